@@ -11,8 +11,6 @@ namespace {
 
 constexpr size_t kMaxQueued = 16;  // no peer has a reason to send more in advance
 
-constexpr std::chrono::milliseconds kLookForStop{250};
-
 // The peer's text is shown to a person: no control characters, and not a whole page.
 std::string shown(const std::string& text) {
   return doc::printable(std::string_view(text).substr(0, 1000));

@@ -9,6 +9,9 @@
 
 namespace railbed::perf {
 
+// How often a longer wait looks whether it shall stop.
+inline constexpr std::chrono::milliseconds kLookForStop{250};
+
 class Deadline {
  public:
   static Deadline after(std::chrono::milliseconds delay) { return Deadline(Clock::now() + delay); }

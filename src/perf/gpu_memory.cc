@@ -7,7 +7,7 @@
 namespace railbed::perf {
 namespace {
 
-constexpr const char* kLibrary = "libcuda.so.1";
+constexpr const char* kCudaLibrary = "libcuda.so.1";
 constexpr const char* kHint = "measure the memory of the machine with --memory host";
 constexpr int kDmaBufSupported = 124;  // CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED
 constexpr int kDmaBufFile = 1;         // CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD
@@ -18,11 +18,12 @@ Error not_here(const std::string& why) {
   return {.code = Code::kUnsupported, .message = "GPU memory is not available here: " + why, .hint = kHint};
 }
 
-Result<Cuda> load() {
-  void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+Result<Cuda> found_cuda() {
+  void* library = ::dlopen(kCudaLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = ::dlerror();
-    return fail(not_here(fmt::format("{} (in a pod it comes with the GPU resource)", why != nullptr ? why : kLibrary)));
+    return fail(
+        not_here(fmt::format("{} (in a pod it comes with the GPU resource)", why != nullptr ? why : kCudaLibrary)));
   }
   Cuda cuda;
   const char* missing = nullptr;
@@ -44,7 +45,7 @@ Result<Cuda> load() {
   find(cuda.range_handle, "cuMemGetHandleForAddressRange");
   find(cuda.error_text, "cuGetErrorString");
   if (missing != nullptr)
-    return fail(not_here(fmt::format("{} has no {}; DMA-BUF came with CUDA 11.7", kLibrary, missing)));
+    return fail(not_here(fmt::format("{} has no {}; DMA-BUF came with CUDA 11.7", kCudaLibrary, missing)));
   return cuda;
 }
 
@@ -110,7 +111,7 @@ class GpuMemory final : public Memory {
 }  // namespace
 
 Result<const Cuda*> load_cuda() {
-  static const Result<Cuda> library = load();
+  static const Result<Cuda> library = found_cuda();
   if (!library) return fail(Error(library.error()));
   return &*library;
 }

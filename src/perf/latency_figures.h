@@ -23,6 +23,10 @@ inline constexpr ToldPercentile kToldPercentiles[] = {
     {"p99.9", "p99_9_us", 99.9}, {"p99.99", "p99_99_us", 99.99},
 };
 
+inline double us(uint64_t ns) {
+  return static_cast<double>(ns) / 1e3;
+}
+
 std::string figures_heading(std::string_view what);
 std::string figures_row(std::string_view name, const Histogram& durations);
 // An object; microseconds.

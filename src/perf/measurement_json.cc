@@ -10,7 +10,7 @@ using doc::Fields;
 
 constexpr std::string_view kSchema = "railbed.perf/v2";
 constexpr size_t kMaxFile_bytes = size_t{256} << 20;
-constexpr size_t kMaxSlots = 1 << 16;
+constexpr size_t kMaxSlotsOfFile = 1 << 16;
 constexpr size_t kMaxOutages = 4096;
 constexpr int64_t kMaxGbps = 10'000'000;
 constexpr int64_t kMaxUs = 1'000'000'000'000;
@@ -51,7 +51,7 @@ void write_bandwidth(JsonWriter& writer, const BandwidthPoint& point) {
 }
 
 ThroughputSeries read_slots(Fields& fields) {
-  return read_throughput(fields, kMaxSlots);
+  return read_throughput(fields, kMaxSlotsOfFile);
 }
 
 BandwidthPoint read_bandwidth(Fields& fields) {
@@ -139,7 +139,7 @@ Histogram read_histogram(Fields& fields) {
 }
 
 std::vector<LatencySlot> read_latency_slots(Fields& fields) {
-  const doc::Limits limits{.min = 0, .max = kMaxUs, .entries = kMaxSlots};
+  const doc::Limits limits{.min = 0, .max = kMaxUs, .entries = kMaxSlotsOfFile};
   std::vector<double> at_ms;
   fields.need("at_ms", at_ms, limits);
   std::vector<LatencySlot> slots(at_ms.size());

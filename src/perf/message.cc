@@ -14,7 +14,7 @@ namespace {
 
 using doc::Fields;
 
-constexpr size_t kMaxSlots = 1024;
+constexpr size_t kMaxSlotsOfMessage = 1024;
 constexpr int64_t kMaxSequence = int64_t{1} << 31;
 
 Endpoint read_end(Fields& parent) {
@@ -157,7 +157,7 @@ Message read_outcome(Fields& fields) {
   m.sequence = read_sequence(fields);
   fields.need("bytes", m.bytes, {.min = 0, .max = kMaxTotal_bytes});
   fields.need("duration_s", m.duration_s, {.min = 0, .max = 1'000'000'000});
-  m.series = read_throughput(fields, kMaxSlots);
+  m.series = read_throughput(fields, kMaxSlotsOfMessage);
   m.counters = read_counters(fields, "counters");
   return m;
 }

@@ -6,14 +6,14 @@
 namespace railbed::perf {
 namespace {
 
-class CompletionPort {
+class FetchPort {
  public:
-  CompletionPort(RdmaLink& link, int64_t size_bytes, PollPace& pace)
+  FetchPort(RdmaLink& link, int64_t size_bytes, PollPace& pace)
       : link_(link), pace_(pace), request_(link.request(0, size_bytes, 0, piece_)) {
     request_.send_flags |= IBV_SEND_SIGNALED;
   }
-  CompletionPort(const CompletionPort&) = delete;  // request_ points into the object
-  CompletionPort& operator=(const CompletionPort&) = delete;
+  FetchPort(const FetchPort&) = delete;  // request_ points into the object
+  FetchPort& operator=(const FetchPort&) = delete;
 
   Result<void> send(bool /*last*/) {
     if (const int status = link_.post(0, &request_); status != 0)
@@ -43,7 +43,7 @@ class CompletionPort {
 
 Result<PingResult> ping_by_completions(RdmaLink& link, const Round& round, Watch& watch) {
   PollPace pace(watch, link.yield_mask());
-  CompletionPort port(link, round.size_bytes, pace);
+  FetchPort port(link, round.size_bytes, pace);
   return ping_through(port, link, round, pace, watch);
 }
 

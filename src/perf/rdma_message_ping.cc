@@ -12,11 +12,11 @@ Result<PingResult> ping_by_messages(RdmaLink& link, const Round& round, Watch& w
 }
 
 Result<int64_t> answer_by_messages(RdmaLink& link, int64_t size_bytes, Watch& watch) {
-  constexpr uint64_t kLookEvery_ns = 1'000'000;
+  constexpr uint64_t kAnswererLook_ns = 1'000'000;
   const TickClock& clock = watch.clock();
   PollPace pace(watch, link.yield_mask());
   MessagePort port(link, size_bytes, pace, watch);
-  const uint64_t look_every = clock.to_ticks(kLookEvery_ns);
+  const uint64_t look_every = clock.to_ticks(kAnswererLook_ns);
   uint64_t next_look = clock.now() + look_every;
   for (int64_t answered = 0;;) {
     if (TRY(port.arrived())) {

@@ -6,7 +6,7 @@
 namespace railbed::perf {
 namespace {
 
-constexpr uint64_t kLookEvery_ns = 1'000'000;
+constexpr uint64_t kReceiverLook_ns = 1'000'000;
 // The last datagrams may lie in a queue of the fabric, or of a soft device on a busy machine.
 constexpr uint64_t kLastWait_ns = 200'000'000;
 
@@ -38,7 +38,7 @@ Result<int> Receiver::take() {
 
 Result<void> Receiver::take_until_told(Watch& watch) {
   PollPace pace(watch, link_.yield_mask());
-  const uint64_t look_every = clock_.to_ticks(kLookEvery_ns);
+  const uint64_t look_every = clock_.to_ticks(kReceiverLook_ns);
   uint64_t next_look = 0;
   for (;;) {
     if (TRY(take()) > 0)

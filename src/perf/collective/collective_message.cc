@@ -17,7 +17,6 @@ using doc::Fields;
 
 constexpr size_t kMaxName_bytes = 64;
 constexpr size_t kMaxPeers = 5;  // two of the ring, three of the tree
-constexpr size_t kMaxSteps = 2 * kMaxRanks;
 constexpr int64_t kMaxNumber = int64_t{1} << 31;
 constexpr int64_t kMost_us = 3'600'000'000;  // longer than a coordinator waits
 constexpr int64_t kMaxElements = kLargest_bytes / kElement_bytes;

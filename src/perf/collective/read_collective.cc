@@ -16,7 +16,6 @@ constexpr doc::Limits kText{.bytes = 256};
 constexpr doc::Limits kName{.bytes = 4 * mesh::kMaxNameBytes, .entries = kMaxRanks};  // cleaned of control characters
 constexpr doc::Limits kFigure{.min = 0, .max = 1'000'000'000'000};                    // us, GB/s
 constexpr size_t kMaxResults = 1024;
-constexpr size_t kMaxSteps = 2 * kMaxRanks;
 
 // The places of names in a list of the result, by which its other parts speak.
 using Places = std::map<std::string, uint32_t>;

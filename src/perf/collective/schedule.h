@@ -23,6 +23,7 @@
 namespace railbed::perf::collective {
 
 inline constexpr uint32_t kMaxRanks = 256;
+inline constexpr size_t kMaxSteps = 2 * kMaxRanks;
 inline constexpr uint64_t kElement_bytes = 4;             // float32
 inline constexpr uint64_t kSegment_bytes = 512ULL << 10;  // what is sent at once, and a slice of the tree
 

@@ -18,7 +18,7 @@
 namespace railbed::perf::collective {
 namespace {
 
-constexpr std::chrono::milliseconds kLookForStop{200};
+constexpr std::chrono::milliseconds kLongestWait{200};
 constexpr std::chrono::milliseconds kGreetPatience{1000};
 constexpr int kSpins = 50;  // before the processor is given away
 
@@ -146,7 +146,7 @@ class TcpRail : public RailLinks {
       if (deadline.passed())
         return fail(Code::kTimeout, "{} did not connect within {} ms", name_of_peer(due->rank),
                     request_.limits.connect.count());
-      auto socket = listener_->accept(Deadline::after(kLookForStop).or_earlier(deadline));
+      auto socket = listener_->accept(Deadline::after(kLongestWait).or_earlier(deadline));
       if (!socket && socket.error().code == Code::kTimeout) continue;
       if (!socket) return fail(std::move(socket.error()));
       Greeting greeting;
@@ -212,7 +212,7 @@ class TcpRail : public RailLinks {
       const int events = (&peer == &awaited ? POLLIN : 0) | (peer.unsent.empty() ? 0 : POLLOUT);
       if (events != 0) entries.push_back({.fd = peer.socket.fd(), .events = static_cast<short>(events), .revents = 0});
     }
-    const auto most = std::min(kLookForStop, request_.limits.check);
+    const auto most = std::min(kLongestWait, request_.limits.check);
     (void)poll(entries.data(), entries.size(), static_cast<int>(most.count()));
     return wait.in_vain();
   }

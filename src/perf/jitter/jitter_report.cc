@@ -10,10 +10,6 @@
 namespace railbed::perf {
 namespace {
 
-double us(uint64_t ns) {
-  return static_cast<double>(ns) / 1e3;
-}
-
 // The windows of one round, in the order of time.
 std::vector<Window> windows_of(const JitterRound& round, std::vector<TrendPoint>& medians) {
   std::vector<Window> windows;

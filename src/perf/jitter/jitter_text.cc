@@ -7,10 +7,6 @@
 namespace railbed::perf {
 namespace {
 
-double us(uint64_t ns) {
-  return static_cast<double>(ns) / 1e3;
-}
-
 void write_percentiles(JsonWriter& writer, const Histogram& durations) {
   writer.begin_array("percentiles");
   for (const ToldPercentile& one : kToldPercentiles) {

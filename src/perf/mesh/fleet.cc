@@ -14,7 +14,6 @@ namespace railbed::perf::mesh {
 namespace {
 
 constexpr uint32_t kMostThreads = 64;  // that connect
-constexpr std::chrono::milliseconds kLook{250};
 constexpr std::chrono::milliseconds kWakeEvery{5000};
 constexpr std::chrono::milliseconds kLastWords{1000};  // of others, when one is lost without whom there is no result
 
@@ -149,7 +148,7 @@ Result<void> Fleet::wait(const std::vector<uint32_t>& busy) const {
   std::vector<pollfd> entries;
   for (const uint32_t host : busy)
     entries.push_back({.fd = hosts_[host].channel->socket().fd(), .events = POLLIN, .revents = 0});
-  if (poll(entries.data(), entries.size(), static_cast<int>(kLook.count())) < 0 && errno != EINTR)
+  if (poll(entries.data(), entries.size(), static_cast<int>(kLookForStop.count())) < 0 && errno != EINTR)
     return fail(system_error(errno, "poll"));
   return {};
 }

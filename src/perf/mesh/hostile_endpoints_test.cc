@@ -16,10 +16,6 @@ namespace {
 constexpr milliseconds kAnswer{4000};
 constexpr milliseconds kSlack{9000};
 
-Deadline soon() {
-  return Deadline::after(milliseconds(10000));
-}
-
 // Plays an endpoint of one rail: answers what is before `place`, and there does what the test wants.
 enum class Place : uint8_t { kHello, kEnlist, kStep };
 class PlayedEndpoint {
@@ -89,14 +85,14 @@ PlayedEndpoint::Deed answer(std::function<void(StepDone&)> lie) {
   };
 }
 
-struct Case {
+struct Misdeed {
   std::string what;
   Place place;
   PlayedEndpoint::Deed deed;
   std::string reason;
 };
 
-std::vector<Case> cases() {
+std::vector<Misdeed> cases() {
   const std::string closed = "the peer closed the connection";
   const std::string silent = "no word from the peer for ";
   const std::string http = "HTTP/1.1 400 Bad Request\r\n\r\n";
@@ -135,7 +131,7 @@ std::vector<Case> cases() {
   };
 }
 
-void meet(const Case& one) {
+void meet(const Misdeed& one) {
   SCOPED_TRACE(one.what);
   const Endpoints honest(2);
   const PlayedEndpoint played(one.place, one.deed);
@@ -155,11 +151,11 @@ void meet(const Case& one) {
 }
 
 TEST(Coordinator, OutlivesEveryBadEndpoint) {
-  const std::vector<Case> table = cases();
+  const std::vector<Misdeed> table = cases();
   std::vector<std::jthread> waiting;  // for a limit; the others are quick, and honest endpoints want time to measure
-  for (const Case& one : table)
+  for (const Misdeed& one : table)
     if (one.reason.contains(" ms")) waiting.emplace_back([&one] { meet(one); });
-  for (const Case& one : table)
+  for (const Misdeed& one : table)
     if (!one.reason.contains(" ms")) meet(one);
 }
 

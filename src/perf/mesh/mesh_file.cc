@@ -95,7 +95,7 @@ std::string fabric_body(const Fabric& fabric, const ScheduleSpec& spec) {
   return body;
 }
 
-Result<ScheduleSpec> read_spec(Bytes& bytes) {
+Result<ScheduleSpec> read_schedule_spec(Bytes& bytes) {
   ScheduleSpec spec;
   const auto pattern = TRY(bytes.number<uint8_t>("pattern"));
   const auto rails = TRY(bytes.number<uint8_t>("rail pairs"));
@@ -119,7 +119,7 @@ Result<RailPort> read_port(Bytes& bytes) {
 
 Result<MeshResults> read_fabric(std::string_view body) {
   Bytes bytes(body);
-  ScheduleSpec spec = TRY(read_spec(bytes));
+  ScheduleSpec spec = TRY(read_schedule_spec(bytes));
   Fabric fabric;
   for (auto* names : {&fabric.rails, &fabric.leaves}) {
     const auto count = TRY(bytes.number<uint16_t>("number of names"));

@@ -21,7 +21,7 @@ constexpr int64_t kMaxSamples = int64_t{1} << 40;
 
 constexpr std::array<std::string_view, 2> kTransports = {"rdma", "tcp"};
 
-void read_rail(Fields& fields, uint32_t& rail) {
+void read_rail_number(Fields& fields, uint32_t& rail) {
   fields.need("rail", rail, {.min = 0, .max = kMaxRails - 1});
 }
 
@@ -72,7 +72,7 @@ void write_own_rails(JsonWriter& writer, const std::vector<OwnRail>& rails) {
 std::vector<OwnRail> read_own_rails(Fields& fields) {
   std::vector<OwnRail> rails;
   need_rails(fields, "rails", rails, [](Fields& from, OwnRail& own) {
-    read_rail(from, own.rail);
+    read_rail_number(from, own.rail);
     from.need("address", own.address, {.bytes = 64});
     read_device(from, own.device);
   });
@@ -88,7 +88,7 @@ void write_found(JsonWriter& writer, const RailFound& found) {
 }
 
 void read_found(Fields& fields, RailFound& found) {
-  read_rail(fields, found.rail);
+  read_rail_number(fields, found.rail);
   fields.need("problem", found.problem, {.bytes = 4 * kMaxProblem_bytes});
   found.problem = problem_text(found.problem);
   read_device(fields, found.device);
@@ -171,7 +171,7 @@ Step read_step(Fields& fields) {
       spec.wrong("memory", "a mesh is measured in ordinary memory");
   });
   need_rails(fields, "tasks", m.tasks, [](Fields& from, PairTask& task) {
-    read_rail(from, task.rail);
+    read_rail_number(from, task.rail);
     from.need("address", task.address, {.bytes = 64});
     from.need("port", task.port, {.min = 1, .max = 65535});
     read_device(from, task.device);
@@ -183,7 +183,7 @@ StepDone read_step_done(Fields& fields) {
   StepDone m;
   fields.need("number", m.number, {.min = 0, .max = kMaxNumber});
   need_rails(fields, "pairs", m.pairs, [](Fields& from, PairFigures& pair) {
-    read_rail(from, pair.rail);
+    read_rail_number(from, pair.rail);
     from.need("problem", pair.problem, {.bytes = 4 * kMaxProblem_bytes});
     pair.problem = problem_text(pair.problem);
     from.need("gbps", pair.gbps, {.min = 0, .max = kMost_gbps});

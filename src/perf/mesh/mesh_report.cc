@@ -9,7 +9,7 @@
 namespace railbed::perf::mesh {
 namespace {
 
-constexpr size_t kMostLines = 50;  // under a title
+constexpr size_t kMostUnderTitle = 50;  // under a title
 
 // Under a title, and not all of many; without a title as they are.
 void append(std::vector<std::string>& lines, const std::string& title, const std::vector<std::string>& more) {
@@ -19,8 +19,8 @@ void append(std::vector<std::string>& lines, const std::string& title, const std
     return;
   }
   lines.push_back(title);
-  for (size_t i = 0; i < std::min(more.size(), kMostLines); ++i) lines.push_back("  " + more[i]);
-  if (more.size() > kMostLines) lines.push_back(fmt::format("  and {} more", more.size() - kMostLines));
+  for (size_t i = 0; i < std::min(more.size(), kMostUnderTitle); ++i) lines.push_back("  " + more[i]);
+  if (more.size() > kMostUnderTitle) lines.push_back(fmt::format("  and {} more", more.size() - kMostUnderTitle));
 }
 
 // NICs that do worse over themselves than the others of their rail: what is slow there is within the host.

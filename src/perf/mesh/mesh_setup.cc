@@ -38,7 +38,7 @@ std::string what_to_write() {
   return "docs/mesh.md shows a file; a host needs a name and an address for each of its rails";
 }
 
-void read_rail(Fields& fields, RailText& rail) {
+void read_nic(Fields& fields, RailText& rail) {
   fields.read("address", rail.address, {.bytes = kMaxText_bytes});
   fields.read("device", rail.device, {.bytes = kMaxText_bytes});
   fields.read("leaf", rail.leaf, {.bytes = kMaxNameBytes});
@@ -53,7 +53,7 @@ void read_host(Fields& fields, HostText& host, uint16_t port) {
   fields.read("control", host.control, {.bytes = kMaxNameBytes});
   fields.read("port", host.port, {.min = 1, .max = 65535});
   fields.require("rails");
-  fields.each("rails", host.rails, read_rail, kMaxRails);
+  fields.each("rails", host.rails, read_nic, kMaxRails);
   fields.finish();
 }
 

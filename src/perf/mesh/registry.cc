@@ -14,7 +14,6 @@
 namespace railbed::perf::mesh {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{250};
 constexpr std::chrono::milliseconds kAnswer{100};  // what is sent fits into the socket, so none of it waits
 constexpr int kMostAtOnce = 64;                    // connections that are taken before those there are heard again
 constexpr int kMostTold = 50;
@@ -54,7 +53,7 @@ Result<void> Registry::wait(Deadline deadline) const {
   std::vector<pollfd> entries = {{.fd = listener_->fd(), .events = POLLIN, .revents = 0}};
   for (const Guest& guest : guests_)
     entries.push_back({.fd = guest.channel.socket().fd(), .events = POLLIN, .revents = 0});
-  const int patience_ms = std::min(static_cast<int>(kLook.count()), deadline.left_ms());
+  const int patience_ms = std::min(static_cast<int>(kLookForStop.count()), deadline.left_ms());
   if (poll(entries.data(), entries.size(), patience_ms) < 0 && errno != EINTR) return fail(system_error(errno, "poll"));
   return {};
 }

@@ -19,10 +19,6 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-Deadline soon() {
-  return Deadline::after(milliseconds(10000));
-}
-
 // Lines that somebody says, which a test can wait for.
 class Heard {
  public:

@@ -32,6 +32,10 @@ inline perf::Limits patient() {
           .check = milliseconds(20)};
 }
 
+inline Deadline soon() {
+  return Deadline::after(milliseconds(10000));
+}
+
 class Endpoints {
  public:
   explicit Endpoints(uint32_t count, const perf::Limits& limits = patient(), const std::string& token = kToken) {

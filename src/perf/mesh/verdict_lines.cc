@@ -11,7 +11,7 @@
 namespace railbed::perf::mesh {
 namespace {
 
-constexpr size_t kMostLines = 50;  // of NICs out of bands, or worse than before
+constexpr size_t kMostNicLines = 50;  // of NICs out of bands, or worse than before
 
 std::string subject(const Fabric& fabric, const Verdict& verdict) {
   switch (verdict.scope) {
@@ -97,9 +97,9 @@ std::string figure_text(Metric metric, double value) {
 }
 
 void shorten(std::vector<std::string>& lines) {
-  if (lines.size() <= kMostLines) return;
-  const size_t more = lines.size() - kMostLines;
-  lines.resize(kMostLines);
+  if (lines.size() <= kMostNicLines) return;
+  const size_t more = lines.size() - kMostNicLines;
+  lines.resize(kMostNicLines);
   lines.push_back(fmt::format("and {} more", more));
 }
 

@@ -7,7 +7,6 @@
 namespace railbed::perf::perftest {
 namespace {
 
-constexpr std::chrono::milliseconds kLookForStop{250};
 // The largest piece and the one after it: no peer has a reason to send more in advance.
 constexpr size_t kMostInAdvance = 512;
 

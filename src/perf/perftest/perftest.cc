@@ -18,7 +18,6 @@ namespace {
 constexpr double kMiB_per_Gb = 1e9 / 8 / (1 << 20);
 constexpr double kMost_gbps = 10'000;  // beyond any path between two machines
 constexpr std::chrono::milliseconds kLongest{kMaxDuration_ms};
-constexpr std::chrono::milliseconds kLookForStop{250};
 
 // In perftest's usual unit. Its own does not tell in which one the other's are.
 Report report_of(const BandwidthPoint& point) {

@@ -13,10 +13,8 @@
 namespace railbed::perf {
 namespace {
 
-constexpr std::chrono::milliseconds kLookEvery{250};
-
 // Private data is a field of a packet of fixed size.
-std::vector<uint8_t> private_data_of(const rdma_cm_event& event) {
+std::vector<uint8_t> received_with(const rdma_cm_event& event) {
   const rdma_conn_param& parameters = event.param.conn;
   if (event.event != RDMA_CM_EVENT_CONNECT_REQUEST || parameters.private_data == nullptr) return {};
   const auto* first = static_cast<const uint8_t*>(parameters.private_data);
@@ -64,7 +62,7 @@ Result<CmEvent> CmEvents::next(Deadline deadline, const Look& look) const {
     rdma_cm_event* event = nullptr;
     if (rdma_get_cm_event(channel_.get(), &event) == 0) {
       CmEvent out{
-          .type = event->event, .status = event->status, .requested = {}, .private_data = private_data_of(*event)};
+          .type = event->event, .status = event->status, .requested = {}, .private_data = received_with(*event)};
       if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) out.requested.reset(event->id);
       rdma_ack_cm_event(event);
       return out;
@@ -73,7 +71,7 @@ Result<CmEvent> CmEvents::next(Deadline deadline, const Look& look) const {
     if (look) TRY(look());
     if (deadline.passed()) return fail(Code::kTimeout, "no event of RDMA's connection manager in time");
     pollfd entry{.fd = channel_->fd, .events = POLLIN, .revents = 0};
-    const int left_ms = Deadline::after(kLookEvery).or_earlier(deadline).left_ms();
+    const int left_ms = Deadline::after(kLookForStop).or_earlier(deadline).left_ms();
     if (poll(&entry, 1, left_ms) < 0 && errno != EINTR) return fail(system_error(errno, "poll"));
   }
 }

@@ -27,7 +27,7 @@
 namespace railbed::perf {
 namespace {
 
-constexpr const char* kLibrary = "librdmacm.so.1";
+constexpr const char* kCmLibrary = "librdmacm.so.1";
 
 struct CmLibrary {
 #define RAILBED_DECLARE(name) decltype(&::name) name = nullptr;
@@ -35,7 +35,7 @@ struct CmLibrary {
 #undef RAILBED_DECLARE
 };
 
-Error missing(const char* what) {
+Error cm_missing(const char* what) {
   const char* why = ::dlerror();
   return {.code = Code::kNotFound,
           .message =
@@ -43,86 +43,86 @@ Error missing(const char* what) {
           .hint = "apt-get install librdmacm1"};
 }
 
-Result<CmLibrary> load() {
+Result<CmLibrary> found_cm() {
   TRY(load_verbs());
-  void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return fail(missing("it cannot be loaded"));
+  void* library = ::dlopen(kCmLibrary, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return fail(cm_missing("it cannot be loaded"));
   CmLibrary out;
 #define RAILBED_FIND(name)                                                 \
   out.name = reinterpret_cast<decltype(&::name)>(::dlsym(library, #name)); \
-  if (out.name == nullptr) return fail(missing("what is here has no " #name));
+  if (out.name == nullptr) return fail(cm_missing("what is here has no " #name));
   RAILBED_CM(RAILBED_FIND)
 #undef RAILBED_FIND
   return out;
 }
 
-const Result<CmLibrary>& loaded() {
-  static const Result<CmLibrary> library = load();
+const Result<CmLibrary>& loaded_cm() {
+  static const Result<CmLibrary> library = found_cm();
   return library;
 }
 
 // Passes a call on. The library is there: load_cm() comes before every call.
 template <auto Function, typename... Arguments>
-auto pass(Arguments... arguments) {
-  return ((*loaded()).*Function)(arguments...);
+auto pass_to_cm(Arguments... arguments) {
+  return ((*loaded_cm()).*Function)(arguments...);
 }
 
 }  // namespace
 
 Result<void> load_cm() {
-  if (!loaded()) return fail(Error(loaded().error()));
+  if (!loaded_cm()) return fail(Error(loaded_cm().error()));
   return {};
 }
 
 extern "C" {
 
 int rdma_accept(rdma_cm_id* id, rdma_conn_param* parameters) {
-  return pass<&CmLibrary::rdma_accept>(id, parameters);
+  return pass_to_cm<&CmLibrary::rdma_accept>(id, parameters);
 }
 int rdma_ack_cm_event(rdma_cm_event* event) {
-  return pass<&CmLibrary::rdma_ack_cm_event>(event);
+  return pass_to_cm<&CmLibrary::rdma_ack_cm_event>(event);
 }
 int rdma_bind_addr(rdma_cm_id* id, sockaddr* address) {
-  return pass<&CmLibrary::rdma_bind_addr>(id, address);
+  return pass_to_cm<&CmLibrary::rdma_bind_addr>(id, address);
 }
 int rdma_connect(rdma_cm_id* id, rdma_conn_param* parameters) {
-  return pass<&CmLibrary::rdma_connect>(id, parameters);
+  return pass_to_cm<&CmLibrary::rdma_connect>(id, parameters);
 }
 rdma_event_channel* rdma_create_event_channel() {
-  return pass<&CmLibrary::rdma_create_event_channel>();
+  return pass_to_cm<&CmLibrary::rdma_create_event_channel>();
 }
 int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context, rdma_port_space space) {
-  return pass<&CmLibrary::rdma_create_id>(channel, id, context, space);
+  return pass_to_cm<&CmLibrary::rdma_create_id>(channel, id, context, space);
 }
 int rdma_create_qp(rdma_cm_id* id, ibv_pd* domain, ibv_qp_init_attr* attributes) {
-  return pass<&CmLibrary::rdma_create_qp>(id, domain, attributes);
+  return pass_to_cm<&CmLibrary::rdma_create_qp>(id, domain, attributes);
 }
 void rdma_destroy_event_channel(rdma_event_channel* channel) {
-  pass<&CmLibrary::rdma_destroy_event_channel>(channel);
+  pass_to_cm<&CmLibrary::rdma_destroy_event_channel>(channel);
 }
 int rdma_destroy_id(rdma_cm_id* id) {
-  return pass<&CmLibrary::rdma_destroy_id>(id);
+  return pass_to_cm<&CmLibrary::rdma_destroy_id>(id);
 }
 void rdma_destroy_qp(rdma_cm_id* id) {
-  pass<&CmLibrary::rdma_destroy_qp>(id);
+  pass_to_cm<&CmLibrary::rdma_destroy_qp>(id);
 }
 int rdma_disconnect(rdma_cm_id* id) {
-  return pass<&CmLibrary::rdma_disconnect>(id);
+  return pass_to_cm<&CmLibrary::rdma_disconnect>(id);
 }
 int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
-  return pass<&CmLibrary::rdma_get_cm_event>(channel, event);
+  return pass_to_cm<&CmLibrary::rdma_get_cm_event>(channel, event);
 }
 int rdma_listen(rdma_cm_id* id, int backlog) {
-  return pass<&CmLibrary::rdma_listen>(id, backlog);
+  return pass_to_cm<&CmLibrary::rdma_listen>(id, backlog);
 }
 int rdma_reject(rdma_cm_id* id, const void* data, uint8_t bytes) {
-  return pass<&CmLibrary::rdma_reject>(id, data, bytes);
+  return pass_to_cm<&CmLibrary::rdma_reject>(id, data, bytes);
 }
 int rdma_resolve_addr(rdma_cm_id* id, sockaddr* from, sockaddr* to, int timeout_ms) {
-  return pass<&CmLibrary::rdma_resolve_addr>(id, from, to, timeout_ms);
+  return pass_to_cm<&CmLibrary::rdma_resolve_addr>(id, from, to, timeout_ms);
 }
 int rdma_resolve_route(rdma_cm_id* id, int timeout_ms) {
-  return pass<&CmLibrary::rdma_resolve_route>(id, timeout_ms);
+  return pass_to_cm<&CmLibrary::rdma_resolve_route>(id, timeout_ms);
 }
 
 }  // extern "C"

@@ -14,7 +14,7 @@ constexpr size_t kSlot_bytes = 64;  // a cache line for each message
 constexpr uint32_t kYieldEvery = 16;
 constexpr uint32_t kClockEvery = 256;  // polls in vain between two looks at the clock
 constexpr std::chrono::milliseconds kEventAfterError{100};
-constexpr uint64_t kLookEvery_ns = 10'000'000;
+constexpr uint64_t kLookForStop_ns = 10'000'000;
 
 constexpr std::string_view kOperations[] = {"a message", "receiving a message", "an RDMA read", "an RDMA write"};
 
@@ -158,7 +158,7 @@ Result<void> PingEnd::poll() {
 Result<void> PingEnd::await(Operation operation) {
   int& done = done_[static_cast<size_t>(operation)];
   uint64_t began = 0;
-  uint64_t next_look_ns = kLookEvery_ns;
+  uint64_t next_look_ns = kLookForStop_ns;
   for (uint32_t polls = 1; done == 0; ++polls) {
     if (auto polled = poll(); !polled) {
       // What ended the connection says more than that its requests were given back, and may come a little later.
@@ -171,7 +171,7 @@ Result<void> PingEnd::await(Operation operation) {
     if (began == 0) began = clock_.now();
     const uint64_t waited_ns = since_ns(began);
     if (waited_ns < next_look_ns) continue;
-    next_look_ns = waited_ns + kLookEvery_ns;
+    next_look_ns = waited_ns + kLookForStop_ns;
     if (options_.look) TRY(options_.look(std::chrono::milliseconds(0)));
     if (waited_ns / 1'000'000 >= static_cast<uint64_t>(options_.patience.count()))
       return fail(Code::kTimeout, "{} on {}: nothing came for {} ms", kOperations[static_cast<size_t>(operation)],

@@ -9,10 +9,6 @@
 namespace railbed::perf {
 namespace {
 
-double us(uint64_t ns) {
-  return static_cast<double>(ns) / 1e3;
-}
-
 std::string_view name_of(PingRole role) {
   return role == PingRole::kMover ? "mover" : "source";
 }
