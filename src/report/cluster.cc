@@ -10,6 +10,7 @@
 #include "doc/fields.h"
 #include "doc/members.h"
 #include "report/cluster_pods.h"
+#include "report/joined.h"
 
 namespace railbed::report {
 namespace {
@@ -21,10 +22,6 @@ using doc::Value;
 std::string name_of(const Value& object) {
   const Value* meta = doc::object_in(object, "metadata");
   return meta != nullptr ? doc::text_in(*meta, "name") : "";
-}
-
-std::string joined(const std::vector<std::string>& texts, std::string_view between = ", ") {
-  return fmt::format("{}", fmt::join(texts, between));
 }
 
 // --- nodes

@@ -19,7 +19,7 @@ Cell cell(const std::string& value) {
   return value.empty() ? Cell() : Cell(value, value == facts::kDiffers ? Paint::kBad : Paint::kNone);
 }
 
-Table rail_table(const FleetGroup& group) {
+Table group_rail_table(const FleetGroup& group) {
   Table table({{"RAIL", "rail", Align::kRight},
                {"NODES", "nodes", Align::kRight},
                {"CARD", "card"},
@@ -37,7 +37,7 @@ Table rail_table(const FleetGroup& group) {
 }
 
 // "16 nodes with H100 SXM5 80GB", and which where they are few.
-std::string headline(const FleetGroup& group) {
+std::string group_headline(const FleetGroup& group) {
   const size_t count = group.nodes.size();
   std::string text = fmt::format("{} node{} {}", count, count == 1 ? "" : "s",
                                  group.gpu.empty() ? "without GPUs" : "with " + group.gpu);
@@ -71,8 +71,8 @@ std::string fleet_text(const std::vector<FleetGroup>& groups, Colour colour) {
   std::string text;
   for (const FleetGroup& group : groups) {
     text += text.empty() ? "" : "\n";
-    text += headline(group);
-    text += group.rails.empty() ? "No port of them is a rail.\n" : rail_table(group).to_text(colour);
+    text += group_headline(group);
+    text += group.rails.empty() ? "No port of them is a rail.\n" : group_rail_table(group).to_text(colour);
     if (group.differences.empty()) continue;
     text += "\nDiffers:\n";
     for (const FleetDifference& difference : group.differences)
@@ -90,7 +90,7 @@ doc::Value fleet_value(const std::vector<FleetGroup>& groups) {
     doc::Value one = doc::Value::object();
     if (!group.gpu.empty()) one.set("gpu", group.gpu);
     one.set("nodes", doc::texts(group.nodes));
-    one.set("rails", rail_table(group).to_value());
+    one.set("rails", group_rail_table(group).to_value());
     doc::Value& differences = one.set("differences", doc::Value::array());
     for (const FleetDifference& difference : group.differences) differences.push(difference_value(difference));
     list.push(std::move(one));

@@ -20,7 +20,7 @@ struct Chart {
   std::string said;  // what it shows, in a sentence
 };
 
-std::string figure_html(const Chart& chart, size_t rail) {
+std::string rail_figure_html(const Chart& chart, size_t rail) {
   return fmt::format(
       "<figure><figcaption>{}</figcaption><div class=\"chart\" data-kind=\"{}\" data-rail=\"{}\" role=\"img\" "
       "aria-label=\"{}\"></div></figure>\n",
@@ -43,15 +43,15 @@ std::string flow_said(std::string_view name, const BandwidthPoint* point) {
                      perf::size_text(point->size_bytes));
 }
 
-std::string us_of(std::optional<uint64_t> ns) {
+std::string us_or_unknown(std::optional<uint64_t> ns) {
   return ns ? us_text(static_cast<double>(*ns) / 1e3) : "unknown";
 }
 
 std::string latency_said(const LatencyPoint& point) {
   const perf::Histogram& h = point.histogram;
   return fmt::format("{} round trips in {:.2g} s: fastest {}, middle {}, p99 {}, slowest {}; {} outages.", h.count(),
-                     point.duration_s, us_of(h.min_ns()), us_of(h.settled_percentile_ns(50)),
-                     us_of(h.settled_percentile_ns(99)), us_of(h.max_ns()), point.outages.size());
+                     point.duration_s, us_or_unknown(h.min_ns()), us_or_unknown(h.settled_percentile_ns(50)),
+                     us_or_unknown(h.settled_percentile_ns(99)), us_or_unknown(h.max_ns()), point.outages.size());
 }
 
 std::string distribution_said(std::string_view name, const PathFigures& path) {
@@ -61,13 +61,14 @@ std::string distribution_said(std::string_view name, const PathFigures& path) {
   for (const double percent : {50.0, 90.0, 99.0, 99.9, 99.99})
     if (const auto ns = h.settled_percentile_ns(percent))
       out += fmt::format("{:g} % within {}, ", percent, us_text(static_cast<double>(*ns) / 1e3));
-  return out + fmt::format("all within {}. ", us_of(h.max_ns()));
+  return out + fmt::format("all within {}. ", us_or_unknown(h.max_ns()));
 }
 
 std::string latency_by_size_said(std::string_view name, const perf::Measurement* m) {
   if (m == nullptr || m->latency.empty()) return "";
   const auto one = [](const LatencyPoint& p) {
-    return fmt::format("{} with {}", us_of(p.histogram.settled_percentile_ns(50)), perf::size_text(p.size_bytes));
+    return fmt::format("{} with {}", us_or_unknown(p.histogram.settled_percentile_ns(50)),
+                       perf::size_text(p.size_bytes));
   };
   return fmt::format("{}, middle round trip: {}, {}. ", name, one(m->latency.front()), one(m->latency.back()));
 }
@@ -186,23 +187,24 @@ std::string charts_html(const std::vector<const RailFigures*>& rails) {
     const RailFigures& rail = *rails[i];
     const std::string rdma = rail.soft ? "RDMA (soft)" : "RDMA";
     if (rail.rdma.small != nullptr)
-      latency += figure_html({"latency-rdma", rail.name + ", " + rdma, latency_said(*rail.rdma.small)}, i);
+      latency += rail_figure_html({"latency-rdma", rail.name + ", " + rdma, latency_said(*rail.rdma.small)}, i);
     if (rail.tcp.small != nullptr)
-      latency += figure_html({"latency-tcp", rail.name + ", TCP", latency_said(*rail.tcp.small)}, i);
+      latency += rail_figure_html({"latency-tcp", rail.name + ", TCP", latency_said(*rail.tcp.small)}, i);
     if (rail.rdma.small != nullptr || rail.tcp.small != nullptr)
-      distribution += figure_html(
+      distribution += rail_figure_html(
           {"distribution", rail.name, distribution_said(rdma, rail.rdma) + distribution_said("TCP", rail.tcp)}, i);
     if (has_sizes(rail.rdma) || has_sizes(rail.tcp))
-      sizes +=
-          figure_html({"latency-size", rail.name,
-                       latency_by_size_said(rdma, rail.rdma.latency) + latency_by_size_said("TCP", rail.tcp.latency)},
-                      i);
+      sizes += rail_figure_html(
+          {"latency-size", rail.name,
+           latency_by_size_said(rdma, rail.rdma.latency) + latency_by_size_said("TCP", rail.tcp.latency)},
+          i);
     if (has_bandwidths(rail.rdma) || has_bandwidths(rail.tcp))
-      bandwidth += figure_html(
+      bandwidth += rail_figure_html(
           {"bandwidth", rail.name, by_size_said(rdma, rail.rdma.bandwidth) + by_size_said("TCP", rail.tcp.bandwidth)},
           i);
     if (has_flow(rail.rdma) || has_flow(rail.tcp))
-      flow += figure_html({"flow", rail.name, flow_said(rdma, rail.rdma.best) + flow_said("TCP", rail.tcp.best)}, i);
+      flow +=
+          rail_figure_html({"flow", rail.name, flow_said(rdma, rail.rdma.best) + flow_said("TCP", rail.tcp.best)}, i);
   }
   return "<noscript><p class=\"quiet\">The charts need scripts; the tables below hold the same figures.</p></noscript>\n" +
          section("Latency over time",

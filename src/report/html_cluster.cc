@@ -35,7 +35,7 @@ std::string more_html(size_t all, size_t shown, std::string_view what) {
   return fmt::format("<p class=\"quiet\">and {} more {}</p>\n", all - shown, what);
 }
 
-std::string lines(const std::vector<std::string>& texts) {
+std::string broken_lines(const std::vector<std::string>& texts) {
   std::string out;
   for (const std::string& text : texts) out += fmt::format("{}{}", out.empty() ? "" : "<br>", escaped(text));
   return out.empty() ? "–" : out;
@@ -45,8 +45,8 @@ std::string lines(const std::vector<std::string>& texts) {
 
 std::string pf_cells(const ClusterPf& pf) {
   return fmt::format("<td>{}<small>{}</small></td><td>{}</td><td>{}</td><td>{} of {}<small>{} in use</small></td>",
-                     escaped(pf.name), escaped(pf.pci), escaped(pf.link), lines(pf.resources), pf.vfs, pf.most_vfs,
-                     pf.in_use);
+                     escaped(pf.name), escaped(pf.pci), escaped(pf.link), broken_lines(pf.resources), pf.vfs,
+                     pf.most_vfs, pf.in_use);
 }
 
 std::string node_rows(const ClusterNode& node) {
@@ -108,7 +108,7 @@ std::string policy_rows(const ClusterPolicy& policy) {
   for (size_t i = 0; i < policy.where.size(); ++i) {
     const PolicyOnNodes& on = policy.where[i];
     out += fmt::format("{}<td>{}</td><td>{}</td><td>{}{}</td></tr>\n", i == 0 ? "" : "<tr>",
-                       escaped(names_text(on.nodes)), lines(on.pfs), state_html(on.standing, on.state),
+                       escaped(names_text(on.nodes)), broken_lines(on.pfs), state_html(on.standing, on.state),
                        on.message.empty() ? "" : fmt::format("<small>{}</small>", escaped(on.message)));
   }
   return out;
@@ -140,7 +140,7 @@ std::string networks_html(const std::vector<const ClusterNetwork*>& networks) {
 
 std::string interface_cells(const ClusterInterface& one) {
   return fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", escaped(one.name), escaped(one.network),
-                     lines(one.addresses), one.vf.empty() ? "–" : escaped(one.vf),
+                     broken_lines(one.addresses), one.vf.empty() ? "–" : escaped(one.vf),
                      one.rdma.empty() ? "–" : escaped(one.rdma));
 }
 

@@ -9,6 +9,7 @@
 #include "perf/collective/collective_report.h"
 #include "report/collective_series.h"
 #include "report/html_text.h"
+#include "report/joined.h"
 
 namespace railbed::report {
 namespace {
@@ -68,7 +69,7 @@ std::string series_row(const CollectiveSeries& series) {
       sums_html(series.sizes) + fmt::format("</td><td>{}", slow.empty() ? "nobody" : escaped(slow)));
 }
 
-std::string side_by_side(const std::vector<CollectiveSeries>& all) {
+std::string series_side_by_side(const std::vector<CollectiveSeries>& all) {
   std::string out = objects_head(
       "Side by side; bandwidths are those of the largest size",
       {"", "Over", "By", "Ranks", "Rails", "Smallest", "Largest", "algbw", "busbw", "Sums", "Slow with the largest"});
@@ -78,8 +79,8 @@ std::string side_by_side(const std::vector<CollectiveSeries>& all) {
 
 // --- charts
 
-std::string said(const std::vector<CollectiveSeries>& all,
-                 const std::function<std::string(const SizeResult&)>& figure) {
+std::string said_of_all(const std::vector<CollectiveSeries>& all,
+                        const std::function<std::string(const SizeResult&)>& figure) {
   std::string out;
   for (const CollectiveSeries& series : all) {
     const auto one = [&](const SizeResult& size) {
@@ -91,7 +92,7 @@ std::string said(const std::vector<CollectiveSeries>& all,
   return out;
 }
 
-std::string figure_html(std::string_view title, std::string_view kind, const std::string& said) {
+std::string bandwidth_figure_html(std::string_view title, std::string_view kind, const std::string& said) {
   return fmt::format(
       "<figure><figcaption>{}</figcaption><div class=\"chart\" data-kind=\"{}\" role=\"img\" "
       "aria-label=\"{}\"></div></figure>\n",
@@ -108,12 +109,14 @@ std::string charts(const std::vector<CollectiveRun>& runs) {
   const std::vector<CollectiveSeries> all = charted(runs);
   if (std::ranges::all_of(all, [](const CollectiveSeries& one) { return one.sizes.size() == 1; })) return "";
   std::string out = "<div class=\"grid\">";
-  out += figure_html("Bus bandwidth by size", "collective-busbw",
-                     said(all, [](const SizeResult& size) { return gbytes_text(size.busbw_gbytes_per_s()); }));
-  out += figure_html("Algorithm bandwidth by size", "collective-algbw",
-                     said(all, [](const SizeResult& size) { return gbytes_text(size.algbw_gbytes_per_s()); }));
-  out += figure_html("Time by size", "collective-time",
-                     said(all, [](const SizeResult& size) { return us_text(size.time_us()); }));
+  out += bandwidth_figure_html(
+      "Bus bandwidth by size", "collective-busbw",
+      said_of_all(all, [](const SizeResult& size) { return gbytes_text(size.busbw_gbytes_per_s()); }));
+  out += bandwidth_figure_html(
+      "Algorithm bandwidth by size", "collective-algbw",
+      said_of_all(all, [](const SizeResult& size) { return gbytes_text(size.algbw_gbytes_per_s()); }));
+  out += bandwidth_figure_html("Time by size", "collective-time",
+                               said_of_all(all, [](const SizeResult& size) { return us_text(size.time_us()); }));
   out += "</div>\n";
   if (all.size() < series_of(runs).size())
     out += fmt::format("<p class=\"quiet\">Charts have the first {} lines.</p>\n", all.size());
@@ -202,14 +205,6 @@ std::string largest_html(const CollectiveSeries& series) {
   return out;
 }
 
-std::string entry(std::string_view title, const std::string& text) {
-  return text.empty() ? "" : fmt::format("<dt>{}</dt><dd>{}</dd>\n", title, escaped(text));
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 std::string run_html(const CollectiveRun& run, const std::string& name, const std::vector<CollectiveSeries>& all) {
   std::string out = fmt::format("<details><summary><b>{}</b> · all-reduce · {} · {} rank{}, {} rail{}</summary>\n",
                                 escaped(name), transport_text(run), run.ranks.size(), run.ranks.size() == 1 ? "" : "s",
@@ -217,10 +212,11 @@ std::string run_html(const CollectiveRun& run, const std::string& name, const st
   out += wrong_html(run) + sizes_html(run);
   for (const CollectiveSeries& series : all)
     if (series.run == &run) out += largest_html(series);
-  out += "<dl>" + entry("Incomplete", run.ended_by) + entry("Command", run.command) + entry("Started", run.started_at);
-  out += entry("Ranks", joined(run.ranks)) + entry("Rails", joined(run.rails));
-  out += entry("Iterations",
-               fmt::format("{} after {}, float32 sum, railbed {}", run.iterations, run.warm_up, run.version));
+  out += "<dl>" + entry_html("Incomplete", run.ended_by) + entry_html("Command", run.command) +
+         entry_html("Started", run.started_at);
+  out += entry_html("Ranks", joined(run.ranks)) + entry_html("Rails", joined(run.rails));
+  out += entry_html("Iterations",
+                    fmt::format("{} after {}, float32 sum, railbed {}", run.iterations, run.warm_up, run.version));
   return out + "</dl></details>\n";
 }
 
@@ -237,7 +233,7 @@ std::string collectives_html(const std::vector<CollectiveRun>& runs) {
       "rail with the whole size; figures are those of all rails together, as nccl-tests defines them: algbw is the "
       "size over the time, busbw is algbw · 2(n−1)/n, which can be held against the links’ rate (1 GB/s are 8 Gb/s). "
       "Each sum was checked at every rank.</p>\n";
-  out += side_by_side(all) + charts(runs);
+  out += series_side_by_side(all) + charts(runs);
   for (size_t i = 0; i < shown; ++i) out += run_html(runs[i], names[i], all);
   if (shown < runs.size()) out += more_text(runs.size() - shown);
   return out + "</section>\n";

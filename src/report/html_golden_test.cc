@@ -27,7 +27,7 @@ std::string body(const Report& report) {
   return without(html, "id=\"results\">", "</script>");
 }
 
-Measurement between(std::string client, std::string server, Transport transport, std::string label) {
+Measurement measurement_between(std::string client, std::string server, Transport transport, std::string label) {
   Measurement m{.started_at = "2026-01-02T03:04:05Z", .command = "railbed perf --sizes 2", .label = std::move(label)};
   m.peer = "10.1.0.6";
   m.spec.transport = transport;
@@ -99,14 +99,15 @@ NodeStatus status_of(const std::string& name, int vfs) {
 
 TEST(ReportGolden, FewRailsAsCards) {
   Report report{.title = "Rails <of> a cluster", .measurements = {}, .nodes = {status_of("gpu-a", 3)}};
-  report.measurements.push_back(bandwidth(between("gpu-b", "gpu-a", Transport::kRdma, "rail0"), {1, 368.5, 200}));
-  report.measurements.push_back(bandwidth(between("gpu-b", "gpu-a", Transport::kTcp, "rail0"), {0.5, 90}));
-  report.measurements.push_back(latency(between("gpu-b", "gpu-a", Transport::kRdma, "rail0"), 1, 10));
-  report.measurements.push_back(latency(between("gpu-b", "gpu-a", Transport::kTcp, "rail0"), 20, 100));
-  report.measurements.push_back(latency(between("gpu-b", "gpu-a", Transport::kTcp, ""), 5, 3));
+  report.measurements.push_back(
+      bandwidth(measurement_between("gpu-b", "gpu-a", Transport::kRdma, "rail0"), {1, 368.5, 200}));
+  report.measurements.push_back(bandwidth(measurement_between("gpu-b", "gpu-a", Transport::kTcp, "rail0"), {0.5, 90}));
+  report.measurements.push_back(latency(measurement_between("gpu-b", "gpu-a", Transport::kRdma, "rail0"), 1, 10));
+  report.measurements.push_back(latency(measurement_between("gpu-b", "gpu-a", Transport::kTcp, "rail0"), 20, 100));
+  report.measurements.push_back(latency(measurement_between("gpu-b", "gpu-a", Transport::kTcp, ""), 5, 3));
   for (size_t i = 0; i < report.measurements.size(); ++i)  // one after the other
     report.measurements[i].started_at = fmt::format("2026-01-02T03:{:02}:05Z", i + 1);
-  report.measurements.push_back(bandwidth(between("gpu-b", "gpu-a", Transport::kRdma, "soft"), {3}));
+  report.measurements.push_back(bandwidth(measurement_between("gpu-b", "gpu-a", Transport::kRdma, "soft"), {3}));
   report.measurements.back().client.soft = true;
   report.measurements.back().spec.bidirectional = true;
   report.measurements.back().spec.qps = 4;
@@ -120,10 +121,12 @@ TEST(ReportGolden, ManyRailsAsRows) {
   Report report{.title = "", .measurements = {}, .nodes = {}};
   for (int i = 0; i < 5; ++i) {
     const std::string rail = fmt::format("rail{}", i);
-    if (i != 3) report.measurements.push_back(bandwidth(between("b", "a", Transport::kRdma, rail), {100.0 + 10 * i}));
-    if (i != 4) report.measurements.push_back(bandwidth(between("b", "a", Transport::kTcp, rail), {100}));
+    if (i != 3)
+      report.measurements.push_back(bandwidth(measurement_between("b", "a", Transport::kRdma, rail), {100.0 + 10 * i}));
+    if (i != 4) report.measurements.push_back(bandwidth(measurement_between("b", "a", Transport::kTcp, rail), {100}));
     if (i > 1)
-      report.measurements.push_back(latency(between("b", "a", Transport::kRdma, rail), 2 + i, i == 4 ? 900 : 20));
+      report.measurements.push_back(
+          latency(measurement_between("b", "a", Transport::kRdma, rail), 2 + i, i == 4 ? 900 : 20));
   }
   report.measurements[0].started_at = "yesterday";
   for (Measurement& m : report.measurements) m.started_at = "yesterday";
@@ -140,8 +143,8 @@ TEST(ReportGolden, CardsSayWhichSideIsFaster) {
                                         {0.0, 100.0, ""},
                                         {100.0, 0.0, ""}}) {
     Report report{.title = "", .measurements = {}, .nodes = {}};
-    report.measurements.push_back(bandwidth(between("b", "a", Transport::kRdma, "r"), {rdma}));
-    report.measurements.push_back(bandwidth(between("b", "a", Transport::kTcp, "r"), {tcp}));
+    report.measurements.push_back(bandwidth(measurement_between("b", "a", Transport::kRdma, "r"), {rdma}));
+    report.measurements.push_back(bandwidth(measurement_between("b", "a", Transport::kTcp, "r"), {tcp}));
     const std::string html = body(report);
     EXPECT_NE(html.find(fmt::format("<td class=\"gain\">{}</td>", said)), std::string::npos) << rdma << " " << tcp;
   }

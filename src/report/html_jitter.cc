@@ -13,10 +13,6 @@ using perf::PathLoad;
 
 constexpr size_t kMostPages = 128;
 
-std::string us(const std::optional<double>& value) {
-  return value ? us_text(*value) : "–";
-}
-
 std::string load_text(const JitterRounds& rounds, PathLoad load) {
   return load == PathLoad::kLoaded ? "under load, " + gbps_text(rounds.load_gbps) : "idle";
 }
@@ -26,12 +22,12 @@ std::string side_by_side_row(const JitterPage& page, const JitterRounds& rounds,
   std::string out = fmt::format("<tr><th scope=\"row\">{}{}</th><td>{}</td>", escaped(page.name()),
                                 page.soft ? " <small>soft RDMA</small>" : "", escaped(load_text(rounds, load)));
   for (const std::optional<double>& percentile : whole.percentiles_us)
-    out += fmt::format("<td>{}</td>", us(percentile));
+    out += fmt::format("<td>{}</td>", us_or_dash(percentile));
   return out + fmt::format("<td>{}</td><td>{}</td></tr>\n", us_text(whole.max_us),
                            load == PathLoad::kLoaded ? escaped(load_does(page)) : std::string("–"));
 }
 
-std::string side_by_side(const std::vector<JitterPage>& pages) {
+std::string pages_side_by_side(const std::vector<JitterPage>& pages) {
   std::string out = objects_head("Rails side by side: round trips of probes, each from when it was due",
                                  {"Rail", "", "p50", "p90", "p99", "p99.9", "p99.99", "Max", "The load makes it"});
   for (size_t i = 0; i < std::min(pages.size(), kMostPages); ++i) {
@@ -52,7 +48,7 @@ std::string parts_html(const JitterRounds& rounds, PathLoad load) {
   for (const JitterPart& part : rounds.parts) {
     out += fmt::format("<tr><td>{}</td><td>{}</td>", escaped(part.name), part.samples);
     for (const std::optional<double>& percentile : part.percentiles_us)
-      out += fmt::format("<td>{}</td>", us(percentile));
+      out += fmt::format("<td>{}</td>", us_or_dash(percentile));
     out += fmt::format("<td>{}</td></tr>\n", us_text(part.max_us));
   }
   return out + "</tbody></table>\n";
@@ -72,10 +68,6 @@ std::string drift_text(const JitterRounds& rounds) {
                      rounds.drift->clear ? "" : ": none that can be told");
 }
 
-std::string entry(std::string_view title, const std::string& text) {
-  return text.empty() ? "" : fmt::format("<dt>{}</dt><dd>{}</dd>\n", title, escaped(text));
-}
-
 std::string end_text(const JitterPage::End& end) {
   std::string text = fmt::format("{} {}", end.hostname, end.address);
   if (!end.netdev.empty()) text += " on " + end.netdev;
@@ -85,10 +77,10 @@ std::string end_text(const JitterPage::End& end) {
 
 std::string rounds_html(const JitterPage& page, const JitterRounds& rounds, PathLoad load) {
   std::string out = parts_html(rounds, load) + "<dl>";
-  out += entry(fmt::format("With {:.0f} %", 100 * page.confidence), intervals_text(rounds));
-  out += entry("Drift", drift_text(rounds));
+  out += entry_html(fmt::format("With {:.0f} %", 100 * page.confidence), intervals_text(rounds));
+  out += entry_html("Drift", drift_text(rounds));
   if (rounds.rounds_with_short_load > 0)
-    out += entry("Load", fmt::format("ended before the last probe in {} round(s)", rounds.rounds_with_short_load));
+    out += entry_html("Load", fmt::format("ended before the last probe in {} round(s)", rounds.rounds_with_short_load));
   return out + "</dl>\n";
 }
 
@@ -119,17 +111,18 @@ std::string page_html(const JitterPage& page) {
   out += rounds_html(page, page.idle, PathLoad::kIdle);
   if (page.loaded) out += rounds_html(page, *page.loaded, PathLoad::kLoaded);
   out += windows_html(page) + "<dl>";
-  out += entry("Load against idle", comparisons_text(page));
-  out += entry("Incomplete", page.ended_by);
-  out += entry("Command", page.command) + entry("Started", page.started_at);
-  out += entry("Client", end_text(page.client)) + entry("Server", end_text(page.server));
-  out += entry("Parts", page.clock == "device"
-                            ? "sending: the client woke late; between: devices and network; noticing: the answer was "
-                              "there and the client had not noticed, by the device's clock"
-                            : "sending: the client woke late; between: devices and network, and how late the client "
-                              "noticed the answer, which a software clock cannot part");
-  out += entry("Rounds", fmt::format("{} of {} s each, reads of {} bytes, railbed {}", page.idle.repeats,
-                                     page.duration_s, page.size_bytes, page.version));
+  out += entry_html("Load against idle", comparisons_text(page));
+  out += entry_html("Incomplete", page.ended_by);
+  out += entry_html("Command", page.command) + entry_html("Started", page.started_at);
+  out += entry_html("Client", end_text(page.client)) + entry_html("Server", end_text(page.server));
+  out +=
+      entry_html("Parts", page.clock == "device"
+                              ? "sending: the client woke late; between: devices and network; noticing: the answer was "
+                                "there and the client had not noticed, by the device's clock"
+                              : "sending: the client woke late; between: devices and network, and how late the client "
+                                "noticed the answer, which a software clock cannot part");
+  out += entry_html("Rounds", fmt::format("{} of {} s each, reads of {} bytes, railbed {}", page.idle.repeats,
+                                          page.duration_s, page.size_bytes, page.version));
   return out + "</dl></details>\n";
 }
 
@@ -137,7 +130,7 @@ std::string page_html(const JitterPage& page) {
 
 std::string jitter_html(const std::vector<JitterPage>& pages) {
   if (pages.empty()) return "";
-  std::string out = "<section class=\"jitter\"><h2>Jitter by a schedule</h2>\n" + side_by_side(pages);
+  std::string out = "<section class=\"jitter\"><h2>Jitter by a schedule</h2>\n" + pages_side_by_side(pages);
   for (size_t i = 0; i < std::min(pages.size(), kMostPages); ++i) out += page_html(pages[i]);
   return out + "</section>\n";
 }

@@ -18,7 +18,7 @@ using perf::Transport;
 constexpr size_t kMostMeasurements = 200;
 constexpr size_t kMostEnds = 128;
 
-std::string_view transport_text(const Measurement& m) {
+std::string_view transport_of(const Measurement& m) {
   if (m.spec.transport == Transport::kTcp) return "TCP";
   return m.soft() ? "RDMA (soft)" : "RDMA";
 }
@@ -88,7 +88,7 @@ std::string depth_text(const Measurement& m) {
 std::string measurement_html(const Measurement& m) {
   const bool bandwidth = !m.bandwidth.empty();
   std::string out = fmt::format("<details><summary><b>{}</b> · {} · {} · {} size{}</summary>\n", escaped(rail_name(m)),
-                                bandwidth ? "bandwidth" : "latency", transport_text(m), m.spec.sizes_bytes.size(),
+                                bandwidth ? "bandwidth" : "latency", transport_of(m), m.spec.sizes_bytes.size(),
                                 m.spec.sizes_bytes.size() == 1 ? "" : "s");
   out += bandwidth ? bandwidth_table(m) : latency_table(m);
   out += fmt::format("<dl><dt>Command</dt><dd><code>{}</code></dd><dt>Started</dt><dd>{}</dd>\n", escaped(m.command),

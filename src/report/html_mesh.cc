@@ -17,7 +17,7 @@ namespace {
 constexpr Palette kPalette = {0xffffff, 0x6a1b9a, 0x67000d, 0x850811, 0xa50f15, 0xbd151a, 0xd42a24, 0xe84a33,
                               0xf26d49, 0xf98d5e, 0xfca974, 0xfdc38f, 0xfedcb0, 0xfdeed2, 0xd9eeea, 0x9fd3ca};
 
-std::string lines(const std::vector<std::string>& texts) {
+std::string escaped_lines(const std::vector<std::string>& texts) {
   std::string out;
   for (const std::string& text : texts) out += escaped(text) + "\n";
   return out;
@@ -26,22 +26,19 @@ std::string lines(const std::vector<std::string>& texts) {
 std::string gbps(std::optional<double> value) {
   return value ? gbps_text(*value) : "–";
 }
-std::string us(std::optional<double> value) {
-  return value ? us_text(*value) : "–";
-}
 // "196 Gb/s" and "50 % of usual" below.
 std::string compared(const std::string& text, std::optional<double> share) {
   return share ? fmt::format("{}<small>{:.0f} % of usual</small>", text, 100 * *share) : text;
 }
 
-std::string rails_html(const MeshPage& page) {
+std::string topology_html(const MeshPage& page) {
   std::string out = objects_head("Topology, and what is usual on each rail",
                                  {"Rail", "NICs", "Leaves", "Sends", "Receives", "p50", "p99", "Stand out"});
   for (const MeshRailRow& row : page.rails)
     out += fmt::format(
         "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
         escaped(row.rail), row.nics, row.leaves == 0 ? "not known" : std::to_string(row.leaves), gbps(row.send_gbps),
-        gbps(row.receive_gbps), us(row.p50_us), us(row.p99_us), row.suspects);
+        gbps(row.receive_gbps), us_or_dash(row.p50_us), us_or_dash(row.p99_us), row.suspects);
   return out.append(kObjectsEnd);
 }
 
@@ -54,7 +51,8 @@ std::string stragglers_html(const MeshPage& page) {
         "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{} of {}</td></tr>\n",
         escaped(row.host), escaped(row.rail), row.leaf.empty() ? "–" : escaped(row.leaf),
         compared(gbps(row.send_gbps), row.send_share), compared(gbps(row.receive_gbps), row.receive_share),
-        compared(us(row.p50_us), row.p50_share), compared(us(row.p99_us), row.p99_share), row.bad, row.tried);
+        compared(us_or_dash(row.p50_us), row.p50_share), compared(us_or_dash(row.p99_us), row.p99_share), row.bad,
+        row.tried);
   out.append(kObjectsEnd);
   if (page.all_stragglers > page.stragglers.size())
     out += fmt::format("<p class=\"quiet\">and {} more NICs</p>\n", page.all_stragglers - page.stragglers.size());
@@ -72,8 +70,8 @@ std::string worst_html(const MeshPage& page) {
                                                 : "";
     out += fmt::format(
         "<tr><th scope=\"row\">{} ↔ {}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-        escaped(row.first), escaped(row.second), state, gbps(row.forward_gbps), gbps(row.reverse_gbps), us(row.p50_us),
-        us(row.p99_us), row.failed ? "–" : fmt::format("{:.0f} %", 100 * row.share));
+        escaped(row.first), escaped(row.second), state, gbps(row.forward_gbps), gbps(row.reverse_gbps),
+        us_or_dash(row.p50_us), us_or_dash(row.p99_us), row.failed ? "–" : fmt::format("{:.0f} %", 100 * row.share));
   }
   return out.append(kObjectsEnd);
 }
@@ -93,7 +91,7 @@ std::string legend_html() {
 }
 
 // What a picture shows, in a sentence.
-std::string said(const HeatMap& map) {
+std::string said_of_map(const HeatMap& map) {
   std::array<size_t, 16> counts{};
   for (const uint8_t cell : map.cells) ++counts[cell];
   const size_t measured = map.cells.size() - counts[kCellUnknown];
@@ -114,7 +112,7 @@ std::string maps_html(const MeshPage& page) {
   for (const HeatMap& map : page.maps)
     out += fmt::format(
         "<figure class=\"heat\"><figcaption>{0}</figcaption><img alt=\"{1}\" src=\"data:image/png;base64,{2}\"></figure>\n",
-        escaped(map.rail), escaped(said(map)), base64(heat_png(map.cells, page.side, kPalette)));
+        escaped(map.rail), escaped(said_of_map(map)), base64(heat_png(map.cells, page.side, kPalette)));
   return out + "</div>\n";
 }
 
@@ -127,8 +125,8 @@ std::string mesh_html(const MeshPage& page) {
                              : "<span class=\"state caution\">something stands out, or is missing</span>");
   for (const std::string& line : page.coverage) out += fmt::format("<br><small>{}</small>", escaped(line));
   out += "</p>\n";
-  out += fmt::format("<div class=\"wide\"><pre>{}</pre></div>\n", lines(page.findings));
-  out += maps_html(page) + stragglers_html(page) + worst_html(page) + rails_html(page);
+  out += fmt::format("<div class=\"wide\"><pre>{}</pre></div>\n", escaped_lines(page.findings));
+  out += maps_html(page) + stragglers_html(page) + worst_html(page) + topology_html(page);
   return out + "</section>\n";
 }
 

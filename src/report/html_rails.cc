@@ -13,7 +13,7 @@ namespace {
 using perf::BandwidthPoint;
 
 constexpr size_t kMostCards = 4;
-constexpr size_t kMostRows = 128;
+constexpr size_t kMostRails = 128;
 
 // "RDMA 4.1×"; empty where one side was not measured.
 std::string gain(double better, double worse) {
@@ -161,7 +161,7 @@ bool is_measured(const PathFigures& path) {
   return path.best != nullptr || path.small != nullptr;
 }
 
-std::string side_by_side(const std::vector<const RailFigures*>& rails) {
+std::string rails_side_by_side(const std::vector<const RailFigures*>& rails) {
   const Scale scale = scale_of(rails);
   Side side{.scale = scale, .largest_gbps = 0};
   for (const RailFigures* rail : rails)
@@ -210,14 +210,14 @@ std::vector<const RailFigures*> worst_rails(const std::vector<RailFigures>& rail
 std::string rails_html(const std::vector<RailFigures>& rails) {
   std::string out;
   if (rails.size() > 1) {
-    const auto shown = worst_rails(rails, kMostRows);
+    const auto shown = worst_rails(rails, kMostRails);
     out += "<section><h2>Rails side by side</h2>\n";
     if (shown.size() < rails.size())
       out += fmt::format(
           "<p class=\"quiet\">The {} of {} that are worth a look first: for their jitter, and for their "
           "bandwidth.</p>\n",
           shown.size(), rails.size());
-    out += side_by_side(shown) + "</section>\n";
+    out += rails_side_by_side(shown) + "</section>\n";
   }
   if (rails.size() > kMostCards || rails.empty()) return out;
   out += "<section><h2>Rail by rail</h2>\n<div class=\"grid\">\n";

@@ -8,37 +8,37 @@ namespace {
 using doc::Fields;
 
 constexpr size_t kMaxFile_bytes = size_t{64} << 20;
-constexpr size_t kMaxEntries = 8192;
-constexpr doc::Limits kText{.bytes = 1024};
+constexpr size_t kMaxObjects = 8192;
+constexpr doc::Limits kStatusText{.bytes = 1024};
 
 // Absent fields are fine, because the status may come from another version.
 void read_interface(Fields& fields, NodeStatus::Interface& interface) {
-  fields.read("name", interface.name, kText);
-  fields.read("network", interface.network, kText);
-  fields.read("vf", interface.vf, kText);
-  fields.read("pf", interface.pf, kText);
-  fields.read("rdma", interface.rdma, kText);
-  fields.read("rail", interface.rail, kText);
+  fields.read("name", interface.name, kStatusText);
+  fields.read("network", interface.network, kStatusText);
+  fields.read("vf", interface.vf, kStatusText);
+  fields.read("pf", interface.pf, kStatusText);
+  fields.read("rdma", interface.rdma, kStatusText);
+  fields.read("rail", interface.rail, kStatusText);
   fields.read("soft", interface.soft);
-  fields.read("addresses", interface.addresses, {.bytes = kText.bytes, .entries = 64});
+  fields.read("addresses", interface.addresses, {.bytes = kStatusText.bytes, .entries = 64});
 }
 
 void read_pod(Fields& fields, NodeStatus::Pod& pod) {
-  fields.read("name", pod.name, kText);
-  fields.read("namespace", pod.space, kText);
-  fields.each("interfaces", pod.interfaces, read_interface, kMaxEntries);
+  fields.read("name", pod.name, kStatusText);
+  fields.read("namespace", pod.space, kStatusText);
+  fields.each("interfaces", pod.interfaces, read_interface, kMaxObjects);
 }
 
 void read_vf(Fields& fields, NodeStatus::Vf& vf) {
   fields.need("index", vf.index, {.min = 0, .max = 65535});
-  fields.read("pci", vf.pci, kText);
-  fields.read("owner", vf.owner, kText);
+  fields.read("pci", vf.pci, kStatusText);
+  fields.read("owner", vf.owner, kStatusText);
 }
 
 void read_pf(Fields& fields, NodeStatus::Pf& pf) {
-  fields.read("pci", pf.pci, kText);
-  fields.read("name", pf.name, kText);
-  fields.each("vfs", pf.vfs, read_vf, kMaxEntries);
+  fields.read("pci", pf.pci, kStatusText);
+  fields.read("name", pf.name, kStatusText);
+  fields.each("vfs", pf.vfs, read_vf, kMaxObjects);
 }
 
 }  // namespace
@@ -50,10 +50,10 @@ Result<NodeStatus> node_from_status_json(std::string_view text) {
   doc::Diagnostics found;
   Fields fields(document, "", doc::kNoFamily, found);
   NodeStatus node;
-  fields.need("node", node.name, kText);
+  fields.need("node", node.name, kStatusText);
   TRY(doc::first_error(found).hint("this should be the output of `railbed status -o json`"));
-  fields.each("pods", node.pods, read_pod, kMaxEntries);
-  fields.each("pfs", node.pfs, read_pf, kMaxEntries);
+  fields.each("pods", node.pods, read_pod, kMaxObjects);
+  fields.each("pfs", node.pfs, read_pf, kMaxObjects);
   TRY(doc::first_error(found));
   return node;
 }

@@ -122,7 +122,7 @@ void compare_rails(const std::vector<RailFigures>& rails, Together together, Ver
 }
 
 // Measured over possible, where both are known.
-std::optional<double> share_of(const RailFigures& rail) {
+std::optional<double> share_of_link(const RailFigures& rail) {
   if (rail.rdma.best == nullptr || rail.yardstick_gbps <= 0 || rail.rdma.best->size_bytes < kLargeEnough_bytes)
     return std::nullopt;
   return rail.rdma.best->average_gbps / rail.yardstick_gbps;
@@ -130,7 +130,7 @@ std::optional<double> share_of(const RailFigures& rail) {
 
 // A remark per rail that is out of the band.
 void judge_bandwidth(const RailFigures& rail, Verdict& verdict) {
-  const std::optional<double> share = share_of(rail);
+  const std::optional<double> share = share_of_link(rail);
   if (!share) return;
   const perf::Endpoint& end = rail.rdma.bandwidth->client;
   if (*share < kBandFrom)
@@ -232,7 +232,7 @@ std::string headline_of(const std::vector<RailFigures>& rails, size_t count, siz
   std::vector<double> shares;
   for (const RailFigures& rail : rails) {
     if (rail.rdma.best != nullptr) bandwidths.push_back(rail.rdma.best->average_gbps);
-    if (const auto share = share_of(rail)) shares.push_back(100 * *share);
+    if (const auto share = share_of_link(rail)) shares.push_back(100 * *share);
   }
   std::string text =
       fmt::format("RDMA works on {}", with_rdma == count ? counted(with_rdma, "rail")
@@ -295,7 +295,7 @@ Verdict verdict_of(const std::vector<RailFigures>& rails) {
   const size_t with_rdma = count_rails(rails, has_rdma);
   for (const RailFigures& rail : rails) {
     soft = soft || rail.soft;
-    all_measured = all_measured && share_of(rail).has_value();
+    all_measured = all_measured && share_of_link(rail).has_value();
     if (rail.rdma.best != nullptr) bandwidths.push_back(rail.rdma.best->average_gbps);
     if (rail.rdma.best != nullptr && rail.tcp.best != nullptr && rail.tcp.best->average_gbps > 0)
       gains.push_back(rail.rdma.best->average_gbps / rail.tcp.best->average_gbps);

@@ -78,6 +78,10 @@ std::string us_text(double us) {
   return us >= 1e3 ? three_digits(us / 1e3) + " ms" : three_digits(us) + " µs";
 }
 
+std::string us_or_dash(std::optional<double> us) {
+  return us ? us_text(*us) : "–";
+}
+
 std::string rate_text(double per_s) {
   if (per_s >= 1e6) return three_digits(per_s / 1e6) + " M/s";
   return per_s >= 1e3 ? three_digits(per_s / 1e3) + " k/s" : three_digits(per_s) + " /s";
@@ -96,6 +100,10 @@ std::string shortened(std::string_view text, size_t length) {
     if (++characters > length) return std::string(text.substr(0, cut)) + "…";
   }
   return std::string(text);
+}
+
+std::string entry_html(std::string_view title, const std::string& text) {
+  return text.empty() ? "" : fmt::format("<dt>{}</dt><dd>{}</dd>\n", title, escaped(text));
 }
 
 std::string objects_head(std::string_view caption, std::initializer_list<std::string_view> titles) {

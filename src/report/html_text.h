@@ -6,6 +6,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,8 +22,12 @@ std::string gbytes_text(double gbytes_per_s);  // "46.1 GB/s", "71.0 MB/s"
 std::string us_text(double us);                // "1.21 µs", "5.80 ms"
 std::string rate_text(double per_s);           // "12.3 M/s"
 std::string ratio_text(double ratio);          // "4.1×", "0.33×"
+std::string us_or_dash(std::optional<double> us);
 // The first `length` characters, with "…" when there are more; counts UTF-8 characters.
 std::string shortened(std::string_view text, size_t length);
+
+// An entry of a list of descriptions, or nothing where there is no text. `title` is ours.
+std::string entry_html(std::string_view title, const std::string& text);
 
 // A table of objects up to its rows, and what ends it. `titles` are ours; so is the caption, or it is escaped.
 std::string objects_head(std::string_view caption, std::initializer_list<std::string_view> titles);

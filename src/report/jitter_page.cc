@@ -11,7 +11,7 @@ using doc::Fields;
 
 constexpr std::string_view kSchema = "railbed.jitter/v1";
 constexpr std::string_view kAnySchema = "railbed.jitter/";
-constexpr doc::Limits kText{.bytes = 256};
+constexpr doc::Limits kPageText{.bytes = 256};
 constexpr doc::Limits kCount{.min = 0};
 constexpr size_t kMaxEntries = 256;
 
@@ -48,17 +48,17 @@ void read_rounds(Fields& fields, JitterRounds& rounds) {
 }
 
 void read_comparison(Fields& fields, JitterComparison& comparison) {
-  fields.need("percentile", comparison.percentile, kText);
+  fields.need("percentile", comparison.percentile, kPageText);
   fields.need("idle_low_us", comparison.idle_low_us, kCount);
   fields.need("idle_high_us", comparison.idle_high_us, kCount);
   fields.need("loaded_low_us", comparison.loaded_low_us, kCount);
   fields.need("loaded_high_us", comparison.loaded_high_us, kCount);
-  fields.need("load_is", comparison.load_is, kText);
+  fields.need("load_is", comparison.load_is, kPageText);
 }
 
 void read_window(Fields& fields, JitterWindow& window) {
-  fields.need("at", window.at, kText);
-  fields.need("load", window.load, kText);
+  fields.need("at", window.at, kPageText);
+  fields.need("load", window.load, kPageText);
   fields.need("length_ms", window.length_ms, kCount);
   fields.need("p50_us", window.p50_us, kCount);
   fields.need("max_us", window.max_us, kCount);
@@ -66,20 +66,20 @@ void read_window(Fields& fields, JitterWindow& window) {
 }
 
 void read_end(Fields& fields, JitterPage::End& end) {
-  fields.need("hostname", end.hostname, kText);
-  fields.need("address", end.address, kText);
-  fields.read("netdev", end.netdev, kText);
-  fields.need("device", end.device, kText);
+  fields.need("hostname", end.hostname, kPageText);
+  fields.need("address", end.address, kPageText);
+  fields.read("netdev", end.netdev, kPageText);
+  fields.need("device", end.device, kPageText);
   fields.read("port", end.port, {.min = 0, .max = 255});
-  fields.read("link", end.link, kText);
+  fields.read("link", end.link, kPageText);
 }
 
 void read_page(Fields& fields, JitterPage& page) {
-  fields.need("version", page.version, kText);
-  fields.need("started_at", page.started_at, kText);
+  fields.need("version", page.version, kPageText);
+  fields.need("started_at", page.started_at, kPageText);
   fields.need("command", page.command, {.bytes = perf::kMaxCommand_bytes});
-  fields.read("label", page.label, kText);
-  fields.need("clock", page.clock, kText);
+  fields.read("label", page.label, kPageText);
+  fields.need("clock", page.clock, kPageText);
   fields.read("ended_by", page.ended_by, {.bytes = perf::kMaxReason_bytes});
   fields.need("soft", page.soft);
   fields.need("size_bytes", page.size_bytes, kCount);
@@ -125,7 +125,7 @@ Result<JitterPage> jitter_from(const doc::Value& result) {
   doc::Diagnostics found;
   Fields fields(result, "", doc::kNoFamily, found);
   std::string schema;
-  fields.need("schema", schema, kText);
+  fields.need("schema", schema, kPageText);
   TRY(doc::first_error(found));
   if (schema != kSchema)
     return fail(Code::kInvalid, "schema: \"{}\" is not {}, the one this version reads", schema, kSchema);

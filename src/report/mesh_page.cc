@@ -20,7 +20,7 @@ constexpr size_t kMostStragglers = 50;
 double gbps_of(int code) {
   return LogValue::value_of(code) / 1e3;
 }
-double us_of(int code) {
+double us_of_code(int code) {
   return LogValue::value_of(code) / 1e3;
 }
 double ratio(int code, int usual) {
@@ -29,7 +29,7 @@ double ratio(int code, int usual) {
 
 std::optional<double> figure(Metric metric, std::optional<int> code) {
   if (!code) return std::nullopt;
-  return is_bandwidth(metric) ? gbps_of(*code) : us_of(*code);
+  return is_bandwidth(metric) ? gbps_of(*code) : us_of_code(*code);
 }
 
 // Which of its NICs' codes are usual.
@@ -96,7 +96,7 @@ void draw_maps(const MeshResults& results, const Analysis& analysis, MeshPage& p
 }
 
 // How much of what is usual a pair has, by its worst figure; 0 where it failed.
-double share_of(const Yardstick& yardstick, Nic first, Nic second, const PairResult& pair) {
+double share_of_usual(const Yardstick& yardstick, Nic first, Nic second, const PairResult& pair) {
   if (pair.state() == PairState::kFailed) return 0;
   double share = 1;
   if (const auto one = yardstick.share(first.rail, Metric::kSend, pair.forward_mbps)) share = std::min(share, *one);
@@ -123,7 +123,7 @@ void find_worst(const MeshResults& results, const Analysis& analysis, MeshPage& 
   const Yardstick yardstick(analysis);
   each_pair(results, [&](Nic first, Nic second, const PairResult& pair) {
     if (pair.state() != PairState::kMeasured && pair.state() != PairState::kFailed) return;
-    found.push_back({first, second, pair, share_of(yardstick, first, second, pair)});
+    found.push_back({first, second, pair, share_of_usual(yardstick, first, second, pair)});
     if (found.size() >= kRoom) keep();
   });
   keep();

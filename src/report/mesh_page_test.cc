@@ -23,7 +23,7 @@ using testing::SizeIs;
 MeshPage page_of(const MeshResults& results) {
   const Limits limits;
   const Analysis analysis = analyse(results, limits);
-  const std::vector<Verdict> verdicts = find_verdicts(results.fabric(), analysis, limits);
+  const auto verdicts = find_verdicts(results.fabric(), analysis, limits);
   return mesh_page(results, analysis, verdict_lines(results.fabric(), analysis, verdicts, limits), verdicts.empty());
 }
 

@@ -37,7 +37,7 @@ Cell optional_cell(const std::optional<T>& value) {
     return Cell(value->to_string());
 }
 
-std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
+std::string listed(const std::vector<std::string>& parts, std::string_view separator) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : std::string(separator)) + part;
   return text;
@@ -99,9 +99,9 @@ Cell nearest_cell(const Nic& nic, const std::map<PciAddress, int>& numbers) {
   return fmt::format("{} {}", number_list(nearest), nic.gpus.front().kind);
 }
 
-std::string names_of(const NetInterface& netdev, Detail detail) {
+std::string netdev_names(const NetInterface& netdev, Detail detail) {
   if (detail == Detail::kNormal || netdev.alt_names.empty()) return netdev.name;
-  return fmt::format("{} ({})", netdev.name, joined(netdev.alt_names, ", "));
+  return fmt::format("{} ({})", netdev.name, listed(netdev.alt_names, ", "));
 }
 
 Cell address_cell(const NetInterface* netdev, const RdmaPort* port) {
@@ -132,7 +132,7 @@ Cell used_by_cell(const NetInterface* netdev, const Riders& riders) {
     if (!link_local) uses.push_back(address.to_string());
   }
   for (auto [rider, end] = riders.equal_range(netdev->name); rider != end; ++rider) uses.emplace_back(rider->second);
-  return joined(uses, ", ");
+  return listed(uses, ", ");
 }
 
 // "gen5 x16" of 32 GT/s; speeds of no generation as they are.
@@ -161,7 +161,7 @@ void add_ports(Table& table, const Nic& nic, const facts::NicRole& role, Detail 
     if (model.empty()) model = ids_of(nic.pci);
     table.row({first ? Cell(role_text(nic, role)) : Cell(),
                Cell(nic.pci.address.to_string(), first ? Paint::kNone : Paint::kDim), model,
-               port.netdev != nullptr ? Cell(names_of(*port.netdev, detail)) : Cell(),
+               port.netdev != nullptr ? Cell(netdev_names(*port.netdev, detail)) : Cell(),
                port.device != nullptr ? Cell(rdma_text(*port.device)) : Cell(),
                link_text(port.rdma != nullptr && port.rdma->link_type != LinkType::kUnknown ? port.rdma->link_type
                                                                                             : nic.link_type),
@@ -174,7 +174,7 @@ void add_ports(Table& table, const Nic& nic, const facts::NicRole& role, Detail 
 }
 
 // "6 NICs (6 can make VFs, 8 VFs now), 8 GPUs".
-std::string headline(const NodeFacts& facts) {
+std::string node_headline(const NodeFacts& facts) {
   size_t capable = 0;
   size_t vfs = 0;
   for (const Nic& nic : facts.nics) {
@@ -326,7 +326,7 @@ Table fabric_table(const NodeFacts& facts) {
                {"PORTS", "ports"}});
   for (const facts::Fabric& fabric : facts.fabrics)
     table.row(
-        {fabric.name, Guid{fabric.subnet_prefix}.to_string(), optional_cell(fabric.sm_lid), joined(fabric.ports, " ")});
+        {fabric.name, Guid{fabric.subnet_prefix}.to_string(), optional_cell(fabric.sm_lid), listed(fabric.ports, " ")});
   return table;
 }
 
@@ -430,7 +430,7 @@ std::string untold_text(const NodeFacts& facts) {
 }  // namespace
 
 std::string node_text(const NodeFacts& facts, Detail detail, Colour colour) {
-  std::string text = headline(facts);
+  std::string text = node_headline(facts);
   auto add = [&](const Table& table) {
     if (!table.empty()) text += "\n" + table.to_text(colour);
   };

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts in one.
+//
+// Why: lists of names stand in cells and in sentences. Threading: pure. Failure: none.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace railbed::report {
+
+inline std::string joined(const std::vector<std::string>& texts, std::string_view between = ", ") {
+  return fmt::format("{}", fmt::join(texts, between));
+}
+
+}  // namespace railbed::report
