@@ -15,22 +15,22 @@ using doc::Value;
 using state::Attachment;
 
 // The format's version is in each file with the lowest one that can read it, as in the state (docs/state.md).
-constexpr int kVersion = 1;
+constexpr int kRecordVersion = 1;
 constexpr int kMinReader = 1;
-constexpr unsigned kDirectoryMode = 0700;
-constexpr unsigned kFileMode = 0600;
-constexpr std::string_view kSuffix = ".json";
+constexpr unsigned kRecordDirectoryMode = 0700;
+constexpr unsigned kRecordFileMode = 0600;
+constexpr std::string_view kRecordSuffix = ".json";
 constexpr const char* kAttached = "attached";
 constexpr const char* kBegun = "begun";
 
 std::string path_of(const std::string& directory, uint64_t number) {
-  return fmt::format("{}/{:020}{}", directory, number, kSuffix);
+  return fmt::format("{}/{:020}{}", directory, number, kRecordSuffix);
 }
 
 // nullopt for other files.
 std::optional<uint64_t> number_of(std::string_view name) {
-  if (!name.ends_with(kSuffix)) return std::nullopt;
-  name.remove_suffix(kSuffix.size());
+  if (!name.ends_with(kRecordSuffix)) return std::nullopt;
+  name.remove_suffix(kRecordSuffix.size());
   uint64_t number = 0;
   auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), number);
   if (failure != std::errc{} || end != name.data() + name.size()) return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<uint64_t> number_of(std::string_view name) {
 
 Value begun_value(const std::string& boot_id) {
   Value value = Value::object();
-  value.set("version", kVersion);
+  value.set("version", kRecordVersion);
   value.set("minReader", kMinReader);
   value.set("boot", boot_id);
   return value;
@@ -103,7 +103,7 @@ Result<DurableRecord> read_durable_record(const std::string& text) {
   doc::Diagnostics unread;
   auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"record", text}), unread);
   if (!value || !value->is_object()) return fail(Code::kInvalid, "it is damaged");
-  if (doc::number_in(*value, "minReader") > kVersion) return fail(Code::kInvalid, "a newer railbed wrote it");
+  if (doc::number_in(*value, "minReader") > kRecordVersion) return fail(Code::kInvalid, "a newer railbed wrote it");
   DurableRecord record{.program = std::nullopt,
                        .directory = doc::text_in(*value, "hostLocal"),
                        .network = doc::text_in(*value, "network")};
@@ -183,11 +183,11 @@ Result<void> DurableRecords::put(const Key& key, const std::string& content) {
     is_new = added;
   }
   const std::string path = path_of(directory_, number);
-  Result<void> done = disk_.replace_durably(path, content, kFileMode);
+  Result<void> done = disk_.replace_durably(path, content, kRecordFileMode);
   if (!done.has_value() && done.error().code == Code::kNotFound) {  // the first record
-    TRY(disk_.make_directories(directory_, kDirectoryMode));
+    TRY(disk_.make_directories(directory_, kRecordDirectoryMode));
     TRY(disk_.sync_directory(directory_.substr(0, directory_.rfind('/'))));
-    done = disk_.replace_durably(path, content, kFileMode);
+    done = disk_.replace_durably(path, content, kRecordFileMode);
   }
   // It may be there all the same, and nothing that it could undo is going to happen.
   if (!done.has_value() && is_new) (void)disk_.remove(path);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/engine.h"
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -31,7 +32,7 @@ class Directory {
   std::string path_;
 };
 
-struct Rig {
+struct EngineRig {
   Directory directory;
   std::unique_ptr<os::FakeKernel> kernel = std::make_unique<os::FakeKernel>();
   std::unique_ptr<state::Store> store = *state::open_store(directory.options(true, "railbed agent"));
@@ -42,7 +43,7 @@ struct Rig {
 };
 
 TEST(Engine, OneTurnAtATimeWithADeadline) {
-  Rig rig;
+  EngineRig rig;
   auto turn = rig.engine.turn(milliseconds(0));
   ASSERT_TRUE(turn.has_value());
   std::thread other([&] {
@@ -55,7 +56,7 @@ TEST(Engine, OneTurnAtATimeWithADeadline) {
 
 // VFs take seconds to change. Pods are attached meanwhile, other processes change nothing, and what changes is known.
 TEST(Engine, AChangeOfVfsLeavesTheTurnToPodsAndKeepsOtherProcessesOut) {
-  Rig rig;
+  EngineRig rig;
   auto up = state::open_store(rig.directory.options(true, "railbed up"));
   ASSERT_TRUE(up.has_value());
   const PciAddress vf = *PciAddress::parse("0000:01:10.0");
@@ -81,7 +82,7 @@ TEST(Engine, AChangeOfVfsLeavesTheTurnToPodsAndKeepsOtherProcessesOut) {
 }
 
 TEST(Engine, ATurnKeepsOtherProcessesOutAndTellsThemWho) {
-  Rig rig;
+  EngineRig rig;
   {
     auto turn = rig.engine.turn(milliseconds(0));
     ASSERT_TRUE(turn.has_value());
@@ -98,7 +99,7 @@ TEST(Engine, ATurnKeepsOtherProcessesOutAndTellsThemWho) {
 }
 
 TEST(Engine, ReadsAnewWhatAnotherProcessWrote) {
-  Rig rig;
+  EngineRig rig;
   api::IpamConfig config{.type = api::IpamType::kHostLocal};
   config.range_sets = {{{.subnet = *IpPrefix::parse("10.0.0.0/29"),
                          .addresses = {*IpAddress::parse("10.0.0.2"), *IpAddress::parse("10.0.0.4")}}}};
@@ -120,7 +121,7 @@ TEST(Engine, ReadsAnewWhatAnotherProcessWrote) {
 }
 
 TEST(Engine, ReadsAnewWhatWasWrittenBesideTheAllocator) {
-  Rig rig;
+  EngineRig rig;
   auto turn = rig.engine.turn(milliseconds(0));
   ASSERT_TRUE(turn.has_value());
   turn->addresses().take("host-local:n", *IpAddress::parse("10.0.0.2"), {"gone", "net1"});
@@ -131,7 +132,7 @@ TEST(Engine, ReadsAnewWhatWasWrittenBesideTheAllocator) {
 }
 
 TEST(Engine, RequestsOfOneContainerWaitForEachOther) {
-  Rig rig;
+  EngineRig rig;
   std::atomic<int> inside{0};
   std::atomic<int> most{0};
   std::vector<std::thread> threads;
@@ -151,7 +152,7 @@ TEST(Engine, RequestsOfOneContainerWaitForEachOther) {
 
 // The kernel removes interfaces one after another: a burst of DELs must not leave all threads waiting in it.
 TEST(Engine, EightInterfacesAreRemovedAtOnceAndTheNinthWaits) {
-  Rig rig;
+  EngineRig rig;
   std::vector<std::unique_ptr<Engine::Removal>> eight;
   for (int i = 0; i < 8; ++i) eight.push_back(rig.engine.removal());
   std::atomic<bool> removes = false;
@@ -168,7 +169,7 @@ TEST(Engine, EightInterfacesAreRemovedAtOnceAndTheNinthWaits) {
 }
 
 TEST(Engine, RemovalsThatNeverEndKeepNobodyWaitingForLong) {
-  Rig rig;
+  EngineRig rig;
   std::vector<std::unique_ptr<Engine::Removal>> stuck;
   for (int i = 0; i < 8; ++i) stuck.push_back(rig.engine.removal());
   for (int i = 0; i < 3; ++i) stuck.push_back(rig.engine.removal(milliseconds(1)));
@@ -176,7 +177,7 @@ TEST(Engine, RemovalsThatNeverEndKeepNobodyWaitingForLong) {
 }
 
 TEST(Engine, KeepsNobodyWaitingWhenItStops) {
-  Rig rig;
+  EngineRig rig;
   auto turn = rig.engine.turn(kTurnWait);
   ASSERT_TRUE(turn.has_value());
   std::jthread waits([&] {

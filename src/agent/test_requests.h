@@ -23,6 +23,9 @@
 
 namespace railbed::agent {
 
+// Where the shim leaves DELs while no agent answers.
+inline constexpr const char* kPendingFolder = "/var/lib/railbed/pending-del";
+
 class Pods : public PodSource {
  public:
   std::map<std::string, PodInfo> pods;

@@ -42,9 +42,9 @@ IpRange range(const char* first, const char* last) {
 constexpr const char* kRange = R"("ipam":{"type":"whereabouts","range":"10.2.0.0/24"})";
 
 // Both ways on which an ADD comes to addresses: as the main plugin's own, and for an executed one that asks for them.
-enum class Way : uint8_t { kPlugin, kIpam };
+enum class SupplyWay : uint8_t { kPlugin, kIpam };
 
-class SupplyTest : public RequestTest, public testing::WithParamInterface<Way> {
+class SupplyTest : public RequestTest, public testing::WithParamInterface<SupplyWay> {
  protected:
   ipam::StoredBlocks leased_{*store, ipam::WithoutBlocks::kNothing};
   Engine of_cluster_{kernel, *store, leased_, durable, OtherNodes::kOfCluster};
@@ -52,7 +52,7 @@ class SupplyTest : public RequestTest, public testing::WithParamInterface<Way> {
 
   std::string add(AddressSupply* supply, const std::string& ipam = kRange, const std::string& more = "") {
     Backends of_node{of_cluster_, meta, dhcp_, host_local, metrics, nullptr, supply};
-    const bool is_ipam = GetParam() == Way::kIpam;
+    const bool is_ipam = GetParam() == SupplyWay::kIpam;
     const std::string config =
         R"({"cniVersion":"1.0.0","name":"lan","type":"macvlan","master":"eth1",)" + ipam + more + "}";
     const cni::Request request{.command = cni::Command::kAdd,
@@ -116,7 +116,7 @@ TEST_P(SupplyTest, IsNotAskedForWhatNoLeaseWouldMend) {
   EXPECT_TRUE(supply.asked.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, SupplyTest, testing::Values(Way::kPlugin, Way::kIpam));
+INSTANTIATE_TEST_SUITE_P(Each, SupplyTest, testing::Values(SupplyWay::kPlugin, SupplyWay::kIpam));
 
 }  // namespace
 }  // namespace railbed::agent

@@ -17,14 +17,14 @@ using os::Deadline;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kShortWait{30};
+constexpr seconds kDhcpTurnWait{30};
 constexpr milliseconds kFirstTry{1000};  // doubled each time
 constexpr seconds kLongestTry{16};
 constexpr seconds kRenewalTry{4};
 constexpr size_t kMostAtOnce = 64;
 constexpr seconds kLongestSleep{3600};
-const IpAddress kNobody{};
-const IpAddress kEverybody = IpAddress::from_v4(0xffffffff);
+const IpAddress kNoAddress{};
+const IpAddress kBroadcast = IpAddress::from_v4(0xffffffff);
 
 os::UdpPacket to_server(const ipam::DhcpPacket& packet, const IpAddress& from, const IpAddress& to) {
   return {.source = from,
@@ -82,7 +82,7 @@ struct Dhcp::Impl {
       // A random part separates this client from others that begin at the same moment, such as the pod's other
       // interfaces.
       Deadline until = std::min(deadline, clock().now() + pause + milliseconds(exchange % 500));
-      TRY(socket.send(to_server(ipam::discover(wanted.client, exchange), kNobody, kEverybody), os::kToAll));
+      TRY(socket.send(to_server(ipam::discover(wanted.client, exchange), kNoAddress, kBroadcast), os::kToAll));
       std::optional<ipam::DhcpPacket> offer;
       while (auto answer = TRY(next_answer(socket, exchange, until))) {
         if (answer->packet.type() != ipam::DhcpType::kOffer) continue;
@@ -96,7 +96,7 @@ struct Dhcp::Impl {
       if (!offer.has_value()) continue;
       wanted.since = clock().now();
       until = std::min(deadline, wanted.since + pause + kRenewalTry);
-      TRY(socket.send(to_server(ipam::request(wanted.client, exchange, *offer), kNobody, kEverybody), os::kToAll));
+      TRY(socket.send(to_server(ipam::request(wanted.client, exchange, *offer), kNoAddress, kBroadcast), os::kToAll));
       while (auto answer = TRY(next_answer(socket, exchange, until))) {
         if (answer->packet.type() == ipam::DhcpType::kNak) {
           reason = reason_of(answer->packet);
@@ -127,12 +127,12 @@ struct Dhcp::Impl {
   }
 
   Result<void> keep(const KeptLease& lease) {
-    Engine::Turn turn = TRY(engine.turn(kShortWait));
+    Engine::Turn turn = TRY(engine.turn(kDhcpTurnWait));
     return turn.store().put_note(lease_key(lease.owner), to_note(lease));
   }
   // Takes a turn, so that a renewal in progress cannot write the note again in between.
   Result<void> forget(const ipam::Owner& owner) {
-    Engine::Turn turn = TRY(engine.turn(kShortWait));
+    Engine::Turn turn = TRY(engine.turn(kDhcpTurnWait));
     TRY(turn.store().forget_note(lease_key(owner)));
     std::lock_guard lock(mutex);
     leases.erase(owner);
@@ -140,7 +140,7 @@ struct Dhcp::Impl {
   }
   // A lease that was released during its renewal must not come back; the same holds for put_back() below.
   Result<void> keep_renewed(const KeptLease& lease) {
-    Engine::Turn turn = TRY(engine.turn(kShortWait));
+    Engine::Turn turn = TRY(engine.turn(kDhcpTurnWait));
     if (!still_has(lease)) return {};
     return turn.store().put_note(lease_key(lease.owner), to_note(lease));
   }
@@ -197,7 +197,7 @@ struct Dhcp::Impl {
       const IpAddress& mine = lease.lease.address.address;
       sent = renewal.socket
                  ->send(to_server(ipam::renewal(lease.client, renewal.exchange, mine), mine,
-                                  any ? kEverybody : lease.lease.server),
+                                  any ? kBroadcast : lease.lease.server),
                         any ? os::kToAll : lease.server_mac)
                  .has_value();
     }
@@ -315,7 +315,7 @@ Dhcp::~Dhcp() {
 }
 
 Result<void> Dhcp::restore() {
-  Engine::Turn turn = TRY(impl_->engine.turn(kShortWait));
+  Engine::Turn turn = TRY(impl_->engine.turn(kDhcpTurnWait));
   for (const auto& [key, note] : TRY(turn.store().notes(kLeaseNotes))) {
     Result<KeptLease> lease = read_lease(key, note);
     if (!lease.has_value()) return fail(std::move(lease.error()));

@@ -2,6 +2,8 @@
 // The client against a server of a few lines, on a clock that advances only in waits.
 #include "agent/addresses/dhcp.h"
 
+#include <gtest/gtest.h>
+
 #include "agent/addresses/dhcp_lease.h"
 #include "ipam/dhcp_packet.h"
 #include "os/fake/disk.h"
@@ -20,7 +22,7 @@ using std::chrono::seconds;
 const MacAddress kServerMac{{2, 0, 0, 0, 0, 9}};
 const std::string kNetns = "/run/netns/pod";
 
-class Server {
+class DhcpServer {
  public:
   std::vector<os::UdpPacket> answer(const os::UdpPacket& sent, MacAddress to) {
     DhcpPacket packet = *ipam::read_dhcp(sent.payload);
@@ -69,8 +71,8 @@ class Server {
   MacAddress last_to;
 };
 
-struct Rig {
-  Rig() {
+struct DhcpRig {
+  DhcpRig() {
     EXPECT_TRUE(kernel.netns().create("pod").has_value());
     pod = *kernel.netns().open(kNetns);
     auto host = *kernel.links();
@@ -111,7 +113,7 @@ struct Rig {
   os::FakeDisk disk;
   DurableRecords records{disk, kDurableRecords, kernel.boot_id()};
   os::FakePackets packets{kernel.clock()};
-  Server server;
+  DhcpServer server;
   ipam::Owner owner{"default/a@c1", "net1"};
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Dhcp> dhcp;
@@ -120,7 +122,7 @@ struct Rig {
 using Types = std::vector<DhcpType>;
 
 TEST(Dhcp, TakesWhatTheServerGives) {
-  Rig rig;
+  DhcpRig rig;
   auto result = rig.acquire();
   ASSERT_TRUE(result.has_value()) << result.error().to_string();
   ASSERT_EQ(result->addresses.size(), 1u);
@@ -141,7 +143,7 @@ TEST(Dhcp, TakesWhatTheServerGives) {
 }
 
 TEST(Dhcp, SendsAndAsksWhatTheConfigurationSays) {
-  Rig rig;
+  DhcpRig rig;
   auto item = [](std::vector<std::pair<const char*, doc::Value>> members) {
     doc::Value object = doc::Value::object();
     for (auto& [key, value] : members) object.set(key, value);
@@ -173,12 +175,12 @@ TEST(Dhcp, SendsAndAsksWhatTheConfigurationSays) {
 }
 
 TEST(Dhcp, AsksAgainUntilItsTimeIsUp) {
-  Rig rig;
+  DhcpRig rig;
   rig.server.silent = 3;
   ASSERT_TRUE(rig.acquire().has_value());
   EXPECT_EQ(rig.server.heard, (Types{DhcpType::kDiscover, DhcpType::kDiscover, DhcpType::kDiscover, DhcpType::kDiscover,
                                      DhcpType::kRequest}));
-  Rig deaf;
+  DhcpRig deaf;
   deaf.server.silent = 1000;
   auto begin = deaf.kernel.clock().now();
   auto none = deaf.acquire();
@@ -188,11 +190,11 @@ TEST(Dhcp, AsksAgainUntilItsTimeIsUp) {
   EXPECT_EQ(deaf.kernel.clock().now() - begin, seconds(30));
   EXPECT_EQ(deaf.server.heard.size(), 5u);  // after 0, 1, 3, 7 and 15 s
   EXPECT_EQ(deaf.notes(), 0u);
-  Rig refused;
+  DhcpRig refused;
   refused.server.refuse = true;
   EXPECT_EQ(refused.acquire().error().story(),
             "network lan: interface net1 got no DHCP lease: the server refused: \"not?yours\"");
-  Rig maskless;
+  DhcpRig maskless;
   maskless.server.options.erase(1);
   EXPECT_EQ(maskless.acquire().error().story(),
             "network lan: interface net1 got no DHCP lease: the DHCP server gave no subnet "
@@ -200,7 +202,7 @@ TEST(Dhcp, AsksAgainUntilItsTimeIsUp) {
 }
 
 TEST(Dhcp, RenewsWithItsServerThenWithAny) {
-  Rig rig;
+  DhcpRig rig;
   ASSERT_TRUE(rig.acquire().has_value());
   auto since = rig.kernel.clock().now();
   EXPECT_EQ(rig.dhcp->work(), since + seconds(500));
@@ -236,7 +238,7 @@ TEST(Dhcp, RenewsWithItsServerThenWithAny) {
 }
 
 TEST(Dhcp, AnEndedLeaseTakesTheInterfaceDown) {
-  Rig rig;
+  DhcpRig rig;
   ASSERT_TRUE(rig.acquire().has_value());
   rig.server.silent = 1000;
   rig.pass(seconds(1001));
@@ -246,7 +248,7 @@ TEST(Dhcp, AnEndedLeaseTakesTheInterfaceDown) {
             "the DHCP lease of 10.0.0.9 for interface net1 of default/a@c1 has ended");
 
   for (bool other_address : {false, true}) {
-    Rig refused;
+    DhcpRig refused;
     ASSERT_TRUE(refused.acquire().has_value());
     if (other_address)
       refused.server.address = IpAddress::from_v4(0x0a000077);
@@ -262,7 +264,7 @@ TEST(Dhcp, AnEndedLeaseTakesTheInterfaceDown) {
 }
 
 TEST(Dhcp, AnAgentThatStartsAgainGoesOnRenewing) {
-  Rig rig;
+  DhcpRig rig;
   auto first = rig.acquire();
   ASSERT_TRUE(first.has_value());
   auto since = rig.kernel.clock().now();
@@ -278,7 +280,7 @@ TEST(Dhcp, AnAgentThatStartsAgainGoesOnRenewing) {
 }
 
 TEST(Dhcp, StartsWithTheLeasesOfAnEarlierAgentAndStopsWithoutWaitingForTheNextRenewal) {
-  Rig rig;
+  DhcpRig rig;
   ASSERT_TRUE(rig.acquire().has_value());
   Dhcp later(*rig.engine, rig.packets);
   ASSERT_TRUE(later.start().has_value());
@@ -290,7 +292,7 @@ TEST(Dhcp, StartsWithTheLeasesOfAnEarlierAgentAndStopsWithoutWaitingForTheNextRe
 }
 
 TEST(Dhcp, GivesTheLeaseBack) {
-  Rig rig;
+  DhcpRig rig;
   ASSERT_TRUE(rig.acquire().has_value());
   ASSERT_TRUE(rig.dhcp->release(rig.owner).has_value());
   EXPECT_EQ(rig.server.heard.back(), DhcpType::kRelease);
@@ -304,12 +306,12 @@ TEST(Dhcp, GivesTheLeaseBack) {
   EXPECT_FALSE(rig.dhcp->check(rig.owner).has_value());
 
   // Without a namespace no server can be informed, and nothing stays behind.
-  Rig gone;
+  DhcpRig gone;
   ASSERT_TRUE(gone.acquire().has_value());
   gone.packets.remove_netns(kNetns);
   ASSERT_TRUE(gone.dhcp->release(gone.owner).has_value());
   EXPECT_EQ(gone.notes(), 0u);
-  Rig dropped;
+  DhcpRig dropped;
   ASSERT_TRUE(dropped.acquire().has_value());
   dropped.packets.remove_netns(kNetns);
   dropped.pass(seconds(500));
@@ -318,7 +320,7 @@ TEST(Dhcp, GivesTheLeaseBack) {
 }
 
 TEST(Dhcp, ALeaseThatIsReleasedWhileItIsRenewedStaysReleased) {
-  Rig rig;
+  DhcpRig rig;
   ASSERT_TRUE(rig.acquire().has_value());
   bool once = true;
   rig.packets.on_send([&](const os::UdpPacket& sent, MacAddress to) {
@@ -334,7 +336,7 @@ TEST(Dhcp, ALeaseThatIsReleasedWhileItIsRenewedStaysReleased) {
 }
 
 TEST(Dhcp, ManyThatAreDueWaitTogether) {
-  Rig rig;
+  DhcpRig rig;
   for (int i = 0; i < 50; ++i) {
     rig.owner.pod = fmt::format("default/p{}@c{}", i, i);
     ASSERT_TRUE(rig.acquire().has_value());
@@ -348,7 +350,7 @@ TEST(Dhcp, ManyThatAreDueWaitTogether) {
 }
 
 TEST(Dhcp, TheThreadStopsWhenItIsTold) {
-  Rig rig;
+  DhcpRig rig;
   ASSERT_TRUE(rig.dhcp->start().has_value());
   ASSERT_TRUE(rig.acquire().has_value());
   rig.dhcp->stop();

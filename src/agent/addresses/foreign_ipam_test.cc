@@ -2,6 +2,8 @@
 // One of railbed's plugins with an IPAM type that railbed does not implement, as a runtime calls it.
 #include "agent/addresses/foreign_ipam.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,17 +17,18 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr const char* kAnswer = R"({"cniVersion":"1.0.0","ips":[{"address":"10.7.0.5/24","gateway":"10.7.0.1"}]})";
+constexpr const char* kIpamAnswer = R"({"cniVersion":"1.0.0","ips":[{"address":"10.7.0.5/24","gateway":"10.7.0.1"}]})";
 
 class ForeignIpamTest : public RequestTest {
  protected:
   void SetUp() override {
     RequestTest::SetUp();
-    install("nv-ipam", kAnswer);
+    install("nv-ipam", kIpamAnswer);
   }
   void install_failing(const std::string& command, int code = 11) {
-    install("nv-ipam",
-            {.output = kAnswer, .failing = command, .failure = fmt::format(R"({{"code":{},"msg":"no pool"}})", code)});
+    install(
+        "nv-ipam",
+        {.output = kIpamAnswer, .failing = command, .failure = fmt::format(R"({{"code":{},"msg":"no pool"}})", code)});
   }
 
   cni::Outcome<std::string> ask(cni::Command command, const std::string& master = "eth1",
@@ -110,7 +113,7 @@ TEST_F(ForeignIpamTest, TriesADelAgainThatFailed) {
   ASSERT_FALSE(failed.has_value());
   EXPECT_EQ(failed.error().message, "plugin nv-ipam: no pool");
   EXPECT_THAT(interfaces(), ElementsAre("exec:net1#ipam"));  // the interface is gone
-  install("nv-ipam", kAnswer);
+  install("nv-ipam", kIpamAnswer);
   ASSERT_TRUE(ask(cni::Command::kDel).has_value());
   EXPECT_TRUE(interfaces().empty());
 }
@@ -178,7 +181,7 @@ TEST_F(ForeignIpamTest, GcLeavesTheValidAloneAndTellsWhatCouldNotGo) {
   ASSERT_FALSE(failed.has_value());
   EXPECT_EQ(failed.error().message, "plugin nv-ipam: no pool");
   EXPECT_THAT(interfaces(), ElementsAre("exec:net1#ipam"));
-  install("nv-ipam", kAnswer);
+  install("nv-ipam", kIpamAnswer);
   ASSERT_TRUE(ask(cni::Command::kGc, "eth1", R"(,"cni.dev/valid-attachments":[])").has_value());
   EXPECT_TRUE(interfaces().empty());
   EXPECT_EQ(std::ranges::count(runs, "nv-ipam DEL"), 3);

@@ -11,12 +11,10 @@
 namespace railbed::agent {
 namespace {
 
-// The original plugin holds its lock for milliseconds.
-constexpr std::chrono::milliseconds kLockWait{2000};
 // How often another plugin that ignores the lock may take the chosen address before us.
 constexpr int kMostTries = 16;
-constexpr unsigned kDirectoryMode = 0755;
-constexpr unsigned kFileMode = 0600;
+constexpr unsigned kNetworkDirectoryMode = 0755;
+constexpr unsigned kAddressFileMode = 0600;
 
 std::string content_of(const std::string& container, const std::string& ifname) {
   return container + "\r\n" + ifname;
@@ -153,7 +151,7 @@ Result<bool> HostLocal::write_files(const Reservation& reservation) {
     if (chosen[set].pool.empty()) continue;
     const IpAddress& address = chosen[set].address.address;
     const std::string path = path_of(reservation.directory, address);
-    Result<void> made = disk_.create(path, content_of(mine.container_id, mine.ifname), kFileMode);
+    Result<void> made = disk_.create(path, content_of(mine.container_id, mine.ifname), kAddressFileMode);
     if (!made.has_value() && made.error().code == Code::kConflict) {
       Holder there = holder_in(address, TRY(disk_.read(path)));
       if (there.container_id != mine.container_id || there.ifname != mine.ifname) return false;
@@ -163,17 +161,17 @@ Result<bool> HostLocal::write_files(const Reservation& reservation) {
     seen_[reservation.directory].files.insert_or_assign(address, Holder{address, mine.container_id, mine.ifname});
     // Where the original begins to search; of a part of an address it makes nothing, and begins at the first one.
     TRY(disk_.overwrite(fmt::format("{}/last_reserved_ip.{}", reservation.directory, set), address.to_string(),
-                        kFileMode));
+                        kAddressFileMode));
   }
   return true;
 }
 
 Result<void> HostLocal::hold(const std::string& directory, Locks& locks) {
   if (locks.contains(directory)) return {};
-  Result<std::unique_ptr<os::DiskLock>> lock = disk_.lock(directory + "/lock", kLockWait);
+  Result<std::unique_ptr<os::DiskLock>> lock = disk_.lock(directory + "/lock", kHostLocalLockWait);
   if (!lock.has_value() && lock.error().code == Code::kNotFound) {  // the directory was removed
-    TRY(disk_.make_directories(directory, kDirectoryMode));
-    lock = disk_.lock(directory + "/lock", kLockWait);
+    TRY(disk_.make_directories(directory, kNetworkDirectoryMode));
+    lock = disk_.lock(directory + "/lock", kHostLocalLockWait);
   }
   locks[directory] = TRY(std::move(lock));
   return {};
@@ -184,7 +182,7 @@ Result<HostLocal::Reservation> HostLocal::begin(Engine::Turn& turn, Locks& locks
   Reservation reservation{.claim = std::move(claim), .directory = {}, .chosen = {}};
   const std::string& network = reservation.claim.network;
   const std::string& directory = reservation.directory = TRY(directory_of(data_dir, network));
-  if (!seen_.contains(directory)) TRY(disk_.make_directories(directory, kDirectoryMode));
+  if (!seen_.contains(directory)) TRY(disk_.make_directories(directory, kNetworkDirectoryMode));
   TRY(hold(directory, locks).context("network {}", network));
   reservation.had = TRY(has_lease(turn.store(), reservation.claim.owner));
   TRY(look(turn, directory, network));
@@ -242,7 +240,7 @@ Result<void> HostLocal::remove_files(Engine::Turn& turn, const ipam::Owner& owne
     const std::string path = file_note(key)->path;
     const std::string directory = parent(path);
     Result<std::unique_ptr<os::DiskLock>> lock(nullptr);
-    if (!locked) lock = disk_.lock(directory + "/lock", kLockWait);
+    if (!locked) lock = disk_.lock(directory + "/lock", kHostLocalLockWait);
     if (!lock.has_value() && lock.error().code == Code::kNotFound) continue;  // the directory was removed
     if (!lock.has_value()) return fail(std::move(lock.error()));
     auto known = seen_.find(directory);
@@ -297,7 +295,7 @@ Result<void> HostLocal::release_container(Engine::Turn& turn, const std::string&
 Result<void> HostLocal::release_those(Engine::Turn& turn, const std::string& directory, const std::string& network,
                                       const IsTheirs& theirs) {
   if (!disk_.stamp(directory).has_value()) return {};
-  auto lock = TRY(disk_.lock(directory + "/lock", kLockWait).context("network {}", network));
+  auto lock = TRY(disk_.lock(directory + "/lock", kHostLocalLockWait).context("network {}", network));
   TRY(look(turn, directory, network));
   const std::string pool = pool_of_network(network);
   std::vector<Holder> found;
@@ -319,7 +317,7 @@ Result<std::vector<HostLocal::Holder>> HostLocal::holders(Engine::Turn& turn, co
   const std::string directory = TRY(directory_of(data_dir, network));
   std::vector<Holder> all;
   if (!disk_.stamp(directory).has_value()) return all;
-  auto lock = TRY(disk_.lock(directory + "/lock", kLockWait).context("network {}", network));
+  auto lock = TRY(disk_.lock(directory + "/lock", kHostLocalLockWait).context("network {}", network));
   TRY(look(turn, directory, network));
   for (const auto& [address, holder] : seen_[directory].files) all.push_back(holder);
   return all;
@@ -338,9 +336,9 @@ Result<void> HostLocal::finish_file(Engine::Turn& turn, const std::string& key, 
     TRY(remove_files(turn, note->owner, false));
     return turn.store().forget_note(key);
   }
-  TRY(disk_.make_directories(directory, kDirectoryMode));
-  auto lock = TRY(disk_.lock(directory + "/lock", kLockWait));
-  Result<void> made = disk_.create(note->path, content, kFileMode);
+  TRY(disk_.make_directories(directory, kNetworkDirectoryMode));
+  auto lock = TRY(disk_.lock(directory + "/lock", kHostLocalLockWait));
+  Result<void> made = disk_.create(note->path, content, kAddressFileMode);
   if (!made.has_value() && made.error().code != Code::kConflict) return made;
   return {};
 }
@@ -361,7 +359,7 @@ Result<void> HostLocal::recover(Engine::Turn& turn) {
   for (const auto& [key, network] : TRY(turn.store().notes(kDirectoryNotes))) {
     const std::string directory = key.substr(std::string_view(kDirectoryNotes).size());
     if (!disk_.stamp(directory).has_value()) continue;
-    auto lock = TRY(disk_.lock(directory + "/lock", kLockWait));
+    auto lock = TRY(disk_.lock(directory + "/lock", kHostLocalLockWait));
     TRY(look(turn, directory, network));
   }
   return {};

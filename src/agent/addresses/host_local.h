@@ -15,6 +15,7 @@
 // process keeps the lock.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <string>
@@ -27,6 +28,8 @@
 namespace railbed::agent {
 
 inline constexpr const char* kHostLocalDirectory = "/var/lib/cni/networks";
+// For the lock of a network: the original plugin holds it for milliseconds.
+inline constexpr std::chrono::milliseconds kHostLocalLockWait{2000};
 
 class HostLocal {
  public:

@@ -4,6 +4,9 @@
 #include <random>
 #include <set>
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include "agent/addresses/address_notes.h"
 #include "node/testing_store.h"
 #include "os/fake/disk.h"
@@ -17,7 +20,7 @@ using std::chrono::milliseconds;
 
 const std::string kDir = "/var/lib/cni/networks/mynet";
 
-api::IpamConfig config_of(std::vector<const char*> subnets) {
+api::IpamConfig config_with(std::vector<const char*> subnets) {
   api::IpamConfig config;
   config.type = api::IpamType::kHostLocal;
   for (const char* text : subnets) {
@@ -38,8 +41,8 @@ Result<std::vector<ipam::Assigned>> allocate(HostLocal& host_local, Engine::Turn
 }
 
 // An agent that can be restarted on the state that the last one left.
-struct Rig {
-  Rig() { restart(); }
+struct HostLocalRig {
+  HostLocalRig() { restart(); }
   void restart() {
     disk.restart();
     mortal.restart();
@@ -79,8 +82,8 @@ struct Rig {
 using Files = std::map<std::string, std::string>;
 
 TEST(HostLocal, WritesWhatTheOriginalWrites) {
-  Rig rig;
-  api::IpamConfig config = config_of({"10.0.0.0/29", "fd00::/64"});
+  HostLocalRig rig;
+  api::IpamConfig config = config_with({"10.0.0.0/29", "fd00::/64"});
   EXPECT_EQ(rig.allocate({"default/a@c1", "net1"}, config), "10.0.0.1/29 fd00::1/64");
   EXPECT_EQ(rig.disk.files(), (Files{{kDir + "/10.0.0.1", "c1\r\nnet1"},
                                      {kDir + "/fd00::1", "c1\r\nnet1"},
@@ -100,11 +103,11 @@ TEST(HostLocal, WritesWhatTheOriginalWrites) {
 }
 
 TEST(HostLocal, WhatTheOriginalGaveIsTaken) {
-  Rig rig;
+  HostLocalRig rig;
   ASSERT_TRUE(rig.disk.make_directories(kDir, 0755).has_value());
   rig.disk.put(kDir + "/10.0.0.1", "old\r\neth0");
   rig.disk.put(kDir + "/10.0.0.2", "older\n");  // written by a version without interfaces
-  api::IpamConfig config = config_of({"10.0.0.0/29"});
+  api::IpamConfig config = config_with({"10.0.0.0/29"});
   EXPECT_EQ(rig.allocate({"default/a@c1", "net1"}, config), "10.0.0.3/29");
   EXPECT_EQ(rig.allocate({"default/b@c2", "net1"}, config, {"10.0.0.1"}),
             "network mynet: the requested address 10.0.0.1 belongs to pod of container old, interface eth0");
@@ -127,8 +130,8 @@ TEST(HostLocal, WhatTheOriginalGaveIsTaken) {
 }
 
 TEST(HostLocal, ReadsTheDirectoryOnlyWhenSomethingChanged) {
-  Rig rig;
-  api::IpamConfig config = config_of({"10.0.0.0/16"});
+  HostLocalRig rig;
+  api::IpamConfig config = config_with({"10.0.0.0/16"});
   for (int i = 0; i < 20; ++i) {
     rig.allocate({fmt::format("default/p{}@c{}", i, i), "net1"}, config);
     if (i % 3 == 0) {
@@ -167,21 +170,21 @@ TEST(HostLocal, AFileThatAppearsMeanwhileIsRespected) {
   Engine engine(kernel, *store, *blocks, records);
   HostLocal host_local(disk);
   Engine::Turn turn = std::move(*engine.turn(milliseconds(0)));
-  auto given = allocate(host_local, turn, {{"default/a@c1", "net1"}, "mynet", config_of({"10.0.0.0/29"}), {}});
+  auto given = allocate(host_local, turn, {{"default/a@c1", "net1"}, "mynet", config_with({"10.0.0.0/29"}), {}});
   ASSERT_TRUE(given.has_value()) << given.error().to_string();
   EXPECT_EQ(given->front().address.to_string(), "10.0.0.3/29");
   EXPECT_EQ(store->all_leases()->size(), 1u);
   disk.rivals_ = 100;
-  auto none = allocate(host_local, turn, {{"default/b@c2", "net1"}, "mynet", config_of({"10.1.0.0/24"}), {}});
+  auto none = allocate(host_local, turn, {{"default/b@c2", "net1"}, "mynet", config_with({"10.1.0.0/24"}), {}});
   ASSERT_FALSE(none.has_value());
   EXPECT_EQ(none.error().code, Code::kBusy);
   EXPECT_EQ(store->all_leases()->size(), 1u);
 }
 
 TEST(HostLocal, RefusesPathsThatLeadElsewhere) {
-  Rig rig;
+  HostLocalRig rig;
   Engine::Turn turn = rig.turn();
-  api::IpamConfig config = config_of({"10.0.0.0/29"});
+  api::IpamConfig config = config_with({"10.0.0.0/29"});
   for (const char* network : {"../etc", "a/b", "", "."})
     EXPECT_FALSE(allocate(*rig.host_local, turn, {{"a@b", "net1"}, network, config, {}}).has_value()) << network;
   for (const char* directory : {"relative", "/var/../etc", "/a/.."})
@@ -193,8 +196,8 @@ TEST(HostLocal, RefusesPathsThatLeadElsewhere) {
 }
 
 TEST(HostLocal, AFullRangeAndAHeldLockLeaveNothing) {
-  Rig rig;
-  api::IpamConfig config = config_of({"fd00::/64", "10.0.0.0/30"});
+  HostLocalRig rig;
+  api::IpamConfig config = config_with({"fd00::/64", "10.0.0.0/30"});
   rig.allocate({"default/a@c1", "net1"}, config);
   rig.allocate({"default/b@c2", "net1"}, config);
   Files before = rig.disk.files();
@@ -215,7 +218,7 @@ struct Pod {
 };
 
 // Leases, notes and files agree with each other.
-void expect_agreement(Rig& rig, const std::set<ipam::Owner>& attached, const std::string& where) {
+void expect_agreement(HostLocalRig& rig, const std::set<ipam::Owner>& attached, const std::string& where) {
   Files files = rig.disk.files();
   std::set<ipam::Owner> holders;
   std::set<std::string> leased;
@@ -237,7 +240,7 @@ void expect_agreement(Rig& rig, const std::set<ipam::Owner>& attached, const std
 }
 
 // ADD as attach does it: addresses, then the record. DEL: the record with its leases, then the files.
-bool step(Rig& rig, Pod& pod, const api::IpamConfig& config) {
+bool step(HostLocalRig& rig, Pod& pod, const api::IpamConfig& config) {
   auto turn = rig.engine->turn(milliseconds(0));
   if (!turn.has_value()) return false;
   if (!pod.attached) {
@@ -257,10 +260,10 @@ TEST(HostLocal, KilledAnywhereItLosesAndDoublesNothing) {
   std::mt19937 random(20261121);
   int kills = 0;
   for (int round = 0; round < 400; ++round) {
-    Rig rig;
+    HostLocalRig rig;
     ASSERT_TRUE(rig.disk.make_directories(kDir, 0755).has_value());
     rig.disk.put(kDir + "/10.0.0.3", "old\r\neth0");
-    api::IpamConfig config = config_of({"10.0.0.0/27", "fd00::/64"});
+    api::IpamConfig config = config_with({"10.0.0.0/27", "fd00::/64"});
     std::vector<Pod> pods;
     for (int i = 0; i < 5; ++i) pods.push_back({{fmt::format("default/p{}@c{}", i, i), "net1"}});
     for (int life = 0; life < 4; ++life) {
@@ -288,10 +291,10 @@ TEST(HostLocal, KilledAnywhereItLosesAndDoublesNothing) {
 
 // Killed once more during the recovery.
 TEST(HostLocal, RecoveryItselfMayBeKilled) {
-  api::IpamConfig config = config_of({"10.0.0.0/27"});
+  api::IpamConfig config = config_with({"10.0.0.0/27"});
   for (int first = 0; first < 6; ++first)
     for (int second = 0; second < 6; ++second) {
-      Rig rig;
+      HostLocalRig rig;
       ASSERT_TRUE(rig.disk.make_directories(kDir, 0755).has_value());
       rig.disk.put(kDir + "/10.0.0.3", "old\r\neth0");
       Pod pod{{"default/a@c1", "net1"}};
@@ -310,8 +313,8 @@ TEST(HostLocal, RecoveryItselfMayBeKilled) {
 
 // Else the original would give the address to another pod.
 TEST(HostLocal, RecoveryMakesTheFileOfALeaseOrSaysWhyNot) {
-  Rig rig;
-  ASSERT_EQ(rig.allocate({"default/a@c1", "net1"}, config_of({"10.0.0.0/28"})), "10.0.0.1/28");
+  HostLocalRig rig;
+  ASSERT_EQ(rig.allocate({"default/a@c1", "net1"}, config_with({"10.0.0.0/28"})), "10.0.0.1/28");
   ASSERT_TRUE(rig.store->put_attachment({.pod = "default/a@c1", .interface = "net1"}));
   ASSERT_TRUE(rig.disk.remove(kDir + "/10.0.0.1"));
   rig.disk.refuse(ENOSPC);
@@ -326,8 +329,8 @@ TEST(HostLocal, RecoveryMakesTheFileOfALeaseOrSaysWhyNot) {
 
 // Of three leases after a restart, those stay that a record, a plugin's request or an adoption stands for.
 TEST(HostLocal, RecoveryGivesBackOnlyWhatNobodyStandsFor) {
-  Rig rig;
-  const api::IpamConfig config = config_of({"10.0.0.0/28"});
+  HostLocalRig rig;
+  const api::IpamConfig config = config_with({"10.0.0.0/28"});
   for (const char* container : {"recorded", "requested", "adopted", "forgotten"})
     rig.allocate({fmt::format("default/p@{}", container), "net1"}, config);
   ASSERT_TRUE(rig.store->put_attachment({.pod = "default/p@recorded", .interface = "net1"}));

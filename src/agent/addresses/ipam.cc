@@ -17,7 +17,7 @@
 namespace railbed::agent {
 namespace {
 
-constexpr std::chrono::seconds kShortWait{30};
+constexpr std::chrono::seconds kRequestTurnWait{30};
 // A DHCP server may be behind a switch port that does not forward for the first half minute.
 constexpr std::chrono::seconds kDhcpWait{60};
 
@@ -61,7 +61,7 @@ class IpamRequest {
     return "";
   }
 
-  Result<Engine::Turn> turn() { return backends_.engine.turn(kShortWait); }
+  Result<Engine::Turn> turn() { return backends_.engine.turn(kRequestTurnWait); }
   Result<Engine::Turn> waited_turn() {
     PhaseTimer timer(backends_, request_.type, Phase::kWait);
     return turn();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests of foreign main plugins: standard input, output, and the state afterwards.
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "agent/addresses/address_notes.h"
 #include "agent/addresses/addresses.h"
@@ -14,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-struct Rig : RequestRig {
+struct IpamRig : RequestRig {
   std::string ask(cni::Command command, const std::string& type, const std::string& config,
                   const std::string& container = "c1", std::map<std::string, std::string> args = {}) {
     cni::Request request{.command = command,
@@ -61,7 +62,7 @@ const std::string kHostLocal = with(
 const std::string kWhereabouts = with(R"({"type":"whereabouts","range":"10.2.0.0/29","gateway":"10.2.0.1"})");
 
 TEST(IpamRequest, HostLocalAnswersAsTheOriginalDoes) {
-  Rig rig;
+  IpamRig rig;
   const std::string expected = "10.1.0.2/29@10.1.0.1 fd00::2/64@fd00::1 0.0.0.0/0> 192.168.0.0/16>10.1.0.9 ";
   EXPECT_EQ(rig.add("host-local", kHostLocal), expected);
   EXPECT_EQ(rig.add("host-local", kHostLocal), expected);
@@ -78,7 +79,7 @@ TEST(IpamRequest, HostLocalAnswersAsTheOriginalDoes) {
 }
 
 TEST(IpamRequest, PhasesAreCounted) {
-  Rig rig;
+  IpamRig rig;
   rig.add("whereabouts", kWhereabouts);
   EXPECT_EQ(rig.counted(Phase::kWait, "whereabouts"), 1);
   EXPECT_EQ(rig.counted(Phase::kAddresses, "whereabouts"), 1);
@@ -87,7 +88,7 @@ TEST(IpamRequest, PhasesAreCounted) {
 }
 
 TEST(IpamRequest, DelFreesWhatWhereaboutsGaveTheContainerBeforeTheSwitch) {
-  Rig rig;
+  IpamRig rig;
   rig.kernel.put_file(
       "/pools/a.json",
       R"({"apiVersion":"whereabouts.cni.cncf.io/v1alpha1","kind":"IPPool","metadata":{"name":"10.2.0.0-29"},)"
@@ -103,7 +104,7 @@ TEST(IpamRequest, DelFreesWhatWhereaboutsGaveTheContainerBeforeTheSwitch) {
 }
 
 TEST(IpamRequest, WhatTheOriginalGaveIsGivenBack) {
-  Rig rig;
+  IpamRig rig;
   const std::string dir = "/data/lan";
   const std::string config = with(R"({"type":"host-local","subnet":"10.1.0.0/29","dataDir":"/data"})");
   ASSERT_TRUE(rig.disk.make_directories(dir, 0755).has_value());
@@ -118,7 +119,7 @@ TEST(IpamRequest, WhatTheOriginalGaveIsGivenBack) {
 }
 
 TEST(IpamRequest, RequestsChangeTheConfigurationAsTheOriginalsDo) {
-  Rig rig;
+  IpamRig rig;
   const std::string both = R"(,"args":{"cni":{"ips":["10.1.0.4"]}},"runtimeConfig":{"ips":["10.1.0.4","fd00::7"]})";
   std::string asked = kHostLocal.substr(0, kHostLocal.size() - 1) + both + "}";
   EXPECT_EQ(rig.add("host-local", asked).substr(0, 41), "10.1.0.4/29@10.1.0.1 fd00::7/64@fd00::1 0");
@@ -143,7 +144,7 @@ TEST(IpamRequest, RequestsChangeTheConfigurationAsTheOriginalsDo) {
 }
 
 TEST(IpamRequest, CheckOfStaticLooksAtWhatIsThere) {
-  Rig rig;
+  IpamRig rig;
   const std::string fixed = R"({"type":"static","addresses":[{"address":"10.3.0.5/24"}]})";
   auto config = [&](const char* address) {
     return with(fixed, fmt::format(R"(,"prevResult":{{"cniVersion":"1.0.0","ips":[{{"address":"{}"}}]}})", address));
@@ -155,7 +156,7 @@ TEST(IpamRequest, CheckOfStaticLooksAtWhatIsThere) {
 }
 
 TEST(IpamRequest, SaysWhatIsWrong) {
-  Rig rig;
+  IpamRig rig;
   EXPECT_EQ(rig.add("static", kHostLocal), "7: network lan has ipam type \"host-local\", and \"static\" was called");
   EXPECT_THAT(rig.add("whereabouts", with(R"({"type":"whereabouts","range":"10.2.0.0/99"})")),
               testing::HasSubstr("network lan: its ipam block is wrong: "));
@@ -169,7 +170,7 @@ TEST(IpamRequest, SaysWhatIsWrong) {
 }
 
 TEST(IpamRequest, AFailureOfASecondAddKeepsTheFirst) {
-  Rig rig;
+  IpamRig rig;
   EXPECT_EQ(rig.add("whereabouts", kWhereabouts), "10.2.0.2/29@10.2.0.1 ");
   EXPECT_THAT(rig.add("whereabouts", kWhereabouts, "c1", {{"IP", "nonsense"}}), testing::HasSubstr("CNI_ARGS IP"));
   EXPECT_EQ(rig.leases(), 1u);
@@ -179,7 +180,7 @@ TEST(IpamRequest, AFailureOfASecondAddKeepsTheFirst) {
 }
 
 TEST(IpamRequest, DelNeedsNoPodName) {
-  Rig rig;
+  IpamRig rig;
   EXPECT_EQ(rig.add("whereabouts", kWhereabouts, "c1", {{"K8S_POD_NAMESPACE", "default"}, {"K8S_POD_NAME", "a"}}),
             "10.2.0.2/29@10.2.0.1 ");
   EXPECT_EQ(rig.store->all_leases()->front().pod, "default/a@c1");
@@ -190,7 +191,7 @@ TEST(IpamRequest, DelNeedsNoPodName) {
 }
 
 TEST(IpamRequest, GcFreesWhatIsNotValidInThisNetworkOnly) {
-  Rig rig;
+  IpamRig rig;
   auto named = [](std::string config, const std::string& name) {
     return config.replace(config.find("\"lan\""), 5, "\"" + name + "\"");
   };
@@ -217,7 +218,7 @@ TEST(IpamRequest, GcFreesWhatIsNotValidInThisNetworkOnly) {
 }
 
 TEST(Addresses, AnInterfaceThatIsAttachedKeepsItsAddress) {
-  Rig rig;
+  IpamRig rig;
   Engine::Turn turn = std::move(*rig.engine.turn(milliseconds(0)));
   AddressRequest request{.network = "lan", .owner = {"default/a@c1", "net1"}};
   request.ipam = cni::read_plugin_config(kHostLocal)->object.find("ipam")[0];
@@ -272,7 +273,7 @@ TEST(IpamRequest, RefusesARangeThatOtherNodesMayUse) {
     SCOPED_TRACE(one.sign);
     const IpRange own{*IpAddress::parse("10.2.0.4"), *IpAddress::parse("10.2.0.5")};
     const std::string config = with(fmt::format(R"({{"type":"whereabouts","range":"10.2.0.0/29"{}}})", one.members));
-    Rig rig;
+    IpamRig rig;
     if (*one.file != 0) rig.kernel.put_file(one.file, "");
     const std::string refused = fmt::format(fmt::runtime(kRefused), one.sign);
     EXPECT_EQ(rig.add("whereabouts", config), refused);
@@ -290,7 +291,7 @@ TEST(IpamRequest, RefusesARangeThatOtherNodesMayUse) {
 
 TEST(IpamRequest, GivesAWholeRangeWhereNoOtherNodeUsesIt) {
   const std::string config = with(R"({"type":"whereabouts","range":"10.2.0.0/29","node_slice_size":"/30"})");
-  Rig rig;
+  IpamRig rig;
   rig.kernel.put_file("/var/lib/kubelet/config.yaml", "");
   Engine alone(rig.kernel, *rig.store, *rig.blocks, rig.durable, OtherNodes::kNone);
   Dhcp dhcp(alone, rig.packets);

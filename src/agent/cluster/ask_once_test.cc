@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/cluster/ask_once.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <fstream>

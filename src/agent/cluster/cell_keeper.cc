@@ -15,11 +15,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kLook{5'000};      // VFs change without anybody's telling
+constexpr milliseconds kVfLook{5'000};    // VFs change without anybody's telling
 constexpr milliseconds kAskAgain{1'000};  // while an ADD waits
 constexpr milliseconds kBurst{20};
 constexpr size_t kConflictsTold = 16;
-constexpr const char* kEvent = "addresses";
+constexpr const char* kAddressesEvent = "addresses";
 
 // Whether it would be the same a second later.
 bool is_final(const Error& error) {
@@ -111,7 +111,7 @@ milliseconds CellKeeper::pass(const std::stop_token& stop) {
   const std::lock_guard lock(mutex_);
   const bool waits = std::ranges::any_of(waiting_, [](const TaskPtr& task) { return !task->answered; });
   const auto until = std::chrono::ceil<milliseconds>(next_sync_ - clock.now());
-  return std::clamp(until, milliseconds(1), waits ? kAskAgain : kLook);
+  return std::clamp(until, milliseconds(1), waits ? kAskAgain : kVfLook);
 }
 
 void CellKeeper::failed(const Error& error) {
@@ -130,7 +130,7 @@ void CellKeeper::failed(const Error& error) {
           task->answered = true;
         }
   }
-  world_.events.happened(kEvent, "leases", error.story());
+  world_.events.happened(kAddressesEvent, "leases", error.story());
   changed_.notify_all();
 }
 
@@ -163,7 +163,7 @@ Result<void> CellKeeper::sync(const std::stop_token& stop) {
   pause_ = milliseconds(0);
   next_sync_ = after(settings_.sync_period);
   leased_for_.reset();  // what was lost is leased again
-  world_.events.over(kEvent, "leases");
+  world_.events.over(kAddressesEvent, "leases");
   const std::lock_guard lock(mutex_);
   if (standing_.error) log::info("addresses of ranges that nodes share: the API server answers again");
   standing_.error.reset();
@@ -182,7 +182,7 @@ Result<void> CellKeeper::look_beside(const std::stop_token& stop) {
 void CellKeeper::take_conflicts() {
   for (std::string& conflict : leaser_->take_conflicts()) {
     log::warn(doc::printable(conflict));
-    world_.events.happened(kEvent, "conflict", conflict);
+    world_.events.happened(kAddressesEvent, "conflict", conflict);
     if (world_.tell) world_.tell(conflict);
     const std::lock_guard lock(mutex_);
     ++standing_.conflict_count;

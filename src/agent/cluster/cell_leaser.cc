@@ -16,7 +16,7 @@ using ipam::CellChoice;
 using ipam::CellMap;
 using ipam::CellWant;
 
-constexpr int kTries = 8;        // of one cell, against other writers
+constexpr int kCellTries = 8;    // of one cell, against other writers
 constexpr int kMostCells = 256;  // of one lease()
 
 CellOffsets offsets_at(const CellMap& map, const IpAddress& base) {
@@ -202,7 +202,7 @@ Result<cells::CellApi::Written> CellLeaser::write(const AddressCell& before, Cel
 
 // Makes the API server say that this node has these addresses of the cell and no others.
 Result<void> CellLeaser::hold_exactly(AddressCell cell, CellOffsets offsets, std::stop_token stop) {
-  for (int tried = 0; tried < kTries; ++tried) {
+  for (int tried = 0; tried < kCellTries; ++tried) {
     if (const auto lost = static_cast<CellOffsets>(offsets & held_by_others(cell, settings_.owner)); lost != 0) {
       offsets = without(offsets, lost);
       TRY(drop_lost(cell, lost, offsets));
@@ -220,7 +220,7 @@ Result<void> CellLeaser::hold_exactly(AddressCell cell, CellOffsets offsets, std
     cell = std::move(written.now);
   }
   return fail(Code::kBusy, "the cell {} of network_name \"{}\" was changed by others {} times in turn", cell.base,
-              cell.network_name, kTries);
+              cell.network_name, kCellTries);
 }
 
 Result<void> CellLeaser::drop_lost(const AddressCell& cell, CellOffsets lost, CellOffsets kept) {
@@ -253,7 +253,7 @@ Result<bool> CellLeaser::try_cell(const Key& key, CellOffsets more, std::stop_to
   const auto offsets = static_cast<CellOffsets>(mine | more);
   const auto known = known_.find(key);
   AddressCell cell = known != known_.end() ? known->second : cells::unleased(key.first, key.second);
-  for (int tried = 0; tried < kTries; ++tried) {
+  for (int tried = 0; tried < kCellTries; ++tried) {
     remember(cell);
     if ((held_by_others(cell, settings_.owner) & offsets) != 0) return false;
     cells::CellApi::Written written = TRY(write(cell, offsets, stop));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cluster of 120 machines over one API server, with everything that goes wrong in one: no address is given twice, and
 // none is lost for ever.
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -237,7 +238,7 @@ class Simulation {
     return out;
   }
 
-  void operator_looks(int64_t seconds) {
+  void operator_looks(int64_t passed) {
     const std::map<std::string, ipam::CellNode> known = nodes();
     for (const auto& [path, object] : server_.objects()) {
       api::AddressCell cell = api::read_address_cell(object).value();
@@ -247,7 +248,7 @@ class Simulation {
         const auto node = known.find(lease.holder.node);
         const ipam::LeaseVerdict verdict = ipam::judge(
             lease,
-            {.node = node != known.end() ? &node->second : nullptr, .seconds = lease.gone_seconds > 0 ? seconds : 0},
+            {.node = node != known.end() ? &node->second : nullptr, .seconds = lease.gone_seconds > 0 ? passed : 0},
             {.after_seconds = kDay});
         if (verdict.fate == ipam::LeaseFate::kCounts) lease.gone_seconds = verdict.gone_seconds;
         if (verdict.fate == ipam::LeaseFate::kEnds)

@@ -12,8 +12,6 @@
 namespace railbed::agent {
 namespace {
 
-constexpr const char* kSelections[] = {"k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network"};
-
 // A pod that has ended has no sandbox any more.
 bool has_ended(const doc::Value& pod) {
   const doc::Value* status = doc::object_in(pod, "status");
@@ -27,7 +25,7 @@ std::map<kube::ObjectKey, uint64_t> interfaces_of(const kube::Objects& pods) {
   for (const auto& [key, pod] : pods) {
     if (has_ended(*pod)) continue;
     const std::map<std::string, std::string> annotations = annotations_of(*pod);
-    for (const char* selection : kSelections) {
+    for (const char* selection : kChoiceKeys) {
       const auto text = annotations.find(selection);
       if (text == annotations.end()) continue;
       doc::Diagnostics ignored;

@@ -8,8 +8,6 @@
 namespace railbed::agent {
 namespace {
 
-constexpr const char* kNetworks = "k8s.v1.cni.cncf.io/networks";
-
 kube::Objects all(std::vector<doc::Value> objects) {
   kube::Objects out;
   for (doc::Value& object : objects) {
@@ -26,7 +24,7 @@ doc::Value network(const std::string& name, const std::string& ipam, const std::
   out.find("metadata")->set("annotations", std::move(annotations));
   return out;
 }
-std::string range(const char* subnet, const char* more = "") {
+std::string whereabouts_ipam(const char* subnet, const char* more = "") {
   return fmt::format(R"({{"type":"whereabouts","range":"{}"{}}})", subnet, more);
 }
 
@@ -46,12 +44,13 @@ std::string told(const std::vector<ipam::CellWant>& wants) {
 }
 
 TEST(CellWants, AreThoseOfBoundPods) {
-  const kube::Objects networks = all({network("rail0", range("10.0.0.0/28")), network("rail1", range("10.0.1.0/28")),
-                                      network("again", range("10.0.0.0/28")), network("unused", range("10.0.9.0/28"))});
+  const kube::Objects networks =
+      all({network("rail0", whereabouts_ipam("10.0.0.0/28")), network("rail1", whereabouts_ipam("10.0.1.0/28")),
+           network("again", whereabouts_ipam("10.0.0.0/28")), network("unused", whereabouts_ipam("10.0.9.0/28"))});
   EXPECT_EQ(told(cell_wants({}, networks, {})), "");
-  EXPECT_EQ(told(cell_wants(all({pod_object("a", {{kNetworks, "rail0, rail0, ai/rail1"}}),
-                                 pod_object("b", {{kNetworks, R"([{"name":"again"}])"}}), pod_object("plain"),
-                                 ended(pod_object("done", {{kNetworks, "rail0"}}))}),
+  EXPECT_EQ(told(cell_wants(all({pod_object("a", {{kNetworksKey, "rail0, rail0, ai/rail1"}}),
+                                 pod_object("b", {{kNetworksKey, R"([{"name":"again"}])"}}), pod_object("plain"),
+                                 ended(pod_object("done", {{kNetworksKey, "rail0"}}))}),
                             networks, {})),
             "10.0.0.1-10.0.0.14 3, 10.0.1.1-10.0.1.14 1");
   EXPECT_EQ(told(cell_wants(all({pod_object("a", {{"v1.multus-cni.io/default-network", "ai/rail0"}})}), networks, {})),
@@ -59,13 +58,14 @@ TEST(CellWants, AreThoseOfBoundPods) {
 }
 
 TEST(CellWants, AreAsManyAsTheVfsHere) {
-  const kube::Objects networks =
-      all({network("rail0", range("10.0.0.0/24"), "x/rail"), network("rail0b", range("10.0.0.0/24"), "x/rail"),
-           network("rail1", range("10.0.0.0/24"), "x/other"), network("away", range("10.0.5.0/24"), "x/away")});
+  const kube::Objects networks = all({network("rail0", whereabouts_ipam("10.0.0.0/24"), "x/rail"),
+                                      network("rail0b", whereabouts_ipam("10.0.0.0/24"), "x/rail"),
+                                      network("rail1", whereabouts_ipam("10.0.0.0/24"), "x/other"),
+                                      network("away", whereabouts_ipam("10.0.5.0/24"), "x/away")});
   const std::map<std::string, uint64_t> vfs{{"x/rail", 8}, {"x/other", 2}};
   EXPECT_EQ(told(cell_wants({}, networks, vfs)), "10.0.0.1-10.0.0.254 10") << "networks of one resource share its VFs";
-  EXPECT_EQ(told(cell_wants(all({pod_object("a", {{kNetworks, "rail0, rail0b, rail1, rail1, rail1, away"}})}), networks,
-                            vfs)),
+  EXPECT_EQ(told(cell_wants(all({pod_object("a", {{kNetworksKey, "rail0, rail0b, rail1, rail1, rail1, away"}})}),
+                            networks, vfs)),
             "10.0.5.1-10.0.5.254 1, 10.0.0.1-10.0.0.254 11")
       << "more interfaces than VFs are bound: one pod has ended, and is not known to have";
 }
@@ -73,11 +73,12 @@ TEST(CellWants, AreAsManyAsTheVfsHere) {
 TEST(CellWants, AreOfRangesThatNodesShareOnly) {
   const kube::Objects networks =
       all({network("local", R"({"type":"host-local","subnet":"10.0.0.0/24"})"), network("none", "{}"),
-           network("wrong", range("10.0.0.0")), network("named", range("10.0.0.0/24", R"(,"network_name":"blue")")),
+           network("wrong", whereabouts_ipam("10.0.0.0")),
+           network("named", whereabouts_ipam("10.0.0.0/24", R"(,"network_name":"blue")")),
            network_object("broken", "{"), network_object("file", ""),
            network("both", R"({"type":"whereabouts","ipRanges":[{"range":"10.0.3.0/24"},{"range":"fd00::/64"}]})")});
-  EXPECT_EQ(told(cell_wants(all({pod_object("a", {{kNetworks, "local,none,wrong,named,broken,file,both,gone"}}),
-                                 pod_object("b", {{kNetworks, "[{"}})}),
+  EXPECT_EQ(told(cell_wants(all({pod_object("a", {{kNetworksKey, "local,none,wrong,named,broken,file,both,gone"}}),
+                                 pod_object("b", {{kNetworksKey, "[{"}})}),
                             networks, {})),
             "10.0.3.1-10.0.3.254 1, fd00::1-fd00::ffff:ffff:ffff:ffff 1, blue:10.0.0.1-10.0.0.254 1");
 }

@@ -17,11 +17,9 @@ namespace {
 using doc::Value;
 using kube::ObjectPtr;
 
-constexpr const char* kSelections[] = {"k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network"};
-
 // Whether somebody may want to read it: the pod chose its networks, or has more than the default one.
 bool is_wanted(const std::map<std::string, std::string>& annotations, const Value& status) {
-  for (const char* key : kSelections)
+  for (const char* key : kChoiceKeys)
     if (const auto one = annotations.find(key); one != annotations.end() && !one->second.empty()) return true;
   std::set<std::string> names;
   if (status.is_array())

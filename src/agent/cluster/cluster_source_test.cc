@@ -19,8 +19,6 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-constexpr const char* kNetworks = "k8s.v1.cni.cncf.io/networks";
-
 struct ClusterSourceTest : testing::Test, ClusterRig {
   Switch api;
   // Before any thread asks.
@@ -45,7 +43,7 @@ struct ClusterSourceTest : testing::Test, ClusterRig {
 };
 
 TEST_F(ClusterSourceTest, APodAndItsNetworksCostNoRequest) {
-  server.put(pod_path("a"), pod_object("a", {{kNetworks, "rail"}}));
+  server.put(pod_path("a"), pod_object("a", {{kNetworksKey, "rail"}}));
   doc::Value network = network_object("rail", config_of("eth1"));
   doc::Value annotations = doc::Value::object();
   annotations.set("k8s.v1.cni.cncf.io/resourceName", "openshift.io/rail0");
@@ -54,7 +52,7 @@ TEST_F(ClusterSourceTest, APodAndItsNetworksCostNoRequest) {
   follow();
   const auto pod = source.pod("ai", "a", uid(pod_path("a")));
   ASSERT_TRUE(pod.has_value()) << pod.error().to_string();
-  EXPECT_EQ(pod->annotations.at(kNetworks), "rail");
+  EXPECT_EQ(pod->annotations.at(kNetworksKey), "rail");
   EXPECT_EQ(pod->api_uid, uid(pod_path("a")));
   const auto found = source.network("ai", "rail");
   ASSERT_TRUE(found.has_value());
@@ -64,10 +62,10 @@ TEST_F(ClusterSourceTest, APodAndItsNetworksCostNoRequest) {
 }
 
 TEST_F(ClusterSourceTest, AnAddThatIsFasterThanTheWatchAsksOnce) {
-  server.put(pod_path("a"), pod_object("a", {{kNetworks, "rail"}}));
+  server.put(pod_path("a"), pod_object("a", {{kNetworksKey, "rail"}}));
   server.put(network_path("rail"), network_object("rail", config_of("eth1")));
   // The caches know nothing: their threads do not run.
-  EXPECT_EQ(source.pod("ai", "a", uid(pod_path("a")))->annotations.at(kNetworks), "rail");
+  EXPECT_EQ(source.pod("ai", "a", uid(pod_path("a")))->annotations.at(kNetworksKey), "rail");
   EXPECT_TRUE(source.network("ai", "rail").has_value());
   EXPECT_EQ(gets(), 2u);
 }
@@ -97,25 +95,25 @@ TEST_F(ClusterSourceTest, SaysThatAThingIsMissingOnlyWhenTheServerDoes) {
 }
 
 TEST_F(ClusterSourceTest, ThePodMadeAgainUnderTheSameNameIsAnotherOne) {
-  server.put(pod_path("a"), pod_object("a", {{kNetworks, "old"}}));
+  server.put(pod_path("a"), pod_object("a", {{kNetworksKey, "old"}}));
   follow();
   const std::string old_uid = uid(pod_path("a"));
   // The watch is behind: the cache has the old one.
   threads.clear();
   server.erase(pod_path("a"));
-  server.put(pod_path("a"), pod_object("a", {{kNetworks, "new"}}));
+  server.put(pod_path("a"), pod_object("a", {{kNetworksKey, "new"}}));
   const std::string new_uid = uid(pod_path("a"));
-  EXPECT_EQ(source.pod("ai", "a", new_uid)->annotations.at(kNetworks), "new");
+  EXPECT_EQ(source.pod("ai", "a", new_uid)->annotations.at(kNetworksKey), "new");
   EXPECT_EQ(gets(), 1u);
   EXPECT_EQ(source.pod("ai", "a", "third").error().story(),
             fmt::format("pod ai/a is another one in the API server: its uid is {}, not third", new_uid));
   api.away = true;
   EXPECT_EQ(source.pod("ai", "a", new_uid).error().code, Code::kBusy);
-  EXPECT_EQ(source.pod("ai", "a", old_uid)->annotations.at(kNetworks), "old") << "its ADD may still be under way";
+  EXPECT_EQ(source.pod("ai", "a", old_uid)->annotations.at(kNetworksKey), "old") << "its ADD may still be under way";
 }
 
 TEST_F(ClusterSourceTest, AStaticPodIsFoundByItsHash) {
-  server.put(pod_path("a-node1"), pod_object("a-node1", {{kNetworks, "rail"},
+  server.put(pod_path("a-node1"), pod_object("a-node1", {{kNetworksKey, "rail"},
                                                          {"kubernetes.io/config.hash", kHash},
                                                          {"kubernetes.io/config.mirror", kHash}}));
   // No mirror pod, whatever its owner writes.
@@ -161,7 +159,7 @@ TEST_F(ClusterSourceTest, ANameThatMayBeAFilesIsAskedForOnlyWhileNothingIsKnown)
 }
 
 TEST_F(ClusterSourceTest, AnAgentThatStartsWhileTheServerIsAwayWorksWithTheFile) {
-  server.put(pod_path("a"), pod_object("a", {{kNetworks, "rail"}}));
+  server.put(pod_path("a"), pod_object("a", {{kNetworksKey, "rail"}}));
   server.put(network_path("rail"), network_object("rail", config_of("eth1")));
   const std::string pod_uid = uid(pod_path("a"));
   follow();
@@ -175,7 +173,7 @@ TEST_F(ClusterSourceTest, AnAgentThatStartsWhileTheServerIsAwayWorksWithTheFile)
   ClusterSource later(later_pods, later_networks, asks, writer, *store, {.node = "node1"});
   ASSERT_TRUE(later_pods.restore().has_value());
   ASSERT_TRUE(later_networks.restore().has_value());
-  EXPECT_EQ(later.pod("ai", "a", pod_uid)->annotations.at(kNetworks), "rail");
+  EXPECT_EQ(later.pod("ai", "a", pod_uid)->annotations.at(kNetworksKey), "rail");
   EXPECT_TRUE(later.network("ai", "rail").has_value());
   EXPECT_EQ(later.network_if_known("kube-system", "pods").error().code, Code::kNotFound) << "a file of the node has it";
   EXPECT_EQ(
@@ -272,7 +270,7 @@ TEST_F(ClusterSourceTest, WritesAStatusOnlyWhereSomebodyMayReadIt) {
   };
   const PodInfo plain{.ns = "ai", .name = "a", .uid = "u", .api_uid = "u"};
   PodInfo chooses = plain;
-  chooses.annotations[kNetworks] = "rail";
+  chooses.annotations[kNetworksKey] = "rail";
   PodInfo unknown = chooses;
   unknown.api_uid = "";
   EXPECT_EQ(writes(plain, {"cbr0"}), 0u);
@@ -294,14 +292,15 @@ TEST_F(ClusterSourceTest, WhatAnEarlierAgentDidNotWriteIsWritten) {
   };
   const doc::Value status = status_of({"cbr0", "ai/rail"});
   for (const char* name : {"unwritten", "written", "other", "twice"})
-    server.put(pod_path(name), pod_object(name, {{kNetworks, "rail"}}));
+    server.put(pod_path(name), pod_object(name, {{kNetworksKey, "rail"}}));
   server.put(pod_path("plain"), pod_object("plain"));
-  server.put(pod_path("s-node1"), pod_object("s-node1", {{kNetworks, "rail"},
+  server.put(pod_path("s-node1"), pod_object("s-node1", {{kNetworksKey, "rail"},
                                                          {"kubernetes.io/config.hash", kHash},
                                                          {"kubernetes.io/config.mirror", kHash}}));
-  doc::Value done = pod_object("written", {{kNetworks, "rail"}, {kNetworkStatusAnnotation, annotation_text(status)}});
+  doc::Value done =
+      pod_object("written", {{kNetworksKey, "rail"}, {kNetworkStatusAnnotation, annotation_text(status)}});
   server.put(pod_path("written"), done);
-  done = pod_object("twice", {{kNetworks, "rail"}, {kNetworkStatusAnnotation, annotation_text(status)}});
+  done = pod_object("twice", {{kNetworksKey, "rail"}, {kNetworkStatusAnnotation, annotation_text(status)}});
   server.put(pod_path("twice"), done);
   for (const char* name : {"unwritten", "written", "twice"}) note(name, "c1", uid(pod_path(name)), status);
   note("twice", "c0", uid(pod_path("twice")), status_of({"cbr0", "ai/earlier"}));

@@ -10,12 +10,12 @@ namespace railbed::agent {
 namespace {
 
 using PolicyState = api::NodeStatePolicy::State;
-using Outcome = graph::PolicyOutcome::State;
+using OutcomeState = graph::PolicyOutcome::State;
 
 constexpr size_t kLongestError = 4096;  // bytes of lastSyncError, which kubectl shows in a column
 
 // "a; b", cut between two of them.
-std::string joined(const std::vector<std::string>& texts) {
+std::string joined_up_to_limit(const std::vector<std::string>& texts) {
   std::string out;
   for (size_t i = 0; i < texts.size(); ++i) {
     if (out.size() + texts[i].size() > kLongestError) return out + fmt::format(" (and {} more)", texts.size() - i);
@@ -33,7 +33,7 @@ class Policies {
  public:
   explicit Policies(const plan::NodePlan& plan) {
     for (const graph::PolicyOutcome& outcome : plan.policies) {
-      const bool whole = outcome.state == Outcome::kApplied;
+      const bool whole = outcome.state == OutcomeState::kApplied;
       told_.push_back(
           {name_of(outcome.policy), whole ? PolicyState::kApplied : PolicyState::kFailed, whole ? "" : outcome.detail});
     }
@@ -83,7 +83,7 @@ api::SriovNetworkNodeState status_of(NodeReport report) {
     policies.worse(failure.policy, PolicyState::kFailed, errors.back());
   }
   for (const graph::PolicyOutcome& outcome : report.plan.policies)
-    if (outcome.state != Outcome::kApplied)
+    if (outcome.state != OutcomeState::kApplied)
       errors.push_back(fmt::format("policy {}: {}", name_of(outcome.policy), outcome.detail));
   const bool failed = !errors.empty();
   std::ranges::move(report.waits, std::back_inserter(errors));
@@ -94,7 +94,7 @@ api::SriovNetworkNodeState status_of(NodeReport report) {
   out.policies = std::move(policies).take();
   const bool done = errors.empty() && !report.plan.changes();
   out.sync_status = failed ? "Failed" : done ? "Succeeded" : "InProgress";
-  out.last_sync_error = joined(errors);
+  out.last_sync_error = joined_up_to_limit(errors);
   return out;
 }
 

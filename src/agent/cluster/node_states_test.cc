@@ -2,6 +2,7 @@
 // The whole loop over an API server in memory: from an order to the status, and beside the SR-IOV operator.
 #include "agent/cluster/node_states.h"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 

@@ -10,7 +10,7 @@ using doc::Value;
 using kube::milliseconds;
 
 namespace {
-constexpr milliseconds kLook{30'000};  // where nothing is heard
+constexpr milliseconds kQuietLook{30'000};  // where nothing is heard
 }
 
 NodeStatusWriter::NodeStatusWriter(kube::Client& client, kube::ObjectKey key, Stored stored)
@@ -68,11 +68,11 @@ milliseconds NodeStatusWriter::step(std::stop_token stop) {
   }
   const kube::ObjectPtr object = stored_();
   // Of an object that is gone, or is another one by now, nothing is to be told.
-  if (!wanted || object == nullptr || kube::uid_of(*object) != wanted->uid) return kLook;
+  if (!wanted || object == nullptr || kube::uid_of(*object) != wanted->uid) return kQuietLook;
   const Value* status = object->find("status");
   const kube::Instant now = client_.clock().now();
   const std::optional<kube::Instant> due = pace_.due(*wanted, status != nullptr ? *status : Value(), now);
-  if (!due) return std::min(kLook, kStatusPause);
+  if (!due) return std::min(kQuietLook, kStatusPause);
   if (*due > now) return std::chrono::ceil<milliseconds>(*due - now);
   write(*wanted, stop);
   return milliseconds(0);

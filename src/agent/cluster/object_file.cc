@@ -10,13 +10,13 @@ namespace railbed::agent {
 namespace {
 
 using doc::Value;
-constexpr int kVersion = 1;
+constexpr int kObjectFileVersion = 1;
 
 }  // namespace
 
 std::string object_file_text(const KeptObjects& kept) {
   Value file = Value::object();
-  file.set("version", kVersion);
+  file.set("version", kObjectFileVersion);
   file.set("of", kept.of);
   file.set("asOf", int64_t{std::chrono::duration_cast<std::chrono::seconds>(kept.as_of.time_since_epoch()).count()});
   file.set("objects", Value(kept.objects));
@@ -25,7 +25,7 @@ std::string object_file_text(const KeptObjects& kept) {
 
 Result<KeptObjects> read_object_file(const std::string& text, const std::string& of) {
   Value file = TRY(kube::parse_object(text));
-  if (doc::number_in(file, "version") != kVersion)
+  if (doc::number_in(file, "version") != kObjectFileVersion)
     return fail(Code::kInvalid, "it is of another version of railbed, or no file of railbed");
   KeptObjects kept{.of = doc::text_in(file, "of")};
   if (kept.of != of)

@@ -10,9 +10,9 @@ namespace railbed::agent {
 namespace {
 
 TEST(ObjectFile, ComesBackAsItWasWritten) {
-  rc::check([](const std::vector<std::string>& names, uint32_t seconds) {
+  rc::check([](const std::vector<std::string>& names, uint32_t as_of) {
     KeptObjects kept{.of = "pods of https://a",
-                     .as_of = std::chrono::system_clock::time_point(std::chrono::seconds(seconds))};
+                     .as_of = std::chrono::system_clock::time_point(std::chrono::seconds(as_of))};
     for (size_t i = 0; i < names.size(); ++i) {
       doc::Value pod = kube::fake::object("Pod", "ai", fmt::format("p{}", i));
       std::string plain;

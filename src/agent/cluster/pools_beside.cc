@@ -16,7 +16,7 @@ using api::IpPoolChange;
 using doc::Value;
 
 // Whereabouts writes a few times a second at most, by its cluster-wide lock.
-constexpr int kTries = 12;
+constexpr int kPoolTries = 12;
 constexpr kube::milliseconds kFirstPause{20};
 constexpr kube::milliseconds kLongestPause{1000};
 
@@ -181,7 +181,7 @@ Result<void> PoolShare::write(Stored& stored, const Change& next, NothingToDo no
     error.context.push_back("IPPool " + key.to_string());
     // A write whose answer was lost is seen in the pool as it is now.
     const bool again = error.code == Code::kConflict || written.error().delivery == kube::Delivery::kUnknown;
-    if (!again || tried + 1 == kTries) return fail(std::move(error));
+    if (!again || tried + 1 == kPoolTries) return fail(std::move(error));
     const auto pause = kube::backoff(tried, client_.clock().random(), kFirstPause, kLongestPause);
     if (!client_.clock().wait(pause, stop)) return fail(Code::kCanceled, "IPPool {}: told to stop", key.to_string());
     TRY(read_again());

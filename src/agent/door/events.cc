@@ -10,10 +10,10 @@
 namespace railbed::agent {
 namespace {
 
-constexpr size_t kMostText = 2000;
+constexpr size_t kMostEventText = 2000;
 
-std::string clean(std::string_view text) {
-  return doc::printable(text.substr(0, kMostText));
+std::string event_text(std::string_view text) {
+  return doc::printable(text.substr(0, kMostEventText));
 }
 
 std::string_view kind_of(int code) {
@@ -37,7 +37,7 @@ std::string text_of(Event::Time time) {
 }  // namespace
 
 uint64_t Events::happened(std::string_view kind, std::string_view about, std::string_view error) {
-  const std::string name = clean(about);
+  const std::string name = event_text(about);
   const Event::Time now = now_();
   std::lock_guard lock(mutex_);
   auto known = std::ranges::find_if(events_, [&](const Event& one) { return one.kind == kind && one.about == name; });
@@ -50,7 +50,7 @@ uint64_t Events::happened(std::string_view kind, std::string_view about, std::st
   Event& event = events_.front();
   ++event.count;
   event.last = now;
-  event.last_error = clean(error);
+  event.last_error = event_text(error);
   return event.count;
 }
 
@@ -61,7 +61,7 @@ void Events::failed(const cni::Request& request, const cni::Failure& failure) {
 }
 
 void Events::over(std::string_view kind, std::string_view about) {
-  const std::string name = clean(about);
+  const std::string name = event_text(about);
   std::lock_guard lock(mutex_);
   std::erase_if(events_, [&](const Event& one) { return one.kind == kind && one.about == name; });
 }

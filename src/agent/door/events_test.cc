@@ -11,13 +11,13 @@ namespace {
 
 using std::chrono::seconds;
 
-struct World {
+struct EventsRig {
   Event::Time now = Event::Time(seconds(1'700'000'000));
   Events events{[this] { return now; }};
 };
 
 TEST(Events, TheSameAgainIsTheSameEvent) {
-  World world;
+  EventsRig world;
   EXPECT_EQ(world.events.happened("pending-del", "1.del", "busy"), 1U);
   world.now += seconds(5);
   EXPECT_EQ(world.events.happened("pending-del", "1.del", "busier"), 2U);
@@ -36,7 +36,7 @@ TEST(Events, TheSameAgainIsTheSameEvent) {
 }
 
 TEST(Events, AreBoundedAndTheOldestGoes) {
-  World world;
+  EventsRig world;
   const std::string much(1 << 20, 'x');
   for (int i = 0; i < 1000; ++i) {
     (void)world.events.happened("limit", "stays", "again");
@@ -52,7 +52,7 @@ TEST(Events, AreBoundedAndTheOldestGoes) {
 }
 
 TEST(Events, FailedRequestsAreKeptByWhatTheirCodeIsAbout) {
-  World world;
+  EventsRig world;
   cni::Request request{.command = cni::Command::kAdd, .type = "sriov", .container_id = "c1"};
   world.events.failed(request, {cni::kIo, "disk is full", ""});
   request.args = {{"K8S_POD_NAMESPACE", "ai"}, {"K8S_POD_NAME", "vllm-0"}};

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <thread>
 
+#include "agent/door/loop.h"
 #include "os/real/tcp_port.h"
 #include "os/real/unix_socket.h"
 
@@ -14,13 +15,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr uint64_t kListenerKey = 0;
-constexpr uint64_t kWakerKey = 1;
-constexpr uint64_t kFirstClient = 2;
 constexpr size_t kMostHeadBytes = 8 << 10;
-constexpr int kAcceptAtOnce = 16;
-constexpr milliseconds kRest{100};  // when no connection can be accepted: no descriptor is left
-constexpr milliseconds kIdle{60'000};
+constexpr int kMostReadersAtOnce = 16;
 
 std::string_view reason(int status) {
   switch (status) {
@@ -41,14 +37,6 @@ std::string_view reason(int status) {
   }
 }
 
-struct Client {
-  os::Connection connection;
-  Clock::time_point deadline;
-  std::string in;
-  std::string out;  // empty: the request is still being read
-  size_t written = 0;
-};
-
 bool head_is_whole(std::string_view text) {
   return text.find("\r\n\r\n") != std::string_view::npos || text.find("\n\n") != std::string_view::npos;
 }
@@ -68,6 +56,13 @@ std::optional<HttpRequestLine> read_request_line(std::string_view head) {
 }
 
 struct HttpServer::Loop {
+  struct Client {
+    os::Connection connection;
+    Clock::time_point deadline;
+    std::string in;
+    std::string out;  // empty: the request is still being read
+    size_t written = 0;
+  };
   struct Made {
     HttpReply reply;
     Clock::time_point at;
@@ -80,7 +75,7 @@ struct HttpServer::Loop {
   os::Waker waker;
   std::map<uint64_t, Client> clients;  // the oldest first
   std::map<std::string, Made, std::less<>> made;
-  uint64_t next_key = kFirstClient;
+  uint64_t next_key = kFirstFreeKey;
   Clock::time_point rest_until{};
   std::vector<char> buffer = std::vector<char>(4096);
   std::jthread thread;  // last member, because it uses the others
@@ -110,11 +105,11 @@ const HttpReply& HttpServer::Loop::page(const std::string& path, const std::func
 }
 
 void HttpServer::Loop::accept_some() {
-  for (int i = 0; i < kAcceptAtOnce; ++i) {
+  for (int i = 0; i < kMostReadersAtOnce; ++i) {
     auto next = listener.accept();
     if (!next.has_value()) {
       poller.remove(listener.fd());
-      rest_until = Clock::now() + kRest;
+      rest_until = Clock::now() + kAcceptRest;
       return;
     }
     if (!next->has_value()) return;
@@ -176,7 +171,7 @@ void HttpServer::Loop::drop_late(Clock::time_point now) {
 }
 
 milliseconds HttpServer::Loop::until_next(Clock::time_point now) const {
-  Clock::time_point next = now + kIdle;
+  Clock::time_point next = now + kLoopIdle;
   if (!clients.empty()) next = std::min(next, clients.begin()->second.deadline);
   if (rest_until > now) next = std::min(next, rest_until);
   return std::max(std::chrono::ceil<milliseconds>(next - now), milliseconds(0));
@@ -197,7 +192,7 @@ void HttpServer::Loop::run(const std::stop_token& stop) {
     const auto now = Clock::now();
     drop_late(now);
     if (rest_until == Clock::time_point{} || rest_until > now) continue;
-    rest_until = poller.add(listener.fd(), kListenerKey, os::Await::kRead) ? Clock::time_point{} : now + kRest;
+    rest_until = poller.add(listener.fd(), kListenerKey, os::Await::kRead) ? Clock::time_point{} : now + kAcceptRest;
   }
 }
 

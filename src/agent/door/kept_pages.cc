@@ -6,7 +6,7 @@
 namespace railbed::agent {
 namespace {
 
-constexpr const char* kEvent = "metrics";
+constexpr const char* kMetricsEvent = "metrics";
 
 }  // namespace
 
@@ -18,11 +18,12 @@ Result<KeptPages::Kept> KeptPages::keep() {
   Result<int> served = metrics_.expose(address_, pages_);
   if (!served.has_value()) {
     if (served.error().code != Code::kInvalid)
-      events_.happened(kEvent, address_, served.error().story() + "; the agent works without its metrics and pages");
+      events_.happened(kMetricsEvent, address_,
+                       served.error().story() + "; the agent works without its metrics and pages");
     return fail(std::move(served).error());
   }
   served_ = true;
-  events_.over(kEvent, address_);
+  events_.over(kMetricsEvent, address_);
   return Kept::kNow;
 }
 

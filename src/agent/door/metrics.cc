@@ -24,8 +24,10 @@ std::string known_type(std::string_view type) {
   return std::string(api::find_cni_type(type) != nullptr ? type : "other");
 }
 
+}  // namespace
+
 // Gauges whose values are collected at each reading.
-class OnDemand : public prometheus::Collectable {
+class MetricsOnDemand : public prometheus::Collectable {
  public:
   void ask_with(std::function<Standing()> ask) {
     std::lock_guard lock(mutex_);
@@ -96,11 +98,10 @@ class OnDemand : public prometheus::Collectable {
   std::function<Standing()> ask_;
   std::function<std::vector<Reading>()> readings_;
 };
-}  // namespace
 
 struct Metrics::Impl {
   std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
-  std::shared_ptr<OnDemand> on_demand = std::make_shared<OnDemand>();
+  std::shared_ptr<MetricsOnDemand> on_demand = std::make_shared<MetricsOnDemand>();
   prometheus::Family<prometheus::Histogram>& seconds = prometheus::BuildHistogram()
                                                            .Name("railbed_attach_seconds")
                                                            .Help("time of ADD requests, by plugin type and phase")

@@ -27,7 +27,7 @@ bool asks_for_all_networks(const std::vector<doc::Value>& plugins) {
   });
 }
 
-std::string version_of(const ConfigFile& file) {
+std::string config_version_of(const ConfigFile& file) {
   doc::Diagnostics problems;
   const auto value = doc::parse_json(std::make_shared<doc::Source>(file.name, file.text), problems);
   const std::string version = value.has_value() ? doc::text_in(*value, "cniVersion") : "";
@@ -52,7 +52,7 @@ std::optional<ConfigFile> default_network(std::vector<ConfigFile> files) {
 
 std::string node_config(const std::string& folder, const ConfigFile& file) {
   doc::Value config = doc::Value::object();
-  config.set("cniVersion", version_of(file));
+  config.set("cniVersion", config_version_of(file));
   config.set("name", "railbed");
   config.set("type", "railbed");
   doc::Value capabilities = doc::Value::object();

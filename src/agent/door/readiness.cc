@@ -5,12 +5,12 @@ namespace railbed::agent {
 namespace {
 
 // As long as a turn that attaches eight VFs; a burst of pods must not make the node unready.
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kProbePatience{10};
 constexpr const char* kProbe = "probe/writable";
 constexpr size_t kProbeBytes = 64 << 10;
 
 Result<void> write_state(Engine& engine) {
-  Engine::Turn turn = TRY(engine.turn(kPatience));
+  Engine::Turn turn = TRY(engine.turn(kProbePatience));
   // Written and gone again: a page of the journal is needed all the same.
   auto transaction = TRY(state::Transaction::begin(turn.store()));
   TRY(turn.store().put_note(kProbe, "1"));

@@ -7,15 +7,15 @@ namespace railbed::agent {
 namespace {
 
 // A plugin's error may be a whole trace.
-constexpr size_t kMostText = 2000;
+constexpr size_t kMostLoggedText = 2000;
 
-std::string clean(std::string_view text) {
-  if (text.size() <= kMostText) return doc::printable(text);
-  return doc::printable(text.substr(0, kMostText)) + " …";
+std::string logged_text(std::string_view text) {
+  if (text.size() <= kMostLoggedText) return doc::printable(text);
+  return doc::printable(text.substr(0, kMostLoggedText)) + " …";
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  return clean(fmt::format("{}", fmt::join(names, ",")));
+std::string comma_list(const std::vector<std::string>& names) {
+  return logged_text(fmt::format("{}", fmt::join(names, ",")));
 }
 
 double seconds_of(const RequestStory& story, Phase phase) {
@@ -51,15 +51,15 @@ std::vector<log::Field> fields_of(const cni::Request& request, const std::option
                                   const RequestStory& story) {
   std::vector<log::Field> fields;
   add(fields, "VERB", std::string(command_name(request.command)));
-  add(fields, "TYPE", clean(request.type));
-  add(fields, "POD", clean(request.pod()));
-  add(fields, "CONTAINER_ID", clean(request.container_id));
-  add(fields, "INTERFACE", clean(request.ifname));
+  add(fields, "TYPE", logged_text(request.type));
+  add(fields, "POD", logged_text(request.pod()));
+  add(fields, "CONTAINER_ID", logged_text(request.container_id));
+  add(fields, "INTERFACE", logged_text(request.ifname));
   // A field may be there several times: each is found by itself.
-  for (const std::string& network : story.networks) add(fields, "NETWORK", clean(network));
-  for (const std::string& device : story.devices) add(fields, "DEVICE", clean(device));
+  for (const std::string& network : story.networks) add(fields, "NETWORK", logged_text(network));
+  for (const std::string& device : story.devices) add(fields, "DEVICE", logged_text(device));
   add(fields, "CODE", std::to_string(failure.has_value() ? failure->code : 0));
-  if (failure.has_value()) add(fields, "ERROR", clean(failure->message));
+  if (failure.has_value()) add(fields, "ERROR", logged_text(failure->message));
   constexpr std::string_view kNames[] = {"PREPARE_MS", "WAIT_MS", "ADDRESSES_MS", "KERNEL_MS",
                                          "LEASE_MS",   "EXEC_MS", "TOTAL_MS"};
   for (Phase phase : kPhases)
@@ -83,17 +83,17 @@ RequestLine request_line(const cni::Request& request, const Reply& reply, const 
   const auto say = [&](std::string_view what, const std::string& value) {
     if (!value.empty()) text += fmt::format(" {}{}", what, value);
   };
-  say("", clean(request.pod()));
-  say("container=", clean(request.container_id));
-  say("as ", clean(request.type));
-  say("interface=", clean(request.ifname));
-  say("networks=", joined(story.networks));
-  say("devices=", joined(story.devices));
+  say("", logged_text(request.pod()));
+  say("container=", logged_text(request.container_id));
+  say("as ", logged_text(request.type));
+  say("interface=", logged_text(request.ifname));
+  say("networks=", comma_list(story.networks));
+  say("devices=", comma_list(story.devices));
   text += fmt::format("{} {:.1f} ms{}", failure.has_value() ? " failed after" : " in",
                       seconds_of(story, Phase::kTotal) * 1000, phases(story));
   if (failure.has_value()) {
-    text += fmt::format(": code {}: {}", failure->code, clean(failure->message));
-    if (!failure->details.empty()) text += fmt::format(" ({})", clean(failure->details));
+    text += fmt::format(": code {}: {}", failure->code, logged_text(failure->message));
+    if (!failure->details.empty()) text += fmt::format(" ({})", logged_text(failure->details));
   }
   return {level_of(request, failure), std::move(text), fields_of(request, failure, story)};
 }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "agent/door/crew.h"
+#include "agent/door/loop.h"
 #include "agent/door/order.h"
 #include "agent/door/work_queue.h"
 #include "cni/wire.h"
@@ -18,16 +19,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr uint64_t kListenerKey = 0;
-constexpr uint64_t kWakerKey = 1;
-constexpr uint64_t kNobody = 2;
-constexpr uint64_t kFirstClient = 3;
+constexpr uint64_t kNobody = kFirstFreeKey;
+constexpr uint64_t kFirstClient = kNobody + 1;
 constexpr size_t kReadBytes = 64 << 10;
 // When all requests together are too large, only those beyond this size are refused.
 constexpr size_t kSmallBytes = 64 << 10;
-constexpr milliseconds kIdle{60'000};
-// How long to stop accepting when descriptors or memory have run out.
-constexpr milliseconds kRest{100};
 // After so many new clients the existing ones are read again, so that a flood of connections cannot starve them.
 constexpr int kAcceptAtOnce = 32;
 constexpr size_t kMostQuestions = 128;
@@ -39,32 +35,33 @@ std::string failure_frame(int code, std::string message, std::string details = {
   return answer_frame({status, cni::to_json(cni::Failure{code, std::move(message), std::move(details)}, "")});
 }
 
-struct Job {
-  uint64_t client = 0;  // kNobody: an ADD that nobody waits for any more is undone
-  cni::Request request;
-  std::string order;                        // order_of(request)
-  std::shared_ptr<std::atomic<bool>> gone;  // its client
-};
-struct Done {
-  Job job;
-  Reply reply;
-};
-
-struct Client {
-  enum class State : uint8_t { kReading, kWorking, kWriting };
-  os::Connection connection;
-  State state = State::kReading;
-  Clock::time_point deadline;
-  std::shared_ptr<std::atomic<bool>> gone = std::make_shared<std::atomic<bool>>(false);
-  std::optional<Job> undo;  // of an ADD that is done: the DEL for the case that the answer does not arrive
-  bool is_counted = false;  // among `of_runtimes`
-  std::string in;           // the received part of the frame
-  std::string out;
-  size_t written = 0;
-};
 }  // namespace
 
 struct Server::Loop {
+  struct Job {
+    uint64_t client = 0;  // kNobody: an ADD that nobody waits for any more is undone
+    cni::Request request;
+    std::string order;                        // order_of(request)
+    std::shared_ptr<std::atomic<bool>> gone;  // its client
+  };
+  struct Done {
+    Job job;
+    Reply reply;
+  };
+
+  struct Client {
+    enum class State : uint8_t { kReading, kWorking, kWriting };
+    os::Connection connection;
+    State state = State::kReading;
+    Clock::time_point deadline;
+    std::shared_ptr<std::atomic<bool>> gone = std::make_shared<std::atomic<bool>>(false);
+    std::optional<Job> undo;  // of an ADD that is done: the DEL for the case that the answer does not arrive
+    bool is_counted = false;  // among `of_runtimes`
+    std::string in;           // the received part of the frame
+    std::string out;
+    size_t written = 0;
+  };
+
   os::UnixListener listener;
   Handler handler;
   ServerOptions options;
@@ -168,7 +165,7 @@ void Server::Loop::accept_some() {
     if (!next) {
       trouble(Trouble::kAccept, next.error().story());
       poller.remove(listener.fd());
-      rest_until = Clock::now() + kRest;
+      rest_until = Clock::now() + kAcceptRest;
       return;
     }
     if (!*next) return;
@@ -342,7 +339,7 @@ void Server::Loop::drop_late(Clock::time_point now) {
 }
 
 milliseconds Server::Loop::until_next(Clock::time_point now) const {
-  Clock::time_point next = now + kIdle;
+  Clock::time_point next = now + kLoopIdle;
   for (const auto& [key, client] : clients)
     if (client.state != Client::State::kWorking) next = std::min(next, client.deadline);
   if (rest_until > now) next = std::min(next, rest_until);
@@ -351,7 +348,7 @@ milliseconds Server::Loop::until_next(Clock::time_point now) const {
 
 // Threads where requests wait for stuck ones; when to look again.
 milliseconds Server::Loop::grow_crews() {
-  milliseconds next = kIdle;
+  milliseconds next = kLoopIdle;
   for (auto& [lane, crew] : crews)
     if (const auto again = crew.grow())
       next = std::min(next, std::max(std::chrono::ceil<milliseconds>(*again - Clock::now()), milliseconds(1)));
@@ -409,7 +406,7 @@ std::string_view trouble_name(Trouble trouble) {
 Server::Server(os::UnixListener listener, Handler handler, ServerOptions options)
     : loop_(std::make_unique<Loop>(std::move(listener), std::move(handler), std::move(options))) {
   const auto most = static_cast<size_t>(loop_->options.workers);
-  const auto work = [loop = loop_.get()](Job job) { loop->work(std::move(job)); };
+  const auto work = [loop = loop_.get()](Loop::Job job) { loop->work(std::move(job)); };
   const auto no_thread = [loop = loop_.get()](size_t jobs, size_t threads) {
     loop->trouble(Trouble::kThreads,
                   fmt::format("no thread can be started: {} requests wait for {} threads", jobs, threads));
@@ -432,7 +429,7 @@ Result<Server::End> Server::run(std::stop_token stop) {
       loop.begin_stop();
       continue;
     }
-    const auto left = std::chrono::ceil<milliseconds>(std::min(end, Clock::now() + kIdle) - Clock::now());
+    const auto left = std::chrono::ceil<milliseconds>(std::min(end, Clock::now() + kLoopIdle) - Clock::now());
     if (left <= milliseconds(0)) return End::kCutOff;
     loop.serve(std::min({left, loop.until_next(Clock::now()), loop.grow_crews()}));
     const auto now = Clock::now();

@@ -47,13 +47,13 @@ class Gate {
   bool open_ = false;
 };
 
-class Folder {
+class SocketFolder {
  public:
-  Folder() {
+  SocketFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "railbed-serve.XXXXXX").string();
     path_ = mkdtemp(name.data());
   }
-  ~Folder() { std::filesystem::remove_all(path_); }
+  ~SocketFolder() { std::filesystem::remove_all(path_); }
   std::string operator/(const char* name) const { return path_ + "/" + name; }
 
  private:
@@ -74,7 +74,7 @@ class Agent {
   const std::string& path() const { return path_; }
 
  private:
-  Folder folder_;
+  SocketFolder folder_;
   std::string path_;
   std::unique_ptr<Server> server_;
   std::jthread thread_;
@@ -501,7 +501,7 @@ TEST(Server, UndoesAnAddWhoseAnswerNobodyTakes) {
 
 TEST(Server, CutsOffWhatIsNotDoneInTime) {
   Gate gate;
-  Folder folder;
+  SocketFolder folder;
   std::stop_source stop;
   const std::string path = folder / "agent.sock";
   auto listener = os::UnixListener::open(path);
@@ -632,7 +632,7 @@ TEST(Server, AnswersNobodyElse) {
 }
 
 TEST(UnixListener, ReplacesADeadSocketButNotALivingOne) {
-  Folder folder;
+  SocketFolder folder;
   const std::string path = folder / "deep/agent.sock";
   {
     auto first = os::UnixListener::open(path);

@@ -2,6 +2,7 @@
 // Installing the shim into real folders, killed before every step that changes something.
 #include "agent/door/shims.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -23,13 +24,13 @@ const std::string kNewShim = std::string(
                              "…railbed-cni-shim/1.2.4\n…";
 const std::vector<std::string> kTypes = {"macvlan", "sriov"};
 
-class Folder {
+class PluginFolder {
  public:
-  Folder() {
+  PluginFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "railbed-shims.XXXXXX").string();
     path_ = mkdtemp(name.data());
   }
-  ~Folder() { std::filesystem::remove_all(path_); }
+  ~PluginFolder() { std::filesystem::remove_all(path_); }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
   void put(const std::string& name, const std::string& text) const {
     std::filesystem::remove(*this / name);
@@ -75,7 +76,7 @@ class Mortal : public os::ProgramFiles {
   std::unique_ptr<os::ProgramFiles> files_ = os::real_program_files();
 };
 
-void start(const Folder& folder) {
+void start(const PluginFolder& folder) {
   folder.put("macvlan", "the original");
   folder.put("bridge", "not ours");
 }
@@ -92,7 +93,7 @@ TEST(ShimTypes, AreAllTypesThatAreOurs) {
 }
 
 TEST(Shims, AreInstalledAndTheOriginalsComeBack) {
-  Folder folder;
+  PluginFolder folder;
   start(folder);
   auto files = os::real_program_files();
   Shims shims(*files, folder / "");
@@ -116,7 +117,7 @@ TEST(Shims, AreInstalledAndTheOriginalsComeBack) {
 TEST(Shims, KilledBeforeAnyStepAlwaysLeaveAWholeProgramAndEndTheSame) {
   int steps = 0;
   for (bool finished = false; !finished; ++steps) {
-    Folder folder;
+    PluginFolder folder;
     start(folder);
     try {
       Mortal files(steps);
@@ -140,7 +141,7 @@ TEST(Shims, KilledBeforeAnyStepAlwaysLeaveAWholeProgramAndEndTheSame) {
 TEST(Shims, KilledWhileUninstallingGoOnAtTheNextCall) {
   int steps = 0;
   for (bool finished = false; !finished; ++steps) {
-    Folder folder;
+    PluginFolder folder;
     start(folder);
     auto real = os::real_program_files();
     ASSERT_TRUE(Shims(*real, folder / "").install(kShim, kTypes).has_value());
@@ -158,7 +159,7 @@ TEST(Shims, KilledWhileUninstallingGoOnAtTheNextCall) {
 }
 
 TEST(Shims, ANewerOriginalOverOurShimIsKeptInstead) {
-  Folder folder;
+  PluginFolder folder;
   start(folder);
   auto files = os::real_program_files();
   Shims shims(*files, folder / "");
@@ -171,7 +172,7 @@ TEST(Shims, ANewerOriginalOverOurShimIsKeptInstead) {
 }
 
 TEST(Shims, RefuseWhatIsNoShim) {
-  Folder folder;
+  PluginFolder folder;
   start(folder);
   auto files = os::real_program_files();
   auto done = Shims(*files, folder / "")

@@ -7,7 +7,7 @@
 namespace railbed::agent {
 
 namespace {
-constexpr std::chrono::milliseconds kPatience{200};
+constexpr std::chrono::milliseconds kPagePatience{200};
 const std::string kDevices = "/sys/bus/pci/devices";
 
 std::set<std::string> vfs_of_machine(const os::FileTree& files) {
@@ -23,7 +23,7 @@ std::set<std::string> vfs_of_machine(const os::FileTree& files) {
 Standing standing(Engine& engine) {
   Standing out;
   std::vector<state::Attachment> attachments;
-  if (auto turn = engine.turn(kPatience)) {
+  if (auto turn = engine.turn(kPagePatience)) {
     if (auto stored = turn->store().attachments()) attachments = std::move(*stored);
     for (const ipam::Allocator::Usage& pool : turn->addresses().usage())
       out.pools.push_back({pool.pool, static_cast<double>(pool.free), static_cast<double>(pool.taken)});

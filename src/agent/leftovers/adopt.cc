@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kAdoptedAlready = "adopted-once ";
 
-std::string first_error(const doc::Diagnostics& diagnostics) {
+std::string placed_first_error(const doc::Diagnostics& diagnostics) {
   for (const doc::Diagnostic& one : diagnostics.all())
     if (one.severity == doc::Severity::kError)
       return fmt::format("{}{}", one.span.known() ? one.span.to_string() + ": " : "", one.message);
@@ -132,7 +132,7 @@ Result<std::vector<ForeignAllocation>> read_pools(const std::string& name, const
   doc::Diagnostics diagnostics;
   auto source = std::make_shared<const doc::Source>(doc::Source{name, text});
   std::vector<doc::Value> documents = doc::parse_yaml(source, diagnostics);
-  if (diagnostics.has_errors()) return fail(Code::kInvalid, "{}", first_error(diagnostics));
+  if (diagnostics.has_errors()) return fail(Code::kInvalid, "{}", placed_first_error(diagnostics));
   std::vector<ForeignAllocation> all;
   for (const doc::Value& one : documents)
     if (one.is_object()) TRY(read_object(one, all));

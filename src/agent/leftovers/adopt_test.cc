@@ -2,6 +2,7 @@
 #include "agent/leftovers/adopt.h"
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "agent/addresses/addresses.h"
 #include "os/fake/disk.h"

@@ -2,6 +2,7 @@
 #include "agent/leftovers/hand_over.h"
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "agent/pod/meta_records.h"
 #include "agent/pod/plugin.h"

@@ -15,15 +15,15 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kWhereabouts = R"({"type":"whereabouts","range":"10.0.0.0/29"})";
-constexpr const char* kHostLocal = R"({"type":"host-local","subnet":"10.0.0.0/29"})";
+constexpr const char* kWhereaboutsIpam = R"({"type":"whereabouts","range":"10.0.0.0/29"})";
+constexpr const char* kHostLocalIpam = R"({"type":"host-local","subnet":"10.0.0.0/29"})";
 
 class InUseTest : public RequestTest {
  protected:
   void SetUp() override {}
 
   cni::Outcome<std::string> ask(cni::Command command, const std::string& container,
-                                const std::string& ipam = kWhereabouts, const std::string& network = "n") {
+                                const std::string& ipam = kWhereaboutsIpam, const std::string& network = "n") {
     cni::Request request{.command = command,
                          .type = "macvlan",
                          .container_id = container,
@@ -37,7 +37,7 @@ class InUseTest : public RequestTest {
     if (!config.has_value()) return std::unexpected(config.error());
     return plugin_request(backends, request, *config);
   }
-  std::string add(const std::string& container, const std::string& ipam = kWhereabouts,
+  std::string add(const std::string& container, const std::string& ipam = kWhereaboutsIpam,
                   const std::string& network = "n") {
     if (!kernel.netns().open("/run/netns/" + container).has_value()) {
       EXPECT_TRUE(kernel.netns().create(container));
@@ -69,7 +69,7 @@ TEST_F(InUseTest, WhatPodsHaveIsGivenToNobody) {
   ASSERT_EQ(*in_use.start(), 2u);
   EXPECT_EQ(add("c3"), "10.0.0.3/29");
   // In every pool: nothing says which network the interfaces belong to.
-  EXPECT_EQ(add("c4", kHostLocal, "other"), "10.0.0.3/29");
+  EXPECT_EQ(add("c4", kHostLocalIpam, "other"), "10.0.0.3/29");
   EXPECT_THAT(add("c5", R"({"type":"whereabouts","range":"10.0.0.0/29","range_start":"10.0.0.1",)"
                         R"("range_end":"10.0.0.2"})"),
               HasSubstr("in namespace /run/netns/c1"));

@@ -16,8 +16,6 @@
 namespace railbed::agent {
 namespace {
 
-constexpr std::chrono::milliseconds kLockWait{2000};
-
 std::string container_of(const std::string& key) {
   state::Sandbox sandbox = state::Sandbox::of_key(key);
   return sandbox.container.empty() ? sandbox.pod : sandbox.container;
@@ -119,7 +117,7 @@ class FileFinder {
 };
 
 Result<void> remove_of_before(os::Disk& disk, const std::string& directory, const Leftover& leftover) {
-  auto lock = TRY(disk.lock(directory + "/lock", kLockWait));
+  auto lock = TRY(disk.lock(directory + "/lock", kHostLocalLockWait));
   Result<std::string> there = disk.read(leftover.what);
   if (!there.has_value() && there.error().code == Code::kNotFound) return {};
   if (first_line(TRY(std::move(there))) != leftover.container)
@@ -139,7 +137,7 @@ Result<void> remove_leftover_file(state::Store& store, os::Disk& disk, const Lef
   for (const auto& [key, content] : TRY(store.notes(kFileNotes))) {
     std::optional<FileNote> note = file_note(key);
     if (!note.has_value() || note->path != leftover.what) continue;
-    auto lock = TRY(disk.lock(directory + "/lock", kLockWait));
+    auto lock = TRY(disk.lock(directory + "/lock", kHostLocalLockWait));
     Result<std::string> there = disk.read(note->path);
     if (!there.has_value() && there.error().code != Code::kNotFound) return fail(std::move(there.error()));
     if (there.has_value() && *there != content)

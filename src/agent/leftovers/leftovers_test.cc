@@ -11,26 +11,24 @@
 #include "agent/leftovers/in_use.h"
 #include "agent/pod/exec_records.h"
 #include "agent/pod/meta_records.h"
+#include "agent/test_requests.h"
 #include "attach/record.h"
 #include "doc/json.h"
+#include "ipam/test_ranges.h"
 #include "os/fake/disk.h"
 #include "os/fake/kernel.h"
 
 namespace railbed::agent {
 namespace {
 
+using ipam::ip;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr const char* kPending = "/var/lib/railbed/pending-del";
 constexpr const char* kGone = "/run/netns/gone";
 constexpr const char* kOurFile = "/var/lib/cni/networks/n/10.0.0.2";
 constexpr const char* kTheirFile = "/var/lib/cni/networks/n/10.0.0.3";
-
-IpAddress ip(const char* text) {
-  return *IpAddress::parse(text);
-}
 
 class LeftoversTest : public testing::Test {
  protected:
@@ -66,7 +64,7 @@ class LeftoversTest : public testing::Test {
   }
 
   std::vector<std::string> found() {
-    auto all = find_leftovers(kernel, store.get(), disk, kPending, durable);
+    auto all = find_leftovers(kernel, store.get(), disk, kPendingFolder, durable);
     EXPECT_TRUE(all.has_value());
     leftovers = all.has_value() ? *all : std::vector<Leftover>{};
     std::vector<std::string> lines;
@@ -89,7 +87,7 @@ TEST_F(LeftoversTest, NothingIsFoundWherePodsAreAsTheyAreRecorded) {
   ASSERT_TRUE(store->put_lease({"pool", ip("10.0.0.9"), "ns/p", "net1"}));  // a plan
   put_file(kOurFile, "c1", true);
   EXPECT_THAT(found(), IsEmpty());
-  EXPECT_THAT(*find_leftovers(kernel, nullptr, disk, kPending, durable), IsEmpty());
+  EXPECT_THAT(*find_leftovers(kernel, nullptr, disk, kPendingFolder, durable), IsEmpty());
 }
 
 TEST_F(LeftoversTest, ProgramsAreUndoneThatLostTheirNamespaceOrNeverEnded) {
@@ -277,8 +275,8 @@ TEST_F(LeftoversTest, AFileThatChangedHandsStays) {
 }
 
 TEST_F(LeftoversTest, DelsThatWaitAreShownOnly) {
-  disk.put(std::string(kPending) + "/1.del", "{}");
-  ASSERT_THAT(found(), ElementsAre(std::string("pending ") + kPending + "/1.del"));
+  disk.put(std::string(kPendingFolder) + "/1.del", "{}");
+  ASSERT_THAT(found(), ElementsAre(std::string("pending ") + kPendingFolder + "/1.del"));
   remove();
   EXPECT_FALSE(leftovers[0].removed);
   EXPECT_EQ(disk.files().size(), 1u);

@@ -24,10 +24,9 @@ using testing::IsEmpty;
 // What plugins reserved outside of this machine: "calico c1 eth0".
 using Outside = std::set<std::string>;
 
-constexpr const char* kAnswer = R"({"cniVersion":"1.0.0","interfaces":[{"name":"eth0","sandbox":"/run/netns/a"}],)"
-                                R"("ips":[{"address":"10.1.0.5/16","interface":0}]})";
+constexpr const char* kAddAnswer = R"({"cniVersion":"1.0.0","interfaces":[{"name":"eth0","sandbox":"/run/netns/a"}],)"
+                                   R"("ips":[{"address":"10.1.0.5/16","interface":0}]})";
 constexpr const char* kAddresses = R"({"cniVersion":"1.0.0","ips":[{"address":"10.7.0.5/16"}]})";
-constexpr const char* kPending = "/var/lib/railbed/pending-del";
 
 // A machine from one boot to the next, with the disk of the one before.
 struct Boot : RequestRig {
@@ -61,7 +60,7 @@ struct Boot : RequestRig {
     if (variables["CNI_COMMAND"] == "DEL") outside.erase(what);
     return os::RunResult{.output = variables["CNI_COMMAND"] != "ADD" ? ""
                                    : type == "cluster-ipam"          ? kAddresses
-                                                                     : kAnswer};
+                                                                     : kAddAnswer};
   }
 
   cni::Outcome<std::string> ask(cni::Command command, const std::string& netns, const std::string& valid = "",
@@ -97,7 +96,7 @@ struct Boot : RequestRig {
   }
   std::vector<std::string> left() {
     std::vector<std::string> all;
-    auto found = find_leftovers(kernel, store.get(), disk, kPending, durable);
+    auto found = find_leftovers(kernel, store.get(), disk, kPendingFolder, durable);
     for (const Leftover& one : *found) all.push_back(fmt::format("{} {} {}", kind_name(one.kind), one.pod, one.what));
     return all;
   }
@@ -222,7 +221,7 @@ TEST_F(RebootTest, TheGcVerbGivesUpWhatNobodyKnows) {
   second.disk.put("/var/lib/cni/results/cluster-c1-eth0", "{}");
   EXPECT_THAT(second.left(), IsEmpty());
   ASSERT_TRUE(second.disk.remove("/var/lib/cni/results/cluster-c1-eth0").has_value());
-  auto found = find_leftovers(second.kernel, second.store.get(), second.disk, kPending, second.durable);
+  auto found = find_leftovers(second.kernel, second.store.get(), second.disk, kPendingFolder, second.durable);
   ASSERT_TRUE(remove_leftovers(second.kernel, *second.store, second.disk, second.durable, *found).has_value());
   EXPECT_THAT(outside, IsEmpty());
   EXPECT_THAT(second.durable.read()->programs, IsEmpty());
@@ -351,7 +350,7 @@ TEST_F(RebootTest, InTheSameBootTheProgramsKeepTheirNamespaces) {
   auto recovered = boot.meta.recover(boot.engine);
   ASSERT_TRUE(recovered.has_value());
   EXPECT_THAT(boot.runs, IsEmpty());
-  auto found = find_leftovers(boot.kernel, boot.store.get(), boot.disk, kPending, boot.durable);
+  auto found = find_leftovers(boot.kernel, boot.store.get(), boot.disk, kPendingFolder, boot.durable);
   for (const Leftover& one : *found) EXPECT_FALSE(one.removable) << kind_name(one.kind) << " " << one.what;
   ASSERT_TRUE(boot.ask(cni::Command::kDel, "/run/netns/a").has_value());
   EXPECT_THAT(outside, IsEmpty());

@@ -11,7 +11,7 @@ namespace railbed::agent {
 
 namespace {
 constexpr std::string_view kPendingDel = "pending-del";
-constexpr std::string_view kSuffix = ".del";  // the shim's finished files; ".new" and ".broken" are others
+constexpr std::string_view kPendingSuffix = ".del";  // the shim's finished files; ".new" and ".broken" are others
 }  // namespace
 
 Result<cni::Request> read_pending(const std::string& frame) {
@@ -41,7 +41,7 @@ Replay::Replay(os::Disk& disk, std::string folder, Handler handler, std::functio
 std::vector<std::string> Replay::names() const {
   auto found = disk_.list(folder_);
   if (!found) return {};
-  std::erase_if(*found, [](const std::string& name) { return !name.ends_with(kSuffix); });
+  std::erase_if(*found, [](const std::string& name) { return !name.ends_with(kPendingSuffix); });
   return std::move(*found);
 }
 

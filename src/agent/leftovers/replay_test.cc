@@ -65,7 +65,7 @@ std::string del_frame(const std::string& id, const std::string& command = "DEL",
       config});
 }
 
-struct World {
+struct ReplayRig {
   MemoryDisk disk;
   std::vector<std::string> handled;
   std::vector<std::string> notes;
@@ -80,7 +80,7 @@ struct World {
 };
 
 TEST(Replay, DoesTheOldestFirstAndRemovesWhatSucceeded) {
-  World world;
+  ReplayRig world;
   world.disk.files = {{"/d/2.del", del_frame("b")}, {"/d/1.del", del_frame("a")}, {"/d/3.del.new", "half"}};
   EXPECT_EQ(world.replay.pending(), 2U);
   EXPECT_EQ(world.replay.all(), (Replay::Tally{.done = 2}));
@@ -90,7 +90,7 @@ TEST(Replay, DoesTheOldestFirstAndRemovesWhatSucceeded) {
 }
 
 TEST(Replay, KeepsWhatFailedAndTellsItOnce) {
-  World world;
+  ReplayRig world;
   world.disk.files = {{"/d/1.del", del_frame("a")}};
   world.status = 1;
   EXPECT_EQ(world.replay.all(), (Replay::Tally{.failed = 1}));
@@ -109,7 +109,7 @@ TEST(Replay, KeepsWhatFailedAndTellsItOnce) {
 }
 
 TEST(Replay, StopsBetweenTwo) {
-  World world;
+  ReplayRig world;
   world.disk.files = {{"/d/1.del", del_frame("a")}, {"/d/2.del", del_frame("b")}};
   std::stop_source stop;
   Events events;
@@ -125,7 +125,7 @@ TEST(Replay, StopsBetweenTwo) {
 }
 
 TEST(Replay, SetsAsideWhatIsNoRequest) {
-  World world;
+  ReplayRig world;
   const std::string whole = del_frame("a");
   world.disk.files = {{"/d/1.del", whole.substr(0, whole.size() - 1)},
                       {"/d/2.del", ""},
@@ -145,7 +145,7 @@ TEST(Replay, SetsAsideWhatIsNoRequest) {
 
 // A plugin that was killed while it started the shim had written no configuration, or a part of it.
 TEST(Replay, SetsAsideWhatCanNeverSucceed) {
-  World world;
+  ReplayRig world;
   world.disk.files = {{"/d/1.del", del_frame("a", "DEL", "")},
                       {"/d/2.del", del_frame("a", "DEL", "{\"name\":")},
                       {"/d/3.del", del_frame("a", "DEL", "7")}};
@@ -157,7 +157,7 @@ TEST(Replay, SetsAsideWhatCanNeverSucceed) {
 }
 
 TEST(Replay, SettlesOneContainerBeforeItGetsSomethingNew) {
-  World world;
+  ReplayRig world;
   world.disk.files = {{"/d/1.del", del_frame("a")}, {"/d/2.del", del_frame("b")}, {"/d/3.del", "garbage"}};
   EXPECT_TRUE(world.replay.settle("b"));
   EXPECT_EQ(world.handled, (std::vector<std::string>{"b"}));

@@ -3,6 +3,7 @@
 // same answer, the same failure, and nothing left of either.
 #include "agent/pod/interfaces.h"
 
+#include <algorithm>
 #include <regex>
 
 #include <gmock/gmock.h>

@@ -35,7 +35,7 @@ std::string lock_name(const cni::Request& request) {
   return "meta/" + request.container_id;
 }
 
-cni::Version version_of(const std::string& text) {
+cni::Version version_in(const std::string& text) {
   auto version = cni::parse_version(text);
   return version.has_value() ? *version : cni::Version{0, 1, 0};
 }
@@ -177,7 +177,7 @@ Outcome<void> Meta::gc(Backends& backends, const cni::Request& request, const cn
     failures.add("", cni::failure_of(done.error()));
   // Only executed plugins of the default network get GC; railbed's own were cleaned up above.
   auto network = TRY_CNI(default_network(backends.engine.kernel(), pods_, meta_config, config, ""));
-  if (network.has_value() && !network->list.disable_gc && version_of(network->list.version) >= kStatusSince)
+  if (network.has_value() && !network->list.disable_gc && version_in(network->list.version) >= kStatusSince)
     for (size_t i = 0; i < network->list.plugins.size(); ++i) {
       std::optional<std::string> type = executed_type(network->list.plugins[i]);
       if (!type.has_value()) continue;
@@ -238,7 +238,7 @@ Outcome<void> Meta::look_up_status(Engine& engine, const cni::Request& request, 
     std::optional<std::string> type = executed_type(network->list.plugins[i]);
     if (!type.has_value()) continue;
     TRY_CNI(find_plugin(kernel, *type, path));
-    if (version_of(network->list.version) < kStatusSince) continue;
+    if (version_in(network->list.version) < kStatusSince) continue;
     TRY_CNI(execute(kernel, {.command = cni::Command::kStatus,
                              .type = *type,
                              .path = path,

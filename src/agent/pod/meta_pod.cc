@@ -14,9 +14,6 @@ namespace {
 using cni::Outcome;
 using doc::Value;
 
-constexpr const char* kNetworks = "k8s.v1.cni.cncf.io/networks";
-constexpr const char* kDefaultNetwork = "v1.multus-cni.io/default-network";
-
 std::unexpected<cni::Failure> wrong(std::string message, std::string details = {}) {
   return std::unexpected(cni::Failure{cni::kInvalidConfig, std::move(message), std::move(details)});
 }
@@ -50,7 +47,7 @@ class PodReader {
     TRY_CNI(find_pod(request, pod));
     const auto& annotations = pod.pod.annotations;
     std::optional<Delegate> first;
-    if (auto text = annotations.find(kDefaultNetwork); text != annotations.end() && !text->second.empty())
+    if (auto text = annotations.find(kDefaultNetworkKey); text != annotations.end() && !text->second.empty())
       first = TRY_CNI(default_of_pod(pod.pod, text->second));
     else
       first = TRY_CNI(default_network());
@@ -61,7 +58,8 @@ class PodReader {
       pod.networks.push_back(std::move(*first));
     }
     TRY_CNI(add_default_networks(pod));
-    if (auto text = annotations.find(kNetworks); text != annotations.end()) TRY_CNI(add_annotated(pod, text->second));
+    if (auto text = annotations.find(kNetworksKey); text != annotations.end())
+      TRY_CNI(add_annotated(pod, text->second));
     TRY_CNI(name_interfaces(pod, request.ifname));
     TRY_CNI(share_default_routes(pod));
     for (Delegate& network : pod.networks) TRY_CNI(give_arguments(network));
@@ -178,7 +176,7 @@ class PodReader {
     std::vector<api::NetworkSelection> selected = TRY_CNI(parse(pod, text, config_.multus_namespace));
     if (selected.size() != 1)
       return wrong(
-          fmt::format("pod {}: {} names {} networks, one is needed", pod.key(), kDefaultNetwork, selected.size()));
+          fmt::format("pod {}: {} names {} networks, one is needed", pod.key(), kDefaultNetworkKey, selected.size()));
     return selected_network(pod, selected.front());
   }
 

@@ -6,7 +6,7 @@
 namespace railbed::agent {
 namespace {
 
-cni::PluginConfig config_of(const std::string& members) {
+cni::PluginConfig config_of_members(const std::string& members) {
   auto config =
       cni::read_plugin_config(R"({"cniVersion": "1.0.0", "name": "rail0", "type": "macvlan")" + members + "}");
   EXPECT_TRUE(config.has_value()) << (config.has_value() ? "" : config.error().message);
@@ -26,16 +26,16 @@ TEST(Selection, RuntimeConfigWinsOverArgsOverCniArgs) {
   };
   for (const Case& one : {Case{fmt::format("{}{}", kRuntime, kArgs), "02:00:00:00:00:01"},
                           Case{kArgs, "02:00:00:00:00:02"}, Case{"", "02:00:00:00:00:03"}}) {
-    auto selection = selection_of(request, config_of(one.members));
+    auto selection = selection_of(request, config_of_members(one.members));
     ASSERT_TRUE(selection.has_value()) << selection.error().message;
     EXPECT_EQ(selection->mac.value.to_string(), one.mac);
   }
   request.args.clear();
-  EXPECT_FALSE(selection_of(request, config_of(""))->mac.present);
+  EXPECT_FALSE(selection_of(request, config_of_members(""))->mac.present);
 }
 
 TEST(Selection, ReadsTheRest) {
-  auto selection = selection_of({.ifname = "net1"}, config_of(fmt::format("{}{}", kRuntime, kArgs)));
+  auto selection = selection_of({.ifname = "net1"}, config_of_members(fmt::format("{}{}", kRuntime, kArgs)));
   ASSERT_TRUE(selection.has_value());
   EXPECT_EQ(selection->device_id.value, "0000:01:10.0");
   EXPECT_EQ(selection->infiniband_guid.value.value, 0x0011223344556677u);
@@ -60,7 +60,7 @@ TEST(Selection, SaysWhereTheWrongValueIs) {
        "runtimeConfig.infinibandGUID: "},
   };
   for (const Case& one : cases) {
-    auto selection = selection_of({.args = one.args}, config_of(one.members));
+    auto selection = selection_of({.args = one.args}, config_of_members(one.members));
     ASSERT_FALSE(selection.has_value()) << one.start;
     EXPECT_EQ(selection.error().code, one.code);
     EXPECT_TRUE(selection.error().message.starts_with(one.start)) << selection.error().message;

@@ -46,6 +46,11 @@ struct NetworkInfo {
 // object.
 Result<doc::Value> parse_network_config(const std::string& text);
 
+// By which annotations a pod chooses its networks.
+inline constexpr const char* kNetworksKey = "k8s.v1.cni.cncf.io/networks";
+inline constexpr const char* kDefaultNetworkKey = "v1.multus-cni.io/default-network";
+inline constexpr const char* kChoiceKeys[] = {kNetworksKey, kDefaultNetworkKey};
+
 // The annotations of an object; what is no text is passed over.
 std::map<std::string, std::string> annotations_of(const doc::Value& object);
 // A NetworkAttachmentDefinition. Invalid as parse_network_config.
