@@ -27,6 +27,10 @@ class RealClock : public Clock {
     never.wait_for(lock, stop, period, [] { return false; });
     return !stop.stop_requested();
   }
+  bool wait_for(std::unique_lock<std::mutex>& lock, std::condition_variable_any& changed, milliseconds period,
+                std::stop_token stop, const std::function<bool()>& holds) override {
+    return changed.wait_for(lock, std::move(stop), period, holds);
+  }
 
  private:
   std::mutex mutex_;

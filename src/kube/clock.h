@@ -8,7 +8,10 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -38,6 +41,9 @@ class Clock {
   virtual double random() = 0;
   // False when `stop` ended the wait.
   virtual bool wait(milliseconds period, std::stop_token stop) = 0;
+  // Until `holds`, which `changed` announces, until `stop`, or for `period`. What `holds` says then.
+  virtual bool wait_for(std::unique_lock<std::mutex>& lock, std::condition_variable_any& changed, milliseconds period,
+                        std::stop_token stop, const std::function<bool()>& holds) = 0;
 };
 
 std::unique_ptr<Clock> real_clock();

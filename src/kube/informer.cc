@@ -129,7 +129,7 @@ void Informer::tell(const std::vector<Change>& changes) {
 
 bool Informer::wait_synced(milliseconds timeout, std::stop_token stop) const {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, stop, timeout, [&] { return standing_.synced; });
+  return client_.clock().wait_for(lock, changed_, timeout, stop, [&] { return standing_.synced; });
 }
 
 ObjectPtr Informer::find(const ObjectKey& key) const {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A clock that goes on only when somebody waits, or when a test says so.
 //
+// Two ways: with kWithWaits each wait() ends at once and moves the clock, for code in one thread; wait_for() takes real
+// time there, since what ends it comes from other threads. With kWhenTold all waits last until the test has moved the
+// clock so far, for code in several threads.
 // Threading: any thread. Failure: none.
 #pragma once
 
-#include <mutex>
+#include <set>
 #include <vector>
 
 #include "kube/clock.h"
@@ -13,6 +16,10 @@ namespace railbed::kube::fake {
 
 class FakeClock : public Clock {
  public:
+  enum class Goes : uint8_t { kWithWaits, kWhenTold };
+
+  FakeClock() : FakeClock(Goes::kWithWaits) {}
+  explicit FakeClock(Goes goes) : goes_(goes) {}
   Instant now() const override {
     const std::lock_guard lock(mutex_);
     return now_;
@@ -21,24 +28,63 @@ class FakeClock : public Clock {
   double random() override { return 0.5; }
   bool wait(milliseconds period, std::stop_token stop) override {
     if (stop.stop_requested()) return false;
-    const std::lock_guard lock(mutex_);
-    now_ += period;
+    std::unique_lock lock(mutex_);
     waits_.push_back(period);
-    return true;
+    if (goes_ == Goes::kWithWaits) {
+      now_ += period;
+      return true;
+    }
+    const auto end = ends_.insert(now_ + period);
+    moved_.wait(lock, stop, [&] { return now_ >= *end; });
+    leave(end);
+    return !stop.stop_requested();
   }
+  bool wait_for(std::unique_lock<std::mutex>& lock, std::condition_variable_any& changed, milliseconds period,
+                std::stop_token stop, const std::function<bool()>& holds) override {
+    if (goes_ == Goes::kWithWaits) return changed.wait_for(lock, stop, period, holds);
+    if (holds() || stop.stop_requested()) return holds();
+    const auto end = begin(period);
+    // The clock cannot announce itself by `changed`, which may be gone by then: it is looked at now and then.
+    while (!stop.stop_requested() && now() < *end)
+      if (changed.wait_for(lock, stop, milliseconds(1), holds)) break;
+    {
+      const std::lock_guard own(mutex_);
+      leave(end);
+    }
+    return holds();
+  }
+  // With kWhenTold it returns when all whose time is over have woken up.
   void advance(milliseconds period) {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     now_ += period;
+    moved_.notify_all();
+    moved_.wait(lock, [&] { return ends_.empty() || *ends_.begin() > now_; });
   }
+  // How long each wait was to last, in the order in which they began.
   std::vector<milliseconds> waits() const {
     const std::lock_guard lock(mutex_);
     return waits_;
   }
 
  private:
+  using End = std::multiset<Instant>::iterator;
+
+  End begin(milliseconds period) {
+    const std::lock_guard lock(mutex_);
+    waits_.push_back(period);
+    return ends_.insert(now_ + period);
+  }
+  void leave(End end) {
+    ends_.erase(end);
+    moved_.notify_all();
+  }
+
+  const Goes goes_;
   mutable std::mutex mutex_;
+  std::condition_variable_any moved_;
   Instant now_{std::chrono::hours(1)};
   std::vector<milliseconds> waits_;
+  std::multiset<Instant> ends_;  // of the waits that last
 };
 
 }  // namespace railbed::kube::fake
