@@ -303,14 +303,16 @@ TEST(Watches, ASilentPeerIsFoundOutInTime) {
   control_plane("signal", "STOP");
   EXPECT_LE(took_s("a get with a deadline of 4 s",
                    [&] { EXPECT_EQ(api->client.get(kMaps, {ns, "a"}).error().code, Code::kTimeout); }),
-            20);
+            60)
+      << "wide: a slow machine is no defect, the peer says nothing for ever";
   EXPECT_TRUE(soon([&] { return running.informer.standing().error.has_value(); }));
+  const auto patient = admin({.timeout = seconds(600), .try_timeout = seconds(600)});
   const double stop_s = took_s("a call that is stopped", [&] {
     std::stop_source stop;
     const std::jthread stopper([&] { stop.request_stop(); });
-    EXPECT_EQ(api->client.get(kMaps, {ns, "a"}, stop.get_token()).error().code, Code::kCanceled);
+    EXPECT_EQ(patient->client.get(kMaps, {ns, "a"}, stop.get_token()).error().code, Code::kCanceled);
   });
-  EXPECT_LE(stop_s, 3) << "well before its deadline";
+  EXPECT_LE(stop_s, 120) << "well before its deadline";
   control_plane("signal", "CONT");
   ASSERT_TRUE(soon([&] { return api->client.apply(kMaps, map_named(ns, "a", "1"), {.manager = "test"}).has_value(); }));
   EXPECT_TRUE(soon([&] { return running.value(ns, "a") == "1"; }));
@@ -326,7 +328,7 @@ TEST(Watches, AStoppedInformerEndsAtOnce) {
                      running.thread.request_stop();
                      running.thread.join();
                    }),
-            20)
+            60)
       << "well before the end of its watch";
 }
 
@@ -513,16 +515,24 @@ TEST(Leader, AStoppedOneLosesBeforeAnotherLeads) {
   Candidate second(ns, "second");
   ASSERT_TRUE(soon([&] { return second.last() == "runs\n"; }));
   kill(first.pid, SIGSTOP);
-  double taken_s = took_s("another leads after a leader was stopped",
-                          [&] { EXPECT_TRUE(soon([&] { return second.last() == "leads\n"; })); });
-  EXPECT_GE(taken_s, 4) << "the Lease's duration is 12 s, its last renewal seconds old";
+  const auto api = admin();
+  const auto lease = [&] {
+    const auto stored = api->client.get(kLeases, {ns, "leader"});
+    return stored ? lease_record(*stored) : LeaseRecord{};
+  };
+  const LeaseRecord last_of_first = lease();
+  EXPECT_EQ(last_of_first.holder, "first");
+  took_s("another leads after a leader was stopped",
+         [&] { EXPECT_TRUE(soon([&] { return second.last() == "leads\n"; })); });
+  EXPECT_GE(read_time(lease().acquired).value() - read_time(last_of_first.renewed).value(), seconds(11))
+      << "the Lease's duration is 12 s, and the second's time is of before it looks";
   kill(first.pid, SIGCONT);
   EXPECT_TRUE(soon([&] { return first.last() == "lost\n"; }));
   // SIGTERM gives the Lease back: the other need not wait for its end.
   second.end(SIGTERM);
-  taken_s = took_s("another leads after a leader gave it back",
-                   [&] { EXPECT_TRUE(soon([&] { return first.last() == "leads\n"; })); });
-  EXPECT_LE(taken_s, 10) << "well before the Lease would have ended";
+  EXPECT_NE(lease().holder, "second");
+  took_s("another leads after a leader gave it back",
+         [&] { EXPECT_TRUE(soon([&] { return first.last() == "leads\n"; })); });
 }
 
 // Appends "runs", "leads" and "lost" lines to a file until SIGTERM.
