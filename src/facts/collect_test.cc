@@ -3,6 +3,7 @@
 #include "facts/collect.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "doc/json.h"
 #include "facts/facts_json.h"
@@ -45,7 +46,7 @@ TEST_P(Machine, IsTheSameAfterRecording) {
   std::unique_ptr<os::Kernel> kernel = std::move(*os::recorded_kernel_over(std::move(*files)));
   os::Recorder recorder(*kernel);
   NodeFacts facts = collect(recorder.kernel(), options());
-  std::string tar = testing::TempDir() + "/" + GetParam() + ".tar";
+  std::string tar = fmt::format("{}railbed-{}-{}.tar", testing::TempDir(), GetParam(), ::getpid());
   Result<void> written = recorder.write(tar);
   ASSERT_TRUE(written.has_value()) << written.error().to_string();
   auto again = os::recorded_kernel_from_tar(tar);
