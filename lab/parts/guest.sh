@@ -23,12 +23,14 @@ guest_last_words() {
 }
 
 with_lab_lock() {     # COMMAND...: one start or stop at a time changes processes and the switch
-  local lock
+  local lock status
   mkdir -p "$LAB_DIR"
   exec {lock}>"$LAB_DIR/lock"
   flock "$lock"
   "$@"
+  status=$?                                 # where the caller looks at it; else a failure has ended the lab
   exec {lock}>&-
+  return "$status"
 }
 
 # A PF's address: the guest's name gives four digits, its number the last; the same at every start. 52:54 is QEMU's.
@@ -38,9 +40,9 @@ mac_of() {            # NAME PF
   printf '52:54:%s:%s:%s:%02x\n' "${hash:0:2}" "${hash:2:2}" "${hash:4:2}" "$2"
 }
 
-# "start" parses into these; boot reads them.
+# "start" parses into these; what starts the machine reads them.
 declare -a pfs=() files=() kernel_args=()
-name='' smp=1 mem=640 icount='' iommu='' share='' programs='' uplink='' virtio=0
+name='' smp=1 mem=640 icount='' iommu='' share='' programs='' uplink='' virtio=0 real_boot=${LAB_BOOT:-}
 
 guest_start() {
   name=${1:-}; shift || true
@@ -49,6 +51,7 @@ guest_start() {
     case $1 in
       --iommu) iommu=1; shift; continue ;;
       --virtio) virtio=$((virtio + 1)); shift; continue ;;
+      --boot) real_boot=1; shift; continue ;;
       --smp | --mem | --icount | --pf | --uplink | --share | --programs | --file | --kernel-arg) (( $# >= 2 )) || die "$1 wants a value" ;;
       *) die "unknown option of start: $1" ;;
     esac
@@ -68,39 +71,56 @@ guest_start() {
   (( ${#pfs[@]} <= 8 )) || die "a guest has 8 PFs at most"
   [ -z "$icount" ] || (( smp == 1 )) || die "--icount counts the instructions of one CPU"
   setup
-  local start=${EPOCHREALTIME/./}
-  with_lab_lock boot
-  # Outside of the lock, so that guests boot side by side.
-  channel_run "$name" 0 240 true || { guest_stop "$name"; die "guest $name did not boot"; }
+  ! alive "guest/$name" || die "guest $name is running already"
+  local start=${EPOCHREALTIME/./} how=restored took
+  if ! can_be_restored || ! restore; then
+    how=booted
+    with_lab_lock boot
+    # Outside of the lock, so that guests boot side by side.
+    channel_run "$name" 0 240 true || { guest_stop "$name"; die "guest $name did not boot"; }
+  fi
   rm -f "$LAB_DIR/guest/$name/initramfs"    # in the guest's memory by now
-  printf '%d.%01d\n' $(( (${EPOCHREALTIME/./} - start) / 1000000 )) $(( (${EPOCHREALTIME/./} - start) / 100000 % 10 )) >"$LAB_DIR/guest/$name/boot"
-  say "$name is up after $(cat "$LAB_DIR/guest/$name/boot") s"
+  took=$(( (${EPOCHREALTIME/./} - start) / 100000 ))
+  say "$name is up after $((took / 10)).$((took % 10)) s ($how)"
 }
 
-boot() {
-  local folder=guest/$name dir=$LAB_DIR/guest/$name i image initrd machine=q35 arguments
-  local -a emulation=(-accel "tcg,thread=multi")
-  ! alive "$folder" || die "guest $name is running already"
-  guest_clean "$name"                       # what a killed host left
-  image=$(image_dir)
-  # The self-tests of the crypto code take a second under emulation. On a host that is busy, the check whether the timer
-  # ticks in time ends in a panic ("IO-APIC + timer doesn't work"); real hypervisors' guests skip it, too.
-  arguments="console=ttyS0 quiet oops=panic panic=-1 cryptomgr.notests no_timer_check LAB_NAME=$name"
-  local -a devices=()
-  if [ -n "$iommu" ]; then
-    machine=q35,kernel-irqchip=split        # interrupt remapping wants it
-    devices+=(-device intel-iommu,intremap=on)
-    arguments+=' intel_iommu=on LAB_IOMMU=1'
-  fi
-  # A root port for each: on the root bus VFs appear but never reach their PF, behind a bridge there is no SR-IOV.
-  # Their fixed places make PF number i the device 0000:0(i+1):00.0.
+# What all guests of a shape have in common: the machine but for its NICs and the folders of the host. Each device has a
+# place of its own, so that it does not depend on which others there are.
+declare -a machine=() devices=()
+common_machine() {    # NUMBER-OF-ROOT-PORTS
+  local folder=guest/$name i
+  machine=(-name "$name" -no-reboot -cpu max -smp "$smp" -m "$mem")
+  devices=()
+  [ -z "$iommu" ] || devices+=(-device "intel-iommu,intremap=on")
+  # A root port for each PF: on the root bus VFs appear but never reach their PF, behind a bridge there is no SR-IOV.
+  # Their fixed places make PF number i the device 0000:0(i+1):00.0. Without a power controller, which would be off where
+  # the snapshot was made without the PF.
+  for (( i = 0; i < $1; i++ )); do
+    devices+=(-device "pcie-root-port,id=port$i,chassis=$((i + 1)),slot=$((i + 1)),addr=$(printf %x $((i + 8))),power_controller_present=off")
+  done
+  # A new one at each start: a guest that goes on from a snapshot learns by it that its random numbers are another's, too.
+  devices+=(-device "vmgenid,guid=auto")
+  make_pipe "$LAB_DIR/$folder/shell"
+  devices+=(-device virtio-serial-pci,max_ports=16,addr=2 -chardev "pipe,id=shell,path=$folder/shell" -device virtconsole,chardev=shell)
+  for (( i = 0; i < CHANNELS; i++ )); do
+    make_pipe "$LAB_DIR/$folder/c$i"
+    devices+=(-chardev "pipe,id=c$i,path=$folder/c$i" -device "virtserialport,chardev=c$i,name=lab.$i")
+  done
+  make_pipe "$LAB_DIR/$folder/qmp"
+  devices+=(-chardev "pipe,id=qmp,path=$folder/qmp" -mon chardev=qmp,mode=control
+            -chardev "file,id=console,path=$folder/console.log" -serial chardev:console)
+}
+
+# What the guest has of its own.
+own_devices() {
+  local i
   (( ! ${#pfs[@]} )) || switch_start
   for (( i = 0; i < ${#pfs[@]}; i++ )); do
     switch_plug "$name.$i" "${pfs[i]}"
     devices+=(-netdev "stream,id=net$i,server=off,addr.type=unix,addr.path=switch/$name.$i"
-              -device "pcie-root-port,id=port$i,chassis=$((i + 1)),slot=$((i + 1)),addr=$(printf %x $((i + 8)))"
               -device "igb,id=pf$i,bus=port$i,netdev=net$i,mac=$(mac_of "$name" "$i")")
   done
+  (( ! ${#pfs[@]} )) || printf '%s\n' "${pfs[@]}" >"$LAB_DIR/guest/$name/rails"
   for (( i = 0; i < virtio; i++ )); do
     devices+=(-netdev "hubport,id=spare$i,hubid=$i"
               -device "virtio-net-pci,netdev=spare$i,addr=$(printf %x $((i + 16))),mac=52:54:00:00:ff:$(printf %02x "$i")")
@@ -109,41 +129,56 @@ boot() {
     devices+=(-netdev "user,id=uplink,net=10.0.2.0/24$([[ $uplink != *:* ]] || echo ",hostfwd=tcp:$uplink-$uplink")"
               -device virtio-net-pci,netdev=uplink,addr=18,mac=52:54:00:00:fe:00)
   fi
-  mkdir -p "$dir/folder"
-  (( ! ${#pfs[@]} )) || printf '%s\n' "${pfs[@]}" >"$dir/rails"
-  devices+=(-device virtio-serial-pci,max_ports=16 -chardev "pipe,id=shell,path=$folder/shell" -device virtconsole,chardev=shell)
-  make_pipe "$dir/shell"
-  for (( i = 0; i < CHANNELS; i++ )); do
-    make_pipe "$dir/c$i"
-    devices+=(-chardev "pipe,id=c$i,path=$folder/c$i" -device "virtserialport,chardev=c$i,name=lab.$i")
-  done
-  make_pipe "$dir/qmp"
-  devices+=(-chardev "pipe,id=qmp,path=$folder/qmp" -mon chardev=qmp,mode=control)
-  devices+=(-virtfs "local,path=$folder/folder,mount_tag=lab,security_model=none,id=lab")
-  if [ -n "$share" ]; then
-    devices+=(-virtfs "local,path=${share//,/,,},mount_tag=share,security_model=none,id=share")
-    arguments+=' LAB_SHARE=1'
-  fi
-  if [ -n "$programs" ]; then
-    devices+=(-virtfs "local,path=${programs//,/,,},mount_tag=programs,security_model=none,readonly=on,id=programs")
-    arguments+=' LAB_PROGRAMS=1'
-  fi
+  mkdir -p "$LAB_DIR/guest/$name/folder"
+  host_folder lab "guest/$name/folder" 3
+  [ -z "$share" ] || host_folder share "$share" 4
+  [ -z "$programs" ] || host_folder programs "$programs" 5 ,readonly=on
+}
+host_folder() {       # TAG DIR PLACE [OPTIONS]
+  devices+=(-fsdev "local,id=$1,path=${2//,/,,},security_model=none${4:-}" -device "virtio-9p-pci,fsdev=$1,mount_tag=$1,addr=$3")
+}
+
+new_guest_folder() {  # under the lock
+  ! alive "guest/$name" || die "guest $name is running already"
+  guest_clean "$name"                       # what a killed host left
+  mkdir -p "$LAB_DIR/guest/$name"
+  date +%s >"$LAB_DIR/guest/$name/started"
+}
+
+# The self-tests of the crypto code take a second under emulation. On a host that is busy, the check whether the timer
+# ticks in time ends in a panic ("IO-APIC + timer doesn't work"); real hypervisors' guests skip it, too.
+readonly KERNEL_ARGUMENTS="console=ttyS0 quiet oops=panic panic=-1 cryptomgr.notests no_timer_check"
+
+# launch_machine ARGS...: KVM is not used: where it is emulated by the host's hypervisor it fails, and tests should run the
+# same everywhere.
+launch_machine() {
+  local type=q35
+  [ -z "$iommu" ] || type=q35,kernel-irqchip=split        # interrupt remapping wants it
+  launch "guest/$name" "${machine[@]}" -machine "$type${memory_backend:-}" "${devices[@]}" "$@" &&
+    qmp "guest/$name" qmp_capabilities >/dev/null
+}
+
+boot() {
+  local image dir=$LAB_DIR/guest/$name initrd arguments="$KERNEL_ARGUMENTS LAB_NAME=$name"
+  local -a emulation=(-accel "tcg,thread=multi")
+  new_guest_folder
+  image=$(image_dir)
+  common_machine ${#pfs[@]}
+  own_devices
+  [ -z "$iommu" ] || arguments+=' intel_iommu=on LAB_IOMMU=1'
+  [ -z "$share" ] || arguments+=' LAB_SHARE=1'
+  [ -z "$programs" ] || arguments+=' LAB_PROGRAMS=1'
   initrd=$image/initramfs
-  (( ! ${#files[@]} )) || { initrd=$dir/initramfs; append_files "$image/initramfs" "$initrd"; }
+  (( ! ${#files[@]} )) || { initrd=$dir/initramfs; { cat "$image/initramfs"; archive_of_files; } >"$initrd"; }
   # sleep=off: while it is idle such a clock jumps to the next timer, so that how soon the host runs it again is not in its times.
   [ -z "$icount" ] || emulation=(-accel "tcg,thread=single" -icount "shift=$icount,sleep=off")
-  date +%s >"$dir/started"
-  # KVM is not used: where it is emulated by the host's hypervisor it fails, and tests should run the same everywhere.
-  launch "$folder" -name "$name" -no-reboot -machine "$machine" "${emulation[@]}" -cpu max -smp "$smp" -m "$mem" \
-    -kernel "$image/vmlinux" -initrd "$initrd" -append "$arguments ${kernel_args[*]}" \
-    -chardev "file,id=console,path=$folder/console.log" -serial chardev:console "${devices[@]}" &&
-    qmp "$folder" qmp_capabilities >/dev/null ||
+  launch_machine "${emulation[@]}" -kernel "$image/vmlinux" -initrd "$initrd" -append "$arguments ${kernel_args[*]}" ||
     { guest_last_words "$name"; stop_locked "$name"; die "guest $name did not start"; }
 }
 
-# The kernel unpacks archives that follow each other one by one, so the image itself is never rebuilt. The folders
-# /bin, /sbin and /lib are links in it, and a folder of that name in the second archive would replace the link.
-append_files() {      # INITRAMFS OUTPUT
+# The files of --file. The kernel unpacks archives that follow each other one by one, so the image itself is never rebuilt.
+# The folders /bin, /sbin and /lib are links in it, and a folder of that name in the second archive would replace the link.
+archive_of_files() {
   local stage file target
   stage=$(mktemp -d "$LAB_DIR/stage.XXXXXX")
   for file in "${files[@]}"; do
@@ -152,7 +187,7 @@ append_files() {      # INITRAMFS OUTPUT
     mkdir -p "$stage$(dirname "$target")"
     cp -rL --preserve=mode "${file%%:*}" "$stage$target"
   done
-  { cat "$1"; (cd "$stage" && find . -mindepth 1 | cpio --quiet -o -H newc -R 0:0); } >"$2"
+  (cd "$stage" && find . -mindepth 1 | cpio --quiet -o -H newc -R 0:0)
   rm -rf "$stage"
 }
 

@@ -118,7 +118,7 @@ add_files() {
     cp -L "$source/lib/terminfo/$entry" "$root/usr/share/terminfo/$entry" 2>/dev/null || true
   done
   install -m 755 "$HERE/guest/init" "$root/init"
-  install -m 755 "$HERE/guest/agent" "$HERE/guest/mount-share" "$root/lab/"
+  install -m 755 "$HERE/guest/agent" "$HERE/guest/mount-share" "$HERE/guest/resume" "$root/lab/"
   cp "$HERE/guest/profile" "$root/etc/profile"
 }
 
