@@ -23,7 +23,7 @@ snapshot_key() {
   local program
   program=$(command -v "$QEMU") || return 1
   { cat "$HERE"/parts/{guest,snapshot,qemu}.sh
-    echo "$(image_dir) $mem $smp ${iommu:-0} $(snapshot_ports)"
+    echo "$(basename "$(image_dir)") $mem $smp ${iommu:-0} $(snapshot_ports)"
     stat -Lc '%n %s %Y' "$program"
     # The emulated CPU has what the host's can do.
     grep -m 2 -E '^(model name|flags)' /proc/cpuinfo; } | sha256sum | cut -c 1-16
@@ -40,6 +40,7 @@ restore() {
   elif why=$(resume); then
     return 0
   fi
+  rm -rf "$snapshot"                        # whatever is wrong with it, the next guest does not meet it
   guest_stop "$name"
   boots_instead "${why:-QEMU does not take it}"
 }
@@ -61,8 +62,11 @@ snapshot_machine() {  # MEMORY [ARGS...]
     qmp "guest/$name" migrate-set-capabilities '{"capabilities":[{"capability":"x-ignore-shared","state":true}]}' >/dev/null
 }
 
+# QEMU would announce the NICs' addresses on the rails, as after a move to another host.
 load_state() {        # STATE
-  qmp "guest/$name" migrate-incoming "{\"uri\":\"file:$1\"}" >/dev/null && migrated && qmp "guest/$name" cont >/dev/null
+  qmp "guest/$name" migrate-set-parameters '{"announce-rounds":0}' >/dev/null &&
+    qmp "guest/$name" migrate-incoming "{\"uri\":\"file:$1\"}" >/dev/null &&
+    migrated && qmp "guest/$name" cont >/dev/null
 }
 
 migrated() {
@@ -81,7 +85,7 @@ migrated() {
 resume() {            # prints what went wrong
   local archive=''
   (( ! ${#files[@]} )) || archive=files.cpio
-  channel_run "$name" 0 120 "/lab/resume $(printf '%q ' "$name" "$(date +%s)" ${#pfs[@]} $(( ${#share} > 0 )) $(( ${#programs} > 0 )) "$archive")" 2>&1 ||
+  channel_run "$name" 0 60 "/lab/resume $(printf '%q ' "$name" "$(date +%s)" ${#pfs[@]} $(( ${#share} > 0 )) $(( ${#programs} > 0 )) "$archive")" 2>&1 ||
     return 1
   rm -f "$LAB_DIR/guest/$name/folder/files.cpio"
 }

@@ -19,17 +19,21 @@ switch_start() {
     qmp switch qmp_capabilities >/dev/null || switch_failed "the virtual switch does not start"
 }
 
-# A hub's number is the line of the rail's name in a file.
+# A hub's number is the line of the rail's name in a file. Each hub has a port that leads nowhere and takes everything: with
+# no other port a hub keeps what a guest sends, and does not read from that guest again when others have come.
 rail_number() {
   local rails=$LAB_DIR/switch/rails
-  grep -qxF "$1" "$rails" 2>/dev/null || echo "$1" >>"$rails"
+  if ! grep -qxF "$1" "$rails" 2>/dev/null; then
+    echo "$1" >>"$rails"
+    qmp switch netdev_add "{\"type\":\"hubport\",\"id\":\"nowhere-$(wc -l <"$rails")\",\"hubid\":$(wc -l <"$rails")}" >/dev/null || return 1
+  fi
   grep -nxF "$1" "$rails" | cut -d : -f 1
 }
 
 # switch_plug PORT RAIL: makes the socket switch/PORT and joins it to the rail.
 switch_plug() {
   local port=$1 number
-  number=$(rail_number "$2")
+  number=$(rail_number "$2") || switch_failed "the switch refuses rail $2"
   switch_unplug "$port"
   qmp switch netdev_add "{\"type\":\"stream\",\"id\":\"$port\",\"server\":true,\"addr\":{\"type\":\"unix\",\"path\":\"switch/$port\"}}" >/dev/null &&
     qmp switch netdev_add "{\"type\":\"hubport\",\"id\":\"$port-hub\",\"hubid\":$number,\"netdev\":\"$port\"}" >/dev/null ||
