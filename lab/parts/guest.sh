@@ -42,6 +42,7 @@ mac_of() {            # NAME PF
 
 # "start" parses into these; what starts the machine reads them.
 declare -a pfs=() files=() kernel_args=()
+declare -A stripped=()    # targets of files
 name='' smp=1 mem=640 icount='' iommu='' share='' programs='' uplink='' virtio=0 real_boot=${LAB_BOOT:-}
 
 guest_start() {
@@ -52,7 +53,7 @@ guest_start() {
       --iommu) iommu=1; shift; continue ;;
       --virtio) virtio=$((virtio + 1)); shift; continue ;;
       --boot) real_boot=1; shift; continue ;;
-      --smp | --mem | --icount | --pf | --uplink | --share | --programs | --file | --kernel-arg) (( $# >= 2 )) || die "$1 wants a value" ;;
+      --smp | --mem | --icount | --pf | --uplink | --share | --programs | --file | --stripped | --kernel-arg) (( $# >= 2 )) || die "$1 wants a value" ;;
       *) die "unknown option of start: $1" ;;
     esac
     case $1 in
@@ -63,7 +64,11 @@ guest_start() {
       --uplink) [[ $2 =~ ^10\.0\.2\.[0-9]+(:[0-9]+)?$ ]] || die "--uplink wants an address of 10.0.2.0/24, or that and a port: '$2'"; uplink=$2 ;;
       --programs) [ -d "$2" ] || die "--programs: no folder $2"; programs=$(realpath "$2") ;;
       --share) [ -d "$2" ] || die "--share: no folder $2"; share=$(realpath "$2") ;;
-      --file) [ -e "${2%%:*}" ] || die "--file: no file ${2%%:*}"; [[ $2 == *:/* ]] || die "--file wants SRC:/DST"; files+=("$2") ;;
+      --file | --stripped)
+        [ -e "${2%%:*}" ] || die "$1: no file ${2%%:*}"
+        [[ $2 == *:/* ]] || die "$1 wants SRC:/DST"
+        files+=("$2")
+        [ "$1" = --file ] || stripped[${2#*:}]=1 ;;
       --kernel-arg) kernel_args+=("$2") ;;
     esac
     shift 2
@@ -176,7 +181,7 @@ boot() {
     { guest_last_words "$name"; stop_locked "$name"; die "guest $name did not start"; }
 }
 
-# The files of --file. The kernel unpacks archives that follow each other one by one, so the image itself is never rebuilt.
+# The files of --file and --stripped. The kernel unpacks archives that follow each other one by one, so the image itself is never rebuilt.
 # The folders /bin, /sbin and /lib are links in it, and a folder of that name in the second archive would replace the link.
 archive_of_files() {
   local stage file target
@@ -185,7 +190,7 @@ archive_of_files() {
     target=${file#*:}
     case $target in /bin/* | /sbin/* | /lib/* | /lib64/*) target=/usr$target ;; esac
     mkdir -p "$stage$(dirname "$target")"
-    cp -rL --preserve=mode "${file%%:*}" "$stage$target"
+    [ -n "${stripped[${file#*:}]:-}" ] && strip -g -o "$stage$target" "${file%%:*}" 2>/dev/null || cp -rL --preserve=mode "${file%%:*}" "$stage$target"
   done
   (cd "$stage" && find . -mindepth 1 | cpio --quiet -o -H newc -R 0:0)
   rm -rf "$stage"

@@ -1,14 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The agent and its shim on real VFs, other devices, ipvlan and VRFs in a virtual machine, driven by the reference library's
-# cnitool.   tests/lab/agent.sh [PART...]      parts: sriov, devices, kinds, vfio, reboot (all)
+# cnitool.   tests/lab/agent.sh [PART...]      parts: sriov, devices, kinds, vfio, reboot (all); --list prints them
 # RAILBED is the program (build/railbed); the shim railbed-cni is beside it.
 set -uo pipefail
+all_parts=(sriov devices kinds vfio reboot)
+[ "${1:-}" != --list ] || { printf '%s\n' "${all_parts[@]}"; exit 0; }
 cd "$(dirname "$0")/../.."
 suite=agent
 . tests/lab/agent/harness.sh
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(sriov devices kinds vfio reboot)
+[ ${#parts[@]} -gt 0 ] || parts=("${all_parts[@]}")
 
 part_sriov() {
   boot sriov --pf rail0 --pf rail1 && agent || return
@@ -141,7 +143,8 @@ part_vfio() {
 # A VF but for its address: igbvf takes a random one at each boot.
 still() { on "sh attach.sh vf $1 | grep -v address | sed 's/ether [0-9a-f:]*//'"; }
 
-# What the agent writes lies on the host (9p) and outlives the machine; the runtime sends DEL for the pods of before.
+# What the agent writes lies on the host (9p) and outlives the machine; the runtime sends DEL for the pods of before. The
+# machine boots, both times.
 part_reboot() {
   local disk=$LAB_DIR/disk vf got turn before
   mkdir -p "$disk"/{state,cni,railbed,net.d}
@@ -150,7 +153,7 @@ part_reboot() {
     mkdir -p /var/lib/cni /var/lib/railbed /etc/cni/net.d
     mount --bind /mnt/share/cni /var/lib/cni; mount --bind /mnt/share/railbed /var/lib/railbed; mount --bind /mnt/share/net.d /etc/cni/net.d'
   for turn in first second; do
-    boot "$turn" --pf rail0 --pf rail1 --share "$disk" && on "$mounts" && agent --state-dir /mnt/share/state || { fail "reboot: $turn boot"; return; }
+    boot "$turn" --boot --pf rail0 --pf rail1 --share "$disk" && on "$mounts" && agent --state-dir /mnt/share/state || { fail "reboot: $turn boot"; return; }
     vf=$(on 'sh vfs.sh 2')
     vf=${vf%%,*}
     if [ "$turn" = first ]; then

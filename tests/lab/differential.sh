@@ -24,7 +24,7 @@ for part in "$library"/*; do
   esac
 done
 cp "$library"/lib-dynload/_{ctypes,json,hashlib,contextvars,opcode}.*.so "$LAB_DIR/python/lib-dynload/" 2>/dev/null
-files=(--file "$railbed:/usr/bin/railbed" --file "${railbed}d:/usr/libexec/railbed/railbedd" --file "$railbed-cni:/usr/bin/railbed-cni"
+files=(--stripped "$railbed:/usr/bin/railbed" --stripped "${railbed}d:/usr/libexec/railbed/railbedd" --stripped "$railbed-cni:/usr/bin/railbed-cni"
   --file "$drive/cnidrive:/opt/reference/cnidrive"
   --file "$packages/root/usr/bin/python3.11:/usr/bin/python3" --file "$LAB_DIR/python:/usr/lib/python3.11" --file tests/cni:/t/cni)
 for plugin in bandwidth bridge dummy host-device host-local ipvlan loopback macvlan ptp sbr static tuning vrf; do

@@ -26,8 +26,8 @@ lab/lab setup >/dev/null 2>&1 || { echo "SKIP kill in the lab: no lab here (lab/
 module=$(lab/lab module tests/lab/movable_rxe 2>"$LAB_DIR/module") ||
   { echo "SKIP kill in the lab: the module movable_rxe cannot be built here: $(tail -1 "$LAB_DIR/module")"; exit 0; }
 lab/lab start kill --pf rail0 --pf rail1 --mem 1200 --file "$module:/t/movable_rxe.ko" --file tests/lab/kill:/t/kill \
-  --file bench/attach_lab/vfs.sh:/t/vfs.sh --file "$railbed:/usr/bin/railbed" --file "${railbed}d:/usr/libexec/railbed/railbedd" \
-  --file "${railbed}-cni:/usr/bin/railbed-cni" \
+  --file bench/attach_lab/vfs.sh:/t/vfs.sh --stripped "$railbed:/usr/bin/railbed" --stripped "${railbed}d:/usr/libexec/railbed/railbedd" \
+  --stripped "${railbed}-cni:/usr/bin/railbed-cni" \
   --file "$tools/kill_loop:/usr/bin/kill_loop" --file "$tools/kill_shim.so:/t/kill_shim.so" >"$LAB_DIR/start" 2>&1 ||
   { echo "FAIL kill in the lab: the guest did not start"; cat "$LAB_DIR/start"; exit 1; }
 lab/lab exec kill -t 60 -- 'sh /t/kill/devices.sh' >"$LAB_DIR/devices" 2>&1 ||

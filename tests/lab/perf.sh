@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # railbed perf between two virtual machines over soft-RoCE: what it measures, and what it says when something breaks.
-#   tests/lab/perf.sh [PART...]      parts: ping, jitter, measure, verbs, perftest, mesh, collective, faults (all)
+#   tests/lab/perf.sh [PART...]      parts: mesh, collective, ping, jitter, measure, verbs, perftest, faults (all); --list prints them
 # Speed means nothing here; that traffic flows, is counted right and ends in time, does. RAILBED is the program.
 set -uo pipefail
+all_parts=(mesh collective ping jitter measure verbs perftest faults)
+[ "${1:-}" != --list ] || { printf '%s\n' "${all_parts[@]}"; exit 0; }
 cd "$(dirname "$0")/../.."
 railbed=${RAILBED:-$PWD/build/railbed}
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(mesh collective ping jitter measure verbs perftest faults)
+[ ${#parts[@]} -gt 0 ] || parts=("${all_parts[@]}")
 LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/railbed-perf.XXXXXX")
 export LAB_DIR
 trap 'lab/lab stop --all >/dev/null 2>&1; rm -rf "$LAB_DIR"' EXIT
@@ -29,7 +31,7 @@ sys.exit(0 if eval(sys.argv[2]) else 1)' "$2" "$3" 2>/dev/null; then pass "$1"; 
 prepare() {
   local n
   for n in 1 2; do
-    lab/lab start "p$n" --pf rail0 --pf rail1 --file "$railbed:/usr/bin/railbed" >"$LAB_DIR/p$n.log" 2>&1 &
+    lab/lab start "p$n" --pf rail0 --pf rail1 --stripped "$railbed:/usr/bin/railbed" >"$LAB_DIR/p$n.log" 2>&1 &
   done
   wait
   for n in 1 2; do
@@ -447,6 +449,8 @@ bad_peers() {
 prepare
 serve
 for part in "${parts[@]}"; do
+  echo "== part $part"
+  began=$SECONDS
   case $part in
     mesh) mesh ;;
     collective) collective ;;
@@ -458,5 +462,6 @@ for part in "${parts[@]}"; do
     faults) wrong_places && bad_peers ;;
     *) echo "unknown part $part" >&2; exit 2 ;;
   esac
+  echo "figure: perf: part $part took $((SECONDS - began)) s" >&2
 done
 exit $failed

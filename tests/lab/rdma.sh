@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # RDMA devices that move with their VFs: namespaces that do not share them (rdma system set netns exclusive), and soft-RoCE
 # devices which a module of the lab makes movable (movable_rxe/), as the devices of RDMA NICs are.
-#   tests/lab/rdma.sh [PART...]      parts: moves, soft (all)
+#   tests/lab/rdma.sh [PART...]      parts: moves, soft (all); --list prints them
 # RAILBED is the program (build/railbed); the shim railbed-cni is beside it.
 set -uo pipefail
+all_parts=(moves soft)
+[ "${1:-}" != --list ] || { printf '%s\n' "${all_parts[@]}"; exit 0; }
 cd "$(dirname "$0")/../.."
 suite=rdma
 . tests/lab/agent/harness.sh
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(moves soft)
+[ ${#parts[@]} -gt 0 ] || parts=("${all_parts[@]}")
 
 devices_of() { if [ "$1" = host ]; then on "rdma link | cut -d ' ' -f 2-4"; else on "ip netns exec $1 rdma link | cut -d ' ' -f 2-4"; fi; }
 # What the host has: RDMA devices, those of the VFs in sysfs, the VFs.

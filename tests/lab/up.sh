@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # up, status, exec and down on real VFs in virtual machines; prints PASS, FAIL or SKIP and a name per check.
-#   tests/lab/up.sh [PART...]      parts: main, kill, vfio (all)
+#   tests/lab/up.sh [PART...]      parts: main, kill, vfio (all, beside each other); --list prints them
 # RAILBED is the program (build/railbed).
 set -uo pipefail
+all_parts=(main kill vfio)
+[ "${1:-}" != --list ] || { printf '%s\n' "${all_parts[@]}"; exit 0; }
 cd "$(dirname "$0")/../.."
 railbed=${RAILBED:-$PWD/build/railbed}
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(main kill vfio)
+[ ${#parts[@]} -gt 0 ] || parts=("${all_parts[@]}")
 LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/railbed-up.XXXXXX")
 export LAB_DIR
 trap 'lab/lab stop --all >/dev/null 2>&1; rm -rf "$LAB_DIR"' EXIT
@@ -21,7 +23,7 @@ has() { if [[ "$2" == *"$3"* ]]; then pass "$1"; else fail "$1: no \"$3\" in"; p
 start() { # GUEST OPTION...
   local guest=$1
   shift
-  lab/lab start "$guest" --file "$railbed:/usr/bin/railbed" --file testdata/lab/up:/t --file tests/lab/up/state.sh:/t/state.sh \
+  lab/lab start "$guest" --stripped "$railbed:/usr/bin/railbed" --file testdata/lab/up:/t --file tests/lab/up/state.sh:/t/state.sh \
     --file tests/lab/up/kill_loop.sh:/t/kill_loop.sh --file "$LAB_DIR/kill_shim.so:/t/kill_shim.so" "$@" >"$LAB_DIR/$guest.log" 2>&1 ||
     { fail "guest $guest did not start"; cat "$LAB_DIR/$guest.log"; return 1; }
 }
@@ -181,6 +183,7 @@ for part in "${parts[@]}"; do
 done
 for i in "${!parts[@]}"; do
   wait "${pids[$i]}"
+  echo "== part ${parts[$i]}"
   cat "$LAB_DIR/${parts[$i]}.out"
   grep -q '^FAIL ' "$LAB_DIR/${parts[$i]}.out" && failed=1
 done

@@ -14,22 +14,10 @@ same() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1"; diff <(echo "$3") <
 # What comes about by itself: a link's state, and what follows from it.
 same_soon() { # NAME WANTED COMMAND...
   local got end=$((SECONDS + 60))
-  until got=$("${@:3}") && [ "$got" = "$2" ] || [ $SECONDS -ge $end ]; do sleep 0.3; done
+  until got=$("${@:3}") && [ "$got" = "$2" ] || [ $SECONDS -ge $end ]; do sleep 0.1; done
   same "$1" "$got" "$2"
 }
 has() { if [[ "$2" == *"$3"* ]]; then pass "$1"; else fail "$1: no \"$3\" in"; printf '%s\n' "$2" | sed 's/^/    /'; fi; }  # NAME TEXT PART
-on() { # NAME WANTED COMMAND...
-  local got end=$((SECONDS + 60))
-  until got=$("${@:3}") && [ "$got" = "$2" ] || [ $SECONDS -ge $end ]; do sleep 0.3; done
-  same "$1" "$got" "$2"
-}
-has() { if [[ "$2" == *"$3"* ]]; then pass "$1"; else fail "$1: no \"$3\" in"; printf '%s\n' "$2" | sed 's/^/    /'; fi; }  # NAME TEXT PART
-# What COMMAND prints becomes WANTED; links and RDMA devices tell their state some time after a change.
-becomes() { # NAME WANTED COMMAND...
-  local end=$((SECONDS + 60)) got
-  until got=$("${@:3}" 2>&1); [ "$got" = "$2" ] || [ $SECONDS -ge $end ]; do sleep 0.2; done
-  same "$1" "$got" "$2"
-}
 on() { lab/lab exec "$guest" -t 200 -- "cd /t; $*"; }
 tool() { on "sh attach.sh tool $*"; }
 conf() { # NAME VERSION PLUGIN...
@@ -42,8 +30,8 @@ conf() { # NAME VERSION PLUGIN...
 boot() { # GUEST OPTION...
   guest=$1
   shift
-  lab/lab start "$guest" --file "$railbed:/usr/bin/railbed" --file "${railbed}d:/usr/libexec/railbed/railbedd" \
-    --file "${railbed}-cni:/usr/bin/railbed-cni" \
+  lab/lab start "$guest" --stripped "$railbed:/usr/bin/railbed" --stripped "${railbed}d:/usr/libexec/railbed/railbedd" \
+    --stripped "${railbed}-cni:/usr/bin/railbed-cni" \
     --mem 1400 $(for p in cnitool host-local static host-device ipvlan dummy vrf sbr; do echo --file "$originals/$p:/opt/originals/$p"; done) \
     --file tests/lab/agent/attach.sh:/t/attach.sh --file bench/attach_lab/vfs.sh:/t/vfs.sh "$@" \
     >"$LAB_DIR/$guest.log" 2>&1 || { fail "guest $guest did not start"; cat "$LAB_DIR/$guest.log"; return 1; }
@@ -64,6 +52,7 @@ lab/lab setup >/dev/null 2>&1 || { echo "SKIP $suite: no lab here (lab/lab setup
 run_parts() { # PART...
   local part
   for part; do
+    echo "== part $part"
     "part_$part"
     lab/lab stop --all >/dev/null 2>&1
   done
