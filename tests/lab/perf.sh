@@ -46,13 +46,18 @@ prepare() {
 serve() { on p1 'railbed perf serve >/tmp/serve.log 2>&1 & for i in $(seq 600); do grep -q serving /tmp/serve.log && exit 0; sleep 0.1; done; exit 1' || fail "the server does not start"; }
 served() { # NAME PART: the server says so, after a while
   local end=$((SECONDS + 60)) said
-  until said=$(on p1 cat /tmp/serve.log); [[ "$said" == *"$2"* ]] || [ $SECONDS -ge $end ]; do sleep 0.5; done
+  until said=$(on p1 cat /tmp/serve.log); [[ "$said" == *"$2"* ]] || [ $SECONDS -ge $end ]; do sleep 0.1; done
   has "$1" "$said" "$2"
 }
 packets() { on p1 cat /sys/class/net/eth0/statistics/rx_packets; }
 # Until a client measures: many more packets have come to p1 than it takes to connect.
 measuring() { # PACKETS-BEFORE
   on p1 "for i in \$(seq 1000); do [ \$(cat /sys/class/net/eth0/statistics/rx_packets) -gt $(($1 + 1000)) ] && exit 0; sleep 0.1; done"
+}
+# A client on p2, killed when it measures, which 1000 packets more tell.
+killed_in_the_middle() { # COMMAND
+  on p2 "rx() { cat /sys/class/net/eth0/statistics/rx_packets; }; before=\$(rx); $1 >/dev/null 2>&1 & client=\$!
+    for i in \$(seq 1000); do [ \$(rx) -gt \$((before + 1000)) ] && break; sleep 0.1; done; kill -9 \$client" || fail "a client that is to be killed has ended: $1"
 }
 
 # A client's JSON. On a machine with much other work packets are sent again, and soft-RoCE's responder may take one of them in the
@@ -355,7 +360,7 @@ perftest_faults() {
   out=$(on p2 'railbed perf lat 10.0.0.1 --peer-perftest --port 1 2>&1; echo "status $?"')
   has "wrong port: says what must run there" "$out" "at the other end must run: ib_write_lat -s 2 -n 1000 -p 1 -F"
   waits_on_p1 "railbed perf lat --peer-perftest -n 100000"
-  on p2 'ib_write_lat -d rxe0 -n 100000 -F 10.0.0.1 >/dev/null 2>&1 & sleep 3; kill -9 $!; true'
+  killed_in_the_middle "ib_write_lat -d rxe0 -n 100000 -F 10.0.0.1"
   ended_on_p1 >/dev/null
   has "perftest's client killed in the middle: says so" "$(on p1 cat /tmp/waits.err)" "the peer closed the connection"
 }
@@ -419,7 +424,7 @@ bad_peers() {
   served "a lie about the size: the server says so" "announces a message of 4294967295 bytes"
   local kind
   for kind in "bw 10.0.0.1" "lat 10.0.0.1" "bw 10.0.0.1 --tcp" "lat 10.0.0.1 --tcp"; do
-    on p2 "railbed perf $kind -D 20 >/dev/null 2>&1 & sleep 2; kill -9 \$!; true"
+    killed_in_the_middle "railbed perf $kind -D 20"
   done
   json=$(on p2 railbed perf lat 10.0.0.1 -D 0.5 -o json)
   holds "clients killed in the middle: the server goes on" "$json" 'lat[0]["samples"] > 0'
