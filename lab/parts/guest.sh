@@ -185,14 +185,15 @@ boot() {
 # The folders /bin, /sbin and /lib are links in it, and a folder of that name in the second archive would replace the link.
 archive_of_files() {
   local stage file target
-  stage=$(mktemp -d "$LAB_DIR/stage.XXXXXX")
+  stage=$(mktemp -d "$LAB_DIR/stage.XXXXXX") || return 1
   for file in "${files[@]}"; do
     target=${file#*:}
     case $target in /bin/* | /sbin/* | /lib/* | /lib64/*) target=/usr$target ;; esac
-    mkdir -p "$stage$(dirname "$target")"
-    [ -n "${stripped[${file#*:}]:-}" ] && strip -g -o "$stage$target" "${file%%:*}" 2>/dev/null || cp -rL --preserve=mode "${file%%:*}" "$stage$target"
+    mkdir -p "$stage$(dirname "$target")" || return 1
+    [ -n "${stripped[${file#*:}]:-}" ] && strip -g -o "$stage$target" "${file%%:*}" 2>/dev/null ||
+      cp -rL --preserve=mode "${file%%:*}" "$stage$target" || return 1
   done
-  (cd "$stage" && find . -mindepth 1 | cpio --quiet -o -H newc -R 0:0)
+  (set -o pipefail; cd "$stage" && find . -mindepth 1 | cpio --quiet -o -H newc -R 0:0) || return 1
   rm -rf "$stage"
 }
 

@@ -49,7 +49,7 @@ launch_restored() {   # SNAPSHOT
   new_guest_folder
   common_machine "$(snapshot_ports)"
   own_devices
-  (( ! ${#files[@]} )) || archive_of_files >"$LAB_DIR/guest/$name/folder/files.cpio"
+  (( ! ${#files[@]} )) || archive_of_files >"$LAB_DIR/guest/$name/folder/files.cpio" || return 1
   snapshot_machine "$1/memory,share=off,readonly=on,rom=off" -incoming defer && load_state "$1/state"
 }
 
