@@ -29,7 +29,7 @@ sys.exit(0 if eval(sys.argv[2]) else 1)' "$2" "$3" 2>/dev/null; then pass "$1"; 
 
 # Guest N: 10.R.0.N with a soft device on each of its rails R, and a server.
 prepare() {
-  local n
+  local n ready=()
   for n in 1 2; do
     lab/lab start "p$n" --pf rail0 --pf rail1 --stripped "$railbed:/usr/bin/railbed" >"$LAB_DIR/p$n.log" 2>&1 &
   done
@@ -40,8 +40,10 @@ prepare() {
       for r in 0 1; do
         for i in \$(seq 600); do ip link show eth\$r | grep -q LOWER_UP && break; sleep 0.1; done
         ip addr add 10.\$r.0.$n/24 dev eth\$r && rdma link add rxe\$r type rxe netdev eth\$r || exit 1
-      done" || { fail "guest p$n is not ready"; cat "$LAB_DIR/p$n.log"; exit 1; }
+      done" &
+    ready+=($!)
   done
+  for n in 1 2; do wait "${ready[$((n - 1))]}" || { fail "guest p$n is not ready"; cat "$LAB_DIR/p$n.log"; exit 1; }; done
 }
 serve() { on p1 'railbed perf serve >/tmp/serve.log 2>&1 & for i in $(seq 600); do grep -q serving /tmp/serve.log && exit 0; sleep 0.1; done; exit 1' || fail "the server does not start"; }
 served() { # NAME PART: the server says so, after a while
