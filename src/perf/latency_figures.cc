@@ -6,12 +6,12 @@
 namespace railbed::perf {
 namespace {
 
-double us(double ns) {
+double to_us(double ns) {
   return ns / 1e3;
 }
 
 std::string us_column(double ns) {
-  return fmt::format(" {:>10.2f}", us(ns));
+  return fmt::format(" {:>10.2f}", to_us(ns));
 }
 
 }  // namespace
@@ -35,12 +35,12 @@ std::string figures_row(std::string_view name, const Histogram& durations) {
 
 void write_figures(JsonWriter& writer, std::string_view field, const Histogram& durations) {
   writer.begin_object(field).integer("samples", static_cast<int64_t>(durations.count()));
-  writer.number("min_us", us(static_cast<double>(durations.min_ns())));
+  writer.number("min_us", to_us(static_cast<double>(durations.min_ns())));
   for (const ToldPercentile& one : kToldPercentiles)
     if (const auto ns = durations.settled_percentile_ns(one.percent))
-      writer.number(one.key, us(static_cast<double>(*ns)));
-  writer.number("max_us", us(static_cast<double>(durations.max_ns()))).number("mean_us", us(durations.mean_ns()));
-  writer.number("stddev_us", us(durations.stddev_ns())).end_object();
+      writer.number(one.key, to_us(static_cast<double>(*ns)));
+  writer.number("max_us", to_us(static_cast<double>(durations.max_ns()))).number("mean_us", to_us(durations.mean_ns()));
+  writer.number("stddev_us", to_us(durations.stddev_ns())).end_object();
 }
 
 }  // namespace railbed::perf

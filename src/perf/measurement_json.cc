@@ -16,7 +16,7 @@ constexpr int64_t kMaxGbps = 10'000'000;
 constexpr int64_t kMaxUs = 1'000'000'000'000;
 constexpr int64_t kMaxTotal = 1'000'000'000'000'000;
 constexpr int64_t kMaxDuration_s = 1'000'000'000;
-constexpr int64_t kMaxCount = int64_t{1} << 53;
+constexpr int64_t kMaxExact = int64_t{1} << 53;
 
 // Applies `read` to the object in `field`.
 template <typename T, typename Read>
@@ -57,7 +57,7 @@ ThroughputSeries read_slots(Fields& fields) {
 BandwidthPoint read_bandwidth(Fields& fields) {
   BandwidthPoint point;
   fields.need("size_bytes", point.size_bytes, {.min = 1, .max = kMaxSize_bytes});
-  fields.need("messages", point.messages, {.min = 0, .max = kMaxCount});
+  fields.need("messages", point.messages, {.min = 0, .max = kMaxExact});
   fields.need("duration_s", point.duration_s, {.min = 0, .max = kMaxDuration_s});
   fields.need("average_gbps", point.average_gbps, {.min = 0, .max = kMaxGbps});
   fields.need("message_rate_per_s", point.message_rate_per_s, {.min = 0, .max = kMaxTotal});
@@ -67,7 +67,7 @@ BandwidthPoint read_bandwidth(Fields& fields) {
   fields.need("used_tx_depth", point.used_tx_depth, {.min = 0, .max = 8192});
   fields.need("used_post_batch", point.used_post_batch, {.min = 0, .max = 8192});
   fields.need("used_inline", point.used_inline);
-  fields.read("lost_messages", point.lost_messages, {.min = 0, .max = kMaxCount});
+  fields.read("lost_messages", point.lost_messages, {.min = 0, .max = kMaxExact});
   return point;
 }
 
@@ -127,12 +127,12 @@ void write_latency(JsonWriter& writer, const LatencyPoint& point, Halves halves)
 Histogram read_histogram(Fields& fields) {
   Histogram::Compact compact;
   fields.need("precision_bits", compact.precision_bits, {.min = 1, .max = 16});
-  fields.need("count", compact.count, {.min = 0, .max = kMaxCount});
-  fields.need("min_ns", compact.min_ns, {.min = 0, .max = kMaxCount});
-  fields.need("max_ns", compact.max_ns, {.min = 0, .max = kMaxCount});
+  fields.need("count", compact.count, {.min = 0, .max = kMaxExact});
+  fields.need("min_ns", compact.min_ns, {.min = 0, .max = kMaxExact});
+  fields.need("max_ns", compact.max_ns, {.min = 0, .max = kMaxExact});
   fields.need("mean_ns", compact.mean_ns, {.min = 0, .max = kMaxTotal});
   fields.need("stddev_ns", compact.stddev_ns, {.min = 0, .max = kMaxTotal});
-  fields.need("steps", compact.steps, {.min = 0, .max = kMaxCount, .entries = 1 << 21});
+  fields.need("steps", compact.steps, {.min = 0, .max = kMaxExact, .entries = 1 << 21});
   Histogram histogram;
   if (!Histogram::restore(compact, histogram)) fields.wrong("", "the counts contradict the totals");
   return histogram;
@@ -175,7 +175,7 @@ LatencyPoint read_latency(Fields& fields) {
   need_inner(fields, "round_trip_series", point.slots, read_latency_slots);
   need_each(fields, "outages", point.outages, read_outage, kMaxOutages);
   fields.need("used_inline", point.used_inline);
-  fields.read("lost_messages", point.lost_messages, {.min = 0, .max = kMaxCount});
+  fields.read("lost_messages", point.lost_messages, {.min = 0, .max = kMaxExact});
   return point;
 }
 
@@ -241,7 +241,7 @@ TestSpec read_spec(Fields& fields) {
   fields.need("sizes_bytes", spec.sizes_bytes, {.min = 1, .max = kMaxSize_bytes, .entries = 64});
   fields.need("qps", spec.qps, {.min = 1, .max = kMaxQps});
   fields.need("tx_depth", spec.tx_depth, {.min = 1, .max = 8192});
-  fields.need("iterations", spec.iterations, {.min = 0, .max = kMaxCount});
+  fields.need("iterations", spec.iterations, {.min = 0, .max = kMaxExact});
   fields.need("duration_ms", spec.duration_ms, {.min = 0, .max = kMaxDuration_ms});
   fields.need("rate_per_s", spec.rate_per_s, {.min = 0, .max = kMaxRate_per_s});
   fields.need("inline_bytes", spec.inline_bytes, {.min = -1, .max = 4096});

@@ -18,7 +18,7 @@ std::string device_of(const std::string& wanted) {
   return wanted.substr(0, wanted.find(':'));
 }
 
-Result<int> port_of(const std::string& wanted, int port_count) {
+Result<int> wanted_port(const std::string& wanted, int port_count) {
   const size_t colon = wanted.find(':');
   if (colon == std::string::npos) return 0;
   const std::string text = wanted.substr(colon + 1);
@@ -31,7 +31,7 @@ Result<int> port_of(const std::string& wanted, int port_count) {
 // The device with the given name: its given port, otherwise the first active one, otherwise the first.
 Result<Candidate> named(const PlaceRequest& request) {
   RdmaDevice device = TRY(RdmaDevice::open(device_of(request.device)));
-  const int wanted = TRY(port_of(request.device, device.port_count()));
+  const int wanted = TRY(wanted_port(request.device, device.port_count()));
   PortFacts port = TRY(device.port(wanted == 0 ? 1 : wanted));
   for (int n = 2; wanted == 0 && port.state != IBV_PORT_ACTIVE && n <= device.port_count(); ++n) {
     PortFacts other = TRY(device.port(n));

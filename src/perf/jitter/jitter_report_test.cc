@@ -26,7 +26,7 @@ JitterRound round(PathLoad load, double since_start_s, uint64_t extra_ns) {
   return out;
 }
 
-JitterReport report_of(const std::vector<JitterRound>& rounds) {
+JitterReport report_of_rounds(const std::vector<JitterRound>& rounds) {
   JitterReport report{.client = {.hostname = "a", .address = "10.0.0.2", .device = "mlx5_0"},
                       .server = {.hostname = "b", .address = "10.0.0.1", .device = "mlx5_1"},
                       .size_bytes = 8,
@@ -47,7 +47,7 @@ std::vector<JitterRound> in_turns(uint64_t load_extra_ns, int repeats = 3) {
 }
 
 TEST(JitterReport, PartsEachProbe) {
-  const JitterReport report = report_of(in_turns(50'000));
+  const JitterReport report = report_of_rounds(in_turns(50'000));
   EXPECT_EQ(report.idle.whole.count(), 6000u);
   EXPECT_EQ(report.idle.repeats.size(), 3u);
   EXPECT_NEAR(report.idle.sending.mean_ns() * 9, report.idle.between.mean_ns(), 20);
@@ -57,7 +57,7 @@ TEST(JitterReport, PartsEachProbe) {
 }
 
 TEST(JitterReport, WorstWindowsHaveTheirTimeOfDay) {
-  const JitterReport report = report_of(in_turns(50'000));
+  const JitterReport report = report_of_rounds(in_turns(50'000));
   ASSERT_EQ(report.worst.size(), kWorstWindows);
   EXPECT_EQ(
       report.worst[0],
@@ -68,32 +68,32 @@ TEST(JitterReport, WorstWindowsHaveTheirTimeOfDay) {
 }
 
 TEST(JitterReport, ComparesOnlyWhatWasRepeated) {
-  const JitterReport enough = report_of(in_turns(50'000));
+  const JitterReport enough = report_of_rounds(in_turns(50'000));
   ASSERT_EQ(enough.comparisons.size(), 3u);  // p99.9 of 2,000 probes is not settled
   EXPECT_EQ(enough.comparisons[2].name, "p99");
   EXPECT_EQ(enough.comparisons[2].verdict, Verdict::kHigher);
-  EXPECT_TRUE(report_of(in_turns(50'000, 2)).comparisons.empty());
-  for (const Comparison& one : report_of(in_turns(0)).comparisons) EXPECT_EQ(one.verdict, Verdict::kUnclear);
+  EXPECT_TRUE(report_of_rounds(in_turns(50'000, 2)).comparisons.empty());
+  for (const Comparison& one : report_of_rounds(in_turns(0)).comparisons) EXPECT_EQ(one.verdict, Verdict::kUnclear);
 }
 
 TEST(JitterReport, OneRepeatAmongTheOthersLeavesItOpen) {
   std::vector<JitterRound> rounds = in_turns(50'000);
   rounds[1] = round(PathLoad::kLoaded, 3, 0);
-  for (const Comparison& one : report_of(rounds).comparisons) EXPECT_EQ(one.verdict, Verdict::kUnclear);
+  for (const Comparison& one : report_of_rounds(rounds).comparisons) EXPECT_EQ(one.verdict, Verdict::kUnclear);
 }
 
 TEST(JitterReport, DriftIsTheSlopeOfTheMiddle) {
   std::vector<JitterRound> rounds;
   for (int i = 0; i < 4; ++i) rounds.push_back(round(PathLoad::kIdle, 10 * i, static_cast<uint64_t>(20'000 * i)));
-  const JitterReport report = report_of(rounds);
+  const JitterReport report = report_of_rounds(rounds);
   ASSERT_TRUE(report.idle.drift);
   EXPECT_NEAR(report.idle.drift->slope, 0.9 * 2, 0.1);
   EXPECT_TRUE(report.idle.drift->is_clear());
-  EXPECT_FALSE(report_of({}).idle.drift);
+  EXPECT_FALSE(report_of_rounds({}).idle.drift);
 }
 
 TEST(JitterReport, TheTableSaysHowSureItIs) {
-  const std::string table = to_table(report_of(in_turns(50'000)));
+  const std::string table = to_table(report_of_rounds(in_turns(50'000)));
   EXPECT_THAT(table,
               HasSubstr("jitter over RDMA (reads of 8 B)\n  client  a 10.0.0.2, mlx5_0\n  server  b 10.0.0.1, mlx5_1\n"
                         "  1000 probes a second by a schedule, 3 x 2 s idle and as often under load, in turns; "
@@ -104,7 +104,7 @@ TEST(JitterReport, TheTableSaysHowSureItIs) {
   EXPECT_THAT(table, HasSubstr(" loaded: higher\n"));
   EXPECT_THAT(table, HasSubstr("idle 2023-11-14T22:13:21.200Z  p50 10.51, max 5000.00, 100 probes\n"));
   EXPECT_THAT(table, HasSubstr("the probing thread took 0.50 % of a processor idle, 0.50 % under load\n"));
-  const std::string idle = to_table(report_of({round(PathLoad::kIdle, 0, 0)}));
+  const std::string idle = to_table(report_of_rounds({round(PathLoad::kIdle, 0, 0)}));
   EXPECT_THAT(idle, Not(HasSubstr("under load")));
 }
 

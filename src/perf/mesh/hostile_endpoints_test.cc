@@ -56,14 +56,14 @@ PlayedEndpoint::Deed die() {
 PlayedEndpoint::Deed stall() {
   return [](Channel& channel, const Step&) { wait_for_end(channel); };
 }
-PlayedEndpoint::Deed write(std::string bytes) {
+PlayedEndpoint::Deed write_raw(std::string bytes) {
   return [bytes = std::move(bytes)](Channel& channel, const Step&) {
     (void)const_cast<Socket&>(channel.socket()).write_all(std::as_bytes(std::span(bytes)), soon());
     wait_for_end(channel);
   };
 }
 PlayedEndpoint::Deed say(const Message& message) {
-  return write(frame(encode(message)));
+  return write_raw(frame(encode(message)));
 }
 PlayedEndpoint::Deed live_for_ever() {
   return [](Channel& channel, const Step&) {
@@ -108,9 +108,9 @@ std::vector<Misdeed> cases() {
       {"stalls at a step", Place::kStep, stall(), "no word for 4000 ms"},
       {"lives for ever at enlist", Place::kEnlist, live_for_ever(), silent + "8000 ms"},
       {"lives for ever at a step", Place::kStep, live_for_ever(), "it was not done with a step within 9020 ms"},
-      {"nonsense at hello", Place::kHello, write(http), no_railbed},
-      {"nonsense at a step", Place::kStep, write(http), no_railbed},
-      {"half a message", Place::kStep, write(cut), "no word for 4000 ms"},
+      {"nonsense at hello", Place::kHello, write_raw(http), no_railbed},
+      {"nonsense at a step", Place::kStep, write_raw(http), no_railbed},
+      {"half a message", Place::kStep, write_raw(cut), "no word for 4000 ms"},
       {"another message", Place::kStep, say(Ready{}), R"(the peer sent "ready" where "mesh-step-done" was due)"},
       {"refuses", Place::kEnlist, say(refusal), "the peer says: \\x1b[2Jon fire"},
       {"another protocol", Place::kHello, say(Hello{.protocol = 77, .version = "9", .hostname = "x"}),

@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kHeartbeatEvery{1000};
 constexpr std::chrono::milliseconds kLongestPause{15 * 60'000};  // while other endpoints are at work
 constexpr std::chrono::milliseconds kTurnPatience{20'000};       // somebody else measures on the other end's device
 
-PairFigures figures_of(const Measurement& measured, uint32_t rail) {
+PairFigures figures_of_pair(const Measurement& measured, uint32_t rail) {
   PairFigures figures{.rail = rail};
   if (!measured.bandwidth.empty()) figures.gbps = measured.bandwidth.front().average_gbps;
   if (measured.latency.empty()) return figures;
@@ -137,7 +137,7 @@ PairFigures MeshEndpoint::measure_pair(const TestSpec& spec, const PairTask& tas
   wanted.remote_device = task.device;
   const auto measured = measure(kernel_, options, wanted);
   if (measured) {
-    PairFigures figures = figures_of(*measured, task.rail);
+    PairFigures figures = figures_of_pair(*measured, task.rail);
     // No lie, which the coordinator would take it for, and no figure either.
     if (spec.kind == TestKind::kBandwidth ? figures.gbps <= 0 : figures.samples == 0)
       figures.problem = fmt::format("nothing came through in the {} ms of the test", spec.duration_ms);

@@ -20,7 +20,7 @@ constexpr double kMost_gbps = 10'000;  // beyond any path between two machines
 constexpr std::chrono::milliseconds kLongest{kMaxDuration_ms};
 
 // In perftest's usual unit. Its own does not tell in which one the other's are.
-Report report_of(const BandwidthPoint& point) {
+Report wire_report_of(const BandwidthPoint& point) {
   return {.size_bytes = static_cast<uint64_t>(point.size_bytes),
           .messages = static_cast<uint64_t>(point.messages),
           .peak = point.series.peak_gbps * kMiB_per_Gb,
@@ -202,7 +202,7 @@ class Run {
     const double last_s = result_.bandwidth.back().duration_s;
     if (manner.reports && !spec_.bidirectional) {
       TRY(exchange_.sync());
-      TRY(exchange_.swap_report(report_of(result_.bandwidth.back()), options_.limits.answer));
+      TRY(exchange_.swap_report(wire_report_of(result_.bandwidth.back()), options_.limits.answer));
     }
     return exchange_.close(patience_for(last_s));
   }
@@ -232,7 +232,7 @@ class Run {
     const auto patience = patience_for(point.duration_s);
     const bool send = traits_of(spec_.verb).takes_receives;
     if (!send && is_sweep()) TRY(exchange_.sync(patience));
-    const std::string came = TRY(exchange_.swap_report(report_of(point), patience));
+    const std::string came = TRY(exchange_.swap_report(wire_report_of(point), patience));
     const Report report = TRY(read_report(came));
     const BandwidthPoint reverse = TRY(point_of(report, seconds_since(began) + 1));
     if (reverse.size_bytes != point.size_bytes)
