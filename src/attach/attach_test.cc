@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <regex>
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include "attach/test_networks.h"
 #include "os/fake/kernel.h"
 
@@ -14,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr PciAddress kPf0{0, 1, 0, 0};
+constexpr PciAddress kPf0 = kPf;
 constexpr PciAddress kPf1{0, 2, 0, 0};
 
 // A store that dies with the process: after the kill it writes nothing.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DEL of what the original plugins attached: the tests leave the machine as those do, with their files.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "attach/attach.h"
@@ -11,8 +12,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr PciAddress kPf{0, 1, 0, 0};
 
 class Foreign : public testing::Test {
  protected:

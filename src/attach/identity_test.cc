@@ -5,6 +5,7 @@
 #include <regex>
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "attach/test_networks.h"
 #include "os/fake/kernel.h"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attach/interface_spec.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include "attach/record.h"
 #include "attach/test_networks.h"
 #include "attach/vf_settings.h"

@@ -13,6 +13,9 @@
 
 namespace railbed::attach {
 
+// The first physical function of the tests' machines.
+inline constexpr PciAddress kPf{0, 1, 0, 0};
+
 inline doc::Value json(const std::string& text) {
   doc::Diagnostics diagnostics;
   auto source = std::make_shared<doc::Source>(doc::Source{.name = "test", .text = text});

@@ -5,6 +5,7 @@
 #include <regex>
 #include <set>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "api/cni_schema.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the plugin types need the machine for: devices by every selector, RDMA that can be opened, the list of
 // sysctls, names that are taken; and CHECK.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "attach/attach.h"
@@ -12,8 +13,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr PciAddress kPf{0, 1, 0, 0};
 
 class Types : public testing::Test {
  protected:
