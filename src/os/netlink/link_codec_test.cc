@@ -10,15 +10,12 @@
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 
+#include "os/netlink/test_messages.h"
 #include "os/ports/netns.h"
 
 namespace railbed::os {
 namespace {
 
-// The request's bytes as a message from the kernel.
-NetlinkMessage as_message(const NetlinkRequest& request, uint16_t type) {
-  return {type, {request.bytes().begin(), request.bytes().end()}};
-}
 NetlinkMessage as_message(const NetlinkRequest& request) {
   return as_message(request, static_cast<uint16_t>(request.bytes()[4] | request.bytes()[5] << 8));
 }

@@ -14,14 +14,11 @@
 #include "os/netlink/address_codec.h"
 #include "os/netlink/devlink_codec.h"
 #include "os/netlink/rdma_codec.h"
+#include "os/netlink/test_messages.h"
 #include "os/netlink/uevent_codec.h"
 
 namespace railbed::os {
 namespace {
-
-NetlinkMessage as_message(const NetlinkRequest& request, uint16_t type) {
-  return {type, {request.bytes().begin(), request.bytes().end()}};
-}
 
 // Every truncation of a message decodes without a read past its end (the sanitizer build checks that).
 template <typename Decode>

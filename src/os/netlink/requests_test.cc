@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of every request to the kernel, against testdata/os/netlink_requests.txt: what the lab has seen the kernel
 // accept must not change unnoticed. Whether the kernel understands them is for tests/netns and the lab.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
 #include "base/testdata.h"
 #include "os/netlink/address_codec.h"
 #include "os/netlink/devlink_codec.h"

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

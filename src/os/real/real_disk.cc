@@ -17,7 +17,7 @@
 namespace railbed::os {
 namespace {
 
-constexpr size_t kMostBytes = 4 << 20;
+constexpr size_t kMostFileBytes = 4 << 20;
 constexpr std::chrono::milliseconds kLookAgain{2};  // flock(2) has no deadline
 
 std::string half_done(const std::string& path) {
@@ -81,14 +81,14 @@ class RealDisk : public Disk {
     if (!S_ISREG(about.st_mode)) return fail(Code::kInvalid, "read {}: not a plain file", path);
     std::string content;
     char part[4096];
-    while (content.size() <= kMostBytes) {
+    while (content.size() <= kMostFileBytes) {
       ssize_t got = ::read(file.get(), part, sizeof part);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return fail(system_error(errno, "read " + path));
       if (got == 0) return content;
       content.append(part, static_cast<size_t>(got));
     }
-    return fail(Code::kInvalid, "read {}: more than {} bytes", path, kMostBytes);
+    return fail(Code::kInvalid, "read {}: more than {} bytes", path, kMostFileBytes);
   }
 
   Result<void> create(const std::string& path, std::string_view content, unsigned mode) override {

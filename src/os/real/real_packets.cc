@@ -5,10 +5,10 @@
 
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/if.h>
+#include <linux/if_arp.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
-#include <net/if.h>
-#include <net/if_arp.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -21,7 +21,7 @@
 namespace railbed::os {
 namespace {
 
-constexpr size_t kMostBytes = 65536;
+constexpr size_t kMostPacketBytes = 65536;
 
 int milliseconds_until(Deadline deadline) {
   auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
@@ -50,7 +50,7 @@ class RealSocket : public PacketSocket {
   }
 
   Result<UdpPacket> receive(Deadline deadline) override {
-    std::string bytes(kMostBytes, '\0');
+    std::string bytes(kMostPacketBytes, '\0');
     while (true) {
       sockaddr_ll from{};
       socklen_t from_bytes = sizeof from;
@@ -87,7 +87,7 @@ Result<void> only_port(int socket, uint16_t port) {
       BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 0),
       BPF_STMT(BPF_LD | BPF_H | BPF_IND, 2),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, port, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, kMostBytes),
+      BPF_STMT(BPF_RET | BPF_K, kMostPacketBytes),
       BPF_STMT(BPF_RET | BPF_K, 0),
   };
   sock_fprog program{.len = std::size(code), .filter = code};

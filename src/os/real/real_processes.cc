@@ -21,6 +21,7 @@
 
 #include "os/ports/processes.h"
 #include "os/real/descriptor.h"
+#include "os/real/pointers.h"
 #include "os/real/run_program.h"
 #include "os/real/unix_socket.h"
 
@@ -79,13 +80,6 @@ uint64_t effective_capabilities() {
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> data{};
   if (::syscall(SYS_capget, &header, data.data()) != 0) return 0;
   return uint64_t{data[1].effective} << 32 | data[0].effective;
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
-  all.push_back(nullptr);
-  return all;
 }
 
 Result<void> call(int result, const std::string& what) {

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "os/real/descriptor.h"
+#include "os/real/pointers.h"
 
 namespace railbed::os {
 namespace {
@@ -30,13 +31,6 @@ constexpr milliseconds kTimeToEndWithUs{500};     // the same, when this process
 constexpr std::chrono::seconds kBusyPatience{2};  // for an executable that is being replaced
 constexpr milliseconds kBusyStep{20};
 constexpr size_t kChunkBytes = 1 << 16;
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
-  all.push_back(nullptr);
-  return all;
-}
 
 struct Pipe {
   Descriptor ours;

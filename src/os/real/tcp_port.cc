@@ -10,7 +10,7 @@
 namespace railbed::os {
 namespace {
 
-constexpr int kBacklog = 64;
+constexpr int kTcpBacklog = 64;
 
 // The port of an IPv4 and of an IPv6 address is at the same place.
 uint16_t port_of(int fd) {
@@ -37,7 +37,7 @@ Result<TcpListener> TcpListener::open(const IpAddress& address, uint16_t port) {
   std::memcpy(v4 ? static_cast<void*>(&in4.sin_addr) : &in6.sin6_addr, address.bytes.data(), v4 ? 4 : 16);
   const auto* where = v4 ? reinterpret_cast<const sockaddr*>(&in4) : reinterpret_cast<const sockaddr*>(&in6);
   if (::bind(socket.get(), where, v4 ? sizeof in4 : sizeof in6) != 0) return fail(system_error(errno, "bind"));
-  if (::listen(socket.get(), kBacklog) != 0) return fail(system_error(errno, "listen"));
+  if (::listen(socket.get(), kTcpBacklog) != 0) return fail(system_error(errno, "listen"));
   const uint16_t bound = port_of(socket.get());
   return TcpListener(std::move(socket), bound);
 }

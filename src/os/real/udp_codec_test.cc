@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/real/udp_codec.h"
 
+#include <gtest/gtest.h>
+
 namespace railbed::os {
 namespace {
 

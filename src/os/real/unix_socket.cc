@@ -17,7 +17,7 @@
 namespace railbed::os {
 
 namespace {
-constexpr int kBacklog = 1024;  // the kernel limits it to net.core.somaxconn
+constexpr int kUnixBacklog = 1024;  // the kernel limits it to net.core.somaxconn
 
 Result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address{};
@@ -105,7 +105,7 @@ Result<UnixListener> UnixListener::open(const std::string& path) {
     return fail(system_error(errno, "bind " + fresh));
   // Nobody can connect before listen(), so the mode is set early enough.
   if (::chmod(fresh.c_str(), 0600) != 0) return fail(system_error(errno, "chmod " + fresh));
-  if (::listen(socket.get(), kBacklog) != 0) return fail(system_error(errno, "listen " + fresh));
+  if (::listen(socket.get(), kUnixBacklog) != 0) return fail(system_error(errno, "listen " + fresh));
   if (::rename(fresh.c_str(), path.c_str()) != 0) return fail(system_error(errno, "rename " + fresh));
   return UnixListener(path, std::move(lock), std::move(socket));
 }

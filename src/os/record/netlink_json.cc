@@ -187,7 +187,7 @@ void read_link(Fields& fields, Link& link) {
   fields.each("vfs", link.vfs, read_vf);
 }
 
-void read_address(Fields& fields, LinkAddress& address) {
+void read_link_address(Fields& fields, LinkAddress& address) {
   fields.read("link", address.link);
   fields.read("prefix", address.prefix);
 }
@@ -253,7 +253,7 @@ Result<RecordedLinks> read_links(const Value& value) {
   doc::Diagnostics found;
   Fields fields(value, "", doc::kNoFamily, found);
   fields.each("links", recorded.links, read_link);
-  fields.each("addresses", recorded.addresses, read_address);
+  fields.each("addresses", recorded.addresses, read_link_address);
   fields.each("routes", recorded.routes, read_route);
   TRY(doc::first_error(found));
   return recorded;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/record/recorded.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/testdata.h"

@@ -13,8 +13,6 @@
 #include "os/record/tar.h"
 
 namespace railbed::os {
-namespace {
-
 class TracedFiles : public FileTree {
  public:
   explicit TracedFiles(FileTree& files) : files_(files) {}
@@ -97,6 +95,8 @@ class TracedFiles : public FileTree {
   mutable MemoryFiles seen_;
   mutable std::set<std::string> known_;
 };
+
+namespace {
 
 // The facts for the recording; nullopt where the machine has none.
 Result<std::optional<RecordedLinks>> ask_links(Kernel& kernel) {

@@ -13,6 +13,8 @@
 namespace railbed::os {
 namespace {
 
+using Kind = MemoryFiles::Entry::Kind;
+
 constexpr size_t kBlockBytes = 1 << 16;
 constexpr size_t kMaxPathBytes = 4096;
 
@@ -173,7 +175,6 @@ Result<void> put_entry(archive* writer, const MemoryFiles::Entry& entry) {
   std::unique_ptr<archive_entry, FreeEntry> header(library().archive_entry_new());
   library().archive_entry_set_pathname(header.get(), entry.path.c_str() + 1);
   library().archive_entry_set_mtime(header.get(), 0, 0);
-  using Kind = MemoryFiles::Entry::Kind;
   library().archive_entry_set_perm(header.get(), entry.kind == Kind::kDirectory ? 0755 : 0644);
   library().archive_entry_set_filetype(header.get(), entry.kind == Kind::kDirectory ? AE_IFDIR
                                                      : entry.kind == Kind::kFile    ? AE_IFREG
