@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxProblems = 50;
 
-std::string_view trimmed(std::string_view text) {
+std::string_view end_trimmed(std::string_view text) {
   size_t end = text.find_last_not_of(" \t\r\n");
   return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
 }
@@ -51,7 +51,7 @@ std::optional<PciAddress> last_pci_address(std::string_view path) {
 }
 
 std::optional<int64_t> parse_number(std::string_view text) {
-  text = trimmed(text);
+  text = end_trimmed(text);
   bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
   int base = 10;
@@ -88,7 +88,7 @@ std::optional<T> Attributes::value(Result<T> result) {
 
 std::optional<std::string> Attributes::text(const std::string& path) {
   std::optional<std::string> content = value(files_.read(path));
-  if (content) content->resize(trimmed(*content).size());
+  if (content) content->resize(end_trimmed(*content).size());
   return content;
 }
 

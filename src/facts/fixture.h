@@ -13,6 +13,10 @@ inline CollectOptions options() {
   return {.pci_ids = testdata() / "discover/pci.ids"};
 }
 
+inline PciAddress pci(std::string_view text) {
+  return PciAddress::parse(text).value();
+}
+
 // The facts of a machine written in a few lines (machine_file.h).
 inline NodeFacts facts_of(std::string_view machine) {
   auto files = parse_machine(machine, "machine");

@@ -3,19 +3,18 @@
 
 #include <functional>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/format.h"
+#include "facts/fixture.h"
 
 namespace railbed::facts {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-PciAddress pci(std::string_view text) {
-  return PciAddress::parse(text).value();
-}
+using testing_fixture::pci;
 
 // Two GPUs, each with a port of its own beside it.
 NodeFacts node(const std::string& name) {

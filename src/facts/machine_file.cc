@@ -6,7 +6,7 @@
 namespace railbed::facts {
 namespace {
 
-using Kind = os::MemoryFiles::Entry::Kind;
+using EntryKind = os::MemoryFiles::Entry::Kind;
 
 std::string_view trimmed(std::string_view text) {
   size_t begin = text.find_first_not_of(" \t");
@@ -175,10 +175,10 @@ std::string print_machine(const os::MemoryFiles& files) {
   files.each([&](const os::MemoryFiles::Entry& entry) {
     if (entry.path.starts_with(open_directory + "/")) open_directory.clear();
     close_directory();
-    if (entry.kind == Kind::kDirectory && entry.path != "/") open_directory = entry.path;
-    if (entry.kind == Kind::kFile)
+    if (entry.kind == EntryKind::kDirectory && entry.path != "/") open_directory = entry.path;
+    if (entry.kind == EntryKind::kFile)
       add(entry.path, [&](const std::string& name) { return file_line(name, entry.text); });
-    if (entry.kind == Kind::kLink)
+    if (entry.kind == EntryKind::kLink)
       add(entry.path, [&](const std::string& name) { return fmt::format("{} -> {}\n", name, entry.text); });
   });
   close_directory();

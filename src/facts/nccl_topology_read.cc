@@ -19,33 +19,33 @@ constexpr size_t kMostDepth = 64;
 constexpr size_t kMostFunctions = 1024;
 
 enum class Element : uint8_t { kSystem, kCpu, kPci, kOther };
-enum class Kind : uint8_t { kOther, kGpu, kNic };
+enum class DeviceKind : uint8_t { kOther, kGpu, kNic };
 
 struct Open {
   Element element = Element::kOther;
   std::string bus_id;
-  Kind kind = Kind::kOther;
+  DeviceKind kind = DeviceKind::kOther;
   XML_Size line = 0;
 };
 
-Kind kind_of_class(std::string_view class_code) {
-  if (class_code.starts_with("0x03")) return Kind::kGpu;
-  return class_code.starts_with("0x02") ? Kind::kNic : Kind::kOther;
+DeviceKind kind_of_class(std::string_view class_code) {
+  if (class_code.starts_with("0x03")) return DeviceKind::kGpu;
+  return class_code.starts_with("0x02") ? DeviceKind::kNic : DeviceKind::kOther;
 }
 
-class Reader {
+class TopologyReader {
  public:
-  explicit Reader(std::string_view name) : name_(name), parser_(XML_ParserCreate(nullptr), XML_ParserFree) {
+  explicit TopologyReader(std::string_view name) : name_(name), parser_(XML_ParserCreate(nullptr), XML_ParserFree) {
     XML_SetUserData(parser_.get(), this);
     XML_SetElementHandler(
         parser_.get(),
         [](void* self, const XML_Char* element, const XML_Char** attributes) {
-          static_cast<Reader*>(self)->begin(element, attributes);
+          static_cast<TopologyReader*>(self)->begin(element, attributes);
         },
-        [](void* self, const XML_Char*) { static_cast<Reader*>(self)->end(); });
+        [](void* self, const XML_Char*) { static_cast<TopologyReader*>(self)->end(); });
     XML_SetStartDoctypeDeclHandler(parser_.get(),
                                    [](void* self, const XML_Char*, const XML_Char*, const XML_Char*, int) {
-                                     auto* reader = static_cast<Reader*>(self);
+                                     auto* reader = static_cast<TopologyReader*>(self);
                                      reader->refuse(reader->line(), "a DOCTYPE, which NCCL's files never have");
                                    });
   }
@@ -93,9 +93,9 @@ class Reader {
       one.kind = kind_of_class(value_of(attributes, "class"));
       if (one.bus_id.empty()) return refuse(line(), "<pci> without a busid");
     } else if (above == Element::kPci && element == "gpu") {
-      open_.back().kind = Kind::kGpu;
+      open_.back().kind = DeviceKind::kGpu;
     } else if (above == Element::kPci && element == "nic") {
-      open_.back().kind = Kind::kNic;
+      open_.back().kind = DeviceKind::kNic;
     }
     open_.push_back(std::move(one));
   }
@@ -123,7 +123,7 @@ class Reader {
     if (problem_) return;
     const Open closed = std::move(open_.back());
     open_.pop_back();
-    if (closed.kind == Kind::kOther) return;
+    if (closed.kind == DeviceKind::kOther) return;
     const Result<PciAddress> address = PciAddress::parse(closed.bus_id);
     if (!address)
       return refuse(closed.line, fmt::format("busid \"{}\" is no PCI address", doc::printable(closed.bus_id)));
@@ -133,7 +133,7 @@ class Reader {
     NcclFunction found{.address = *address, .switches = {}, .numa_node = numa_node_};
     for (auto above = open_.rbegin(); above != open_.rend() && above->element == Element::kPci; ++above)
       found.switches.push_back(above->bus_id);
-    (closed.kind == Kind::kGpu ? topology_.gpus : topology_.nics).push_back(std::move(found));
+    (closed.kind == DeviceKind::kGpu ? topology_.gpus : topology_.nics).push_back(std::move(found));
   }
 
   std::string name_;
@@ -148,7 +148,7 @@ class Reader {
 }  // namespace
 
 Result<NcclTopology> parse_nccl_topology(std::string_view text, std::string_view name) {
-  return Reader(name).read(text);
+  return TopologyReader(name).read(text);
 }
 
 }  // namespace railbed::facts

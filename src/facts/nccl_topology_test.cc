@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "facts/nccl_topology.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/format.h"
+#include "facts/fixture.h"
 #include "facts/gpu_paths.h"
 #include "facts/rails.h"
 
@@ -12,10 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-PciAddress pci(std::string_view text) {
-  return PciAddress::parse(text).value();
-}
+using testing_fixture::pci;
 
 std::string said(std::string_view text) {
   const auto read = parse_nccl_topology(text, "t.xml");

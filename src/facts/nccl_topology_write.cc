@@ -30,7 +30,7 @@ std::string attribute(std::string_view key, std::string_view value) {
 }
 
 // "32.0 GT/s PCIe", as kernels since 5.7 write it; NCCL compares the text.
-std::string speed_text(double speed_gts) {
+std::string pcie_speed_text(double speed_gts) {
   return fmt::format("{:.1f} GT/s PCIe", speed_gts);
 }
 
@@ -55,9 +55,9 @@ std::string cpu_mask(std::string_view list) {
   return mask;
 }
 
-class Writer {
+class TopologyWriter {
  public:
-  explicit Writer(const NodeFacts& facts) : facts_(facts) {
+  explicit TopologyWriter(const NodeFacts& facts) : facts_(facts) {
     for (const Gpu& gpu : facts.gpus)
       if (Function* function = place(gpu.pci)) function->is_gpu = true;
     for (const Nic& nic : facts.nics) {
@@ -121,8 +121,8 @@ class Writer {
     add("subsystem_device", device.subsystem_device);
     if (device.link && device.link->max_speed_gts > 0 && device.link->max_width > 0) {
       const PcieLink& link = *device.link;
-      text += attribute("link_speed",
-                        speed_text(std::min(link.max_speed_gts, link.peer_max_speed_gts.value_or(link.max_speed_gts))));
+      text += attribute("link_speed", pcie_speed_text(std::min(link.max_speed_gts,
+                                                               link.peer_max_speed_gts.value_or(link.max_speed_gts))));
       text += attribute("link_width",
                         fmt::format("{}", std::min(link.max_width, link.peer_max_width.value_or(link.max_width))));
     }
@@ -155,7 +155,7 @@ class Writer {
 }  // namespace
 
 std::string print_nccl_topology(const NodeFacts& facts) {
-  return Writer(facts).text();
+  return TopologyWriter(facts).text();
 }
 
 }  // namespace railbed::facts

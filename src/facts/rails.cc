@@ -31,14 +31,14 @@ bool speaks_rdma(const Nic& nic) {
 }
 
 // A card's kind: its ports have one purpose, as a rule.
-struct Kind {
+struct CardKind {
   LinkType link_type;
   std::string vendor;
   std::string device;
-  friend auto operator<=>(const Kind&, const Kind&) = default;
+  friend auto operator<=>(const CardKind&, const CardKind&) = default;
 };
 
-Kind kind_of(const Nic& nic) {
+CardKind card_kind(const Nic& nic) {
   return {nic.link_type, nic.pci.vendor, nic.pci.device};
 }
 
@@ -112,7 +112,7 @@ class RailFinder {
         refuse(i, Role::kStorage, fmt::format("the rails are {}", name_of(*choice_.link_type)));
         continue;
       }
-      Members& members = kinds_[kind_of(nic(i))];
+      Members& members = kinds_[card_kind(nic(i))];
       members.nics.push_back(i);
       members.speed_gbps = std::max(members.speed_gbps, port_speed(nic(i)).value_or(0));
       for (const Gpu& gpu : facts_.gpus) nearest = std::min(nearest, rank(i, gpu.pci.address));
@@ -291,7 +291,7 @@ class RailFinder {
 
   void number_by_address(std::vector<size_t> members) {
     // Cards of several kinds can serve one network, where only speed tells them apart.
-    const Kind own = kind_of(nic(members.front()));
+    const CardKind own = card_kind(nic(members.front()));
     for (const auto& [kind, others] : kinds_)
       if (kind.link_type == link_type_ && kind != own && others.speed_gbps == speed_gbps_ &&
           is_dpu(nic(others.nics.front())) == is_dpu(nic(members.front())))
@@ -351,7 +351,7 @@ class RailFinder {
   const RailChoice& choice_;
   std::vector<NicRole> roles_;
   std::set<size_t> refused_;
-  std::map<Kind, Members> kinds_;
+  std::map<CardKind, Members> kinds_;
   std::optional<int> near_rank_;  // paths up to this rank are near; absent: no port is near a GPU
   double speed_gbps_ = 0;         // of the rails
   LinkType link_type_ = LinkType::kUnknown;

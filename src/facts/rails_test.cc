@@ -2,6 +2,8 @@
 // Which port is which rail, on nodes that are written down in a few words: what crossed or miscounted rails once.
 #include "facts/rails.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "base/format.h"

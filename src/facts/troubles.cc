@@ -28,8 +28,8 @@ std::string name_of(const Nic& nic) {
 }
 
 // Cards that should be alike: same ids and, where told, same board.
-using Kind = std::tuple<std::string, std::string, std::string, LinkType>;
-Kind kind_of(const Nic& nic) {
+using BoardKind = std::tuple<std::string, std::string, std::string, LinkType>;
+BoardKind board_kind(const Nic& nic) {
   std::string board;
   for (const RdmaDevice& device : nic.rdma)
     if (!device.soft && board.empty()) board = device.board_id;
@@ -39,7 +39,7 @@ Kind kind_of(const Nic& nic) {
 class Troubles {
  public:
   explicit Troubles(const NodeFacts& facts) : facts_(facts) {
-    for (const Nic& nic : facts.nics) equals_[kind_of(nic)].push_back(&nic);
+    for (const Nic& nic : facts.nics) equals_[board_kind(nic)].push_back(&nic);
   }
 
   std::vector<std::string> find() {
@@ -82,7 +82,7 @@ class Troubles {
 
   void half_rate(const Nic& nic, const RdmaPort& port, const std::string& name) {
     double best = 0;
-    for (const Nic* equal : equals_.at(kind_of(nic)))
+    for (const Nic* equal : equals_.at(board_kind(nic)))
       for (const RdmaDevice& device : equal->rdma)
         for (const RdmaPort& other : device.ports)
           if (!device.soft && other.state == "ACTIVE" && other.link_type == port.link_type)
@@ -115,7 +115,7 @@ class Troubles {
 
   void vfs(const Nic& nic) {
     if (nic.total_vfs.value_or(1) > 0) return;
-    const bool others_can = std::ranges::any_of(equals_.at(kind_of(nic)),
+    const bool others_can = std::ranges::any_of(equals_.at(board_kind(nic)),
                                                 [](const Nic* equal) { return equal->total_vfs.value_or(0) > 0; });
     if (!others_can) return;
     say("{}: it makes no VFs (sriov_totalvfs is 0), others of its kind do: its firmware has SR-IOV off{}", name_of(nic),
@@ -136,7 +136,7 @@ class Troubles {
   }
 
   const NodeFacts& facts_;
-  std::map<Kind, std::vector<const Nic*>> equals_;
+  std::map<BoardKind, std::vector<const Nic*>> equals_;
   std::vector<std::string> lines_;
 };
 
