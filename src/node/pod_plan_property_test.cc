@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is planned is what is done: over arbitrary manifests, one after the other, on a machine in memory.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -85,7 +87,7 @@ api::Objects arbitrary_manifests() {
   return api::load({std::make_shared<doc::Source>(doc::Source{.name = "test.yaml", .text = text})}, diagnostics);
 }
 
-class Quiet : public Progress {
+class CountedAttaching : public Progress {
  public:
   void begins(const plan::PfPlan&, const plan::Step&) override {}
   void ends(const plan::PfPlan&, const plan::Step&, const Error*) override {}
@@ -146,7 +148,7 @@ RC_GTEST_PROP(PodPlan, WhatIsPlannedIsDoneAndThenNothingIsLeft, ()) {
     const plan::NodePlan planned = seen->plan;
     const auto problems = seen->pods;
     machine.kernel.clear_journal();
-    Quiet progress;
+    CountedAttaching progress;
     const UpReport report = got(up(machine.kernel, *machine.store, std::move(seen), settings, progress));
     RC_LOG() << told(report);
     RC_ASSERT(report.plan == planned);

@@ -101,7 +101,7 @@ api::Objects read(const std::string& text) {
   return objects;
 }
 
-class Quiet : public Progress {
+class Unheard : public Progress {
  public:
   void begins(const plan::PfPlan&, const plan::Step&) override {}
   void ends(const plan::PfPlan&, const plan::Step&, const Error*) override {}
@@ -116,7 +116,7 @@ Settings settings() {
 }
 
 template <typename T>
-T got(Result<T> result) {
+T value_of(Result<T> result) {
   return std::move(result.value());
 }
 
@@ -151,7 +151,7 @@ struct Node {
   os::FakeKernel kernel;
   std::unique_ptr<state::Store> kept = state::memory_store();
   MortalStore store{*kept, [this] { return kernel.killed(); }};
-  Quiet progress;
+  Unheard progress;
 
   Result<UpReport> up(const api::Objects& objects) {
     return node::up(kernel, store, TRY(look(kernel, &store, objects, settings())), settings(), progress);
@@ -162,16 +162,16 @@ struct Node {
   std::string everything() {
     std::string text = kernel.snapshot();
     std::set<std::string> attachments;  // sorted, because the store has them in the order of time
-    for (const state::Attachment& one : got(kept->attachments()))
+    for (const state::Attachment& one : value_of(kept->attachments()))
       attachments.insert(
           fmt::format("attachment {} {} {} {}\n", one.pod, one.interface, one.device, static_cast<int>(one.status)));
     for (const std::string& one : attachments) text += one;
-    for (const state::PodRecord& pod : got(kept->pods())) text += fmt::format("pod {} {}\n", pod.pod, pod.netns);
-    for (const state::AddressLease& lease : got(kept->all_leases()))
+    for (const state::PodRecord& pod : value_of(kept->pods())) text += fmt::format("pod {} {}\n", pod.pod, pod.netns);
+    for (const state::AddressLease& lease : value_of(kept->all_leases()))
       text += fmt::format("lease {} {} {} {}\n", lease.pool, lease.address, lease.pod, lease.interface);
-    for (const PfBaseline& pf : got(kept->baselines()))
+    for (const PfBaseline& pf : value_of(kept->baselines()))
       text += fmt::format("baseline {} {} {} {} {}\n", pf.pf, pf.num_vfs, pf.mtu, pf.up, pf.autoprobe);
-    for (const state::StepRecord& step : got(kept->steps())) text += fmt::format("step {}\n", step.id);
+    for (const state::StepRecord& step : value_of(kept->steps())) text += fmt::format("step {}\n", step.id);
     return text;
   }
 };
@@ -219,12 +219,12 @@ TEST_F(StandaloneTest, ThereAndBack) {
 TEST_F(StandaloneTest, UpReadsTheMachineOnce) {
   CountedKernel kernel;
   auto store = state::memory_store();
-  Quiet progress;
+  Unheard progress;
   const auto read_by = [&](const api::Objects& objects) {
     kernel.counted.device_lists = 0;
-    auto seen = got(look(kernel, store.get(), objects, settings()));
+    auto seen = value_of(look(kernel, store.get(), objects, settings()));
     EXPECT_EQ(kernel.counted.device_lists, 1);
-    EXPECT_TRUE(got(node::up(kernel, *store, std::move(seen), settings(), progress)).complete());
+    EXPECT_TRUE(value_of(node::up(kernel, *store, std::move(seen), settings(), progress)).complete());
     return kernel.counted.device_lists;
   };
   EXPECT_EQ(read_by(all), 1);
@@ -236,7 +236,7 @@ TEST_F(StandaloneTest, UpReadsTheMachineOnce) {
 
 TEST_F(StandaloneTest, PendingInterfacesAreThoseToMakeAndThoseToTakeAway) {
   const auto pending = [&](state::Store* store, const api::Objects& objects) {
-    return pending_interfaces(got(look(node.kernel, store, objects, settings()))->plan);
+    return pending_interfaces(value_of(look(node.kernel, store, objects, settings()))->plan);
   };
   EXPECT_EQ(pending(nullptr, all), 4U);
   EXPECT_EQ(pending(&node.store, all), 4U);
@@ -256,7 +256,7 @@ std::vector<std::string> steps_of(const plan::NodePlan& plan) {
 TEST_F(StandaloneTest, PodsAreStepsOfThePlan) {
   using Lines = std::vector<std::string>;
   const auto planned = [&](const api::Objects& objects) {
-    return got(look(node.kernel, &node.store, objects, settings()))->plan;
+    return value_of(look(node.kernel, &node.store, objects, settings()))->plan;
   };
   EXPECT_EQ(steps_of(planned(all)),
             (Lines{"llm/a: the manifests want it: attach net1 to llm/rail0 (VF 0 of eth0), "
@@ -290,7 +290,7 @@ TEST_F(StandaloneTest, PodsAreStepsOfThePlan) {
 TEST_F(StandaloneTest, APodThatGetsNothingIsAStepWithAProblem) {
   std::string text = std::string(kPolicies) + kPods;
   text.replace(text.find("\"rail0, rail1\""), 14, "\"rail0, absent\"");
-  const plan::NodePlan plan = got(look(node.kernel, &node.store, read(text), settings()))->plan;
+  const plan::NodePlan plan = value_of(look(node.kernel, &node.store, read(text), settings()))->plan;
   ASSERT_EQ(plan.pod_steps.size(), 2U);
   EXPECT_EQ(plan.pod_steps[0].problem, "there is no network llm/absent");
   EXPECT_EQ(plan::describe(plan.pod_steps[0]), "cannot be attached: there is no network llm/absent");
@@ -307,7 +307,7 @@ TEST_F(StandaloneTest, PodsExchangeTheirNetworksInOneRun) {
   text.replace(text.find("\"rail0, plain\"", text.find("name: b")), 14, "\"rail0, rail1\"");
   const UpReport report = up(read(text));
   EXPECT_TRUE(report.complete()) << failures(report);
-  const plan::NodePlan after = got(look(node.kernel, &node.store, read(text), settings()))->plan;
+  const plan::NodePlan after = value_of(look(node.kernel, &node.store, read(text), settings()))->plan;
   EXPECT_FALSE(after.changes());
 }
 
@@ -328,11 +328,11 @@ kind: Pod
 metadata: { name: a, namespace: llm, annotations: { k8s.v1.cni.cncf.io/networks: host } }
 spec: { nodeName: node1, containers: [] }
 )");
-  Quiet progress;
-  auto seen = got(look(kernel, store.get(), objects, settings()));
+  Unheard progress;
+  auto seen = value_of(look(kernel, store.get(), objects, settings()));
   EXPECT_EQ(lent_interfaces(seen->there), std::set<std::string>{});
   ASSERT_TRUE(node::up(kernel, *store, std::move(seen), settings(), progress)->complete());
-  seen = got(look(kernel, store.get(), objects, settings()));
+  seen = value_of(look(kernel, store.get(), objects, settings()));
   EXPECT_EQ(lent_interfaces(seen->there), std::set<std::string>{"hd0"});
   EXPECT_TRUE(node::up(kernel, *store, std::move(seen), settings(), progress)->did_nothing());
   ASSERT_TRUE(node::down(kernel, *store, settings(), progress)->complete());
@@ -367,8 +367,8 @@ TEST_F(StandaloneTest, AnAgentIsAskedOnlyForWhatChanges) {
   Settings by_server = settings();
   by_server.pod_server = &server;
   const auto up_by_server = [&](const api::Objects& objects) {
-    return got(node::up(node.kernel, node.store, got(look(node.kernel, &node.store, objects, by_server)), by_server,
-                        node.progress));
+    return value_of(node::up(node.kernel, node.store, value_of(look(node.kernel, &node.store, objects, by_server)),
+                             by_server, node.progress));
   };
   UpReport report = up_by_server(all);
   EXPECT_TRUE(report.complete()) << failures(report);
@@ -377,7 +377,7 @@ TEST_F(StandaloneTest, AnAgentIsAskedOnlyForWhatChanges) {
   report = up_by_server(all);
   EXPECT_TRUE(report.did_nothing());
   EXPECT_EQ(server.attached.size(), 2U) << "nothing was to be attached";
-  const DownReport back = got(node::down(node.kernel, node.store, by_server, node.progress));
+  const DownReport back = value_of(node::down(node.kernel, node.store, by_server, node.progress));
   EXPECT_EQ(back.pods.detached,
             (std::vector<std::string>{"llm/a: 2 interfaces detached", "llm/b: 2 interfaces detached"}));
 }
@@ -484,8 +484,8 @@ TEST_F(StandaloneTest, VfsThatWereThereBeforeAreGivenBack) {
   os::FakeKernel kernel(machine);
   const std::string before = kernel.snapshot();
   auto store = state::memory_store();
-  Quiet progress;
-  auto report = node::up(kernel, *store, got(look(kernel, store.get(), all, settings())), settings(), progress);
+  Unheard progress;
+  auto report = node::up(kernel, *store, value_of(look(kernel, store.get(), all, settings())), settings(), progress);
   ASSERT_TRUE(report && report->complete()) << failures(*report);
   EXPECT_NE(kernel.snapshot(), before);
   ASSERT_TRUE(node::down(kernel, *store, settings(), progress)->complete());
