@@ -12,10 +12,6 @@ namespace {
 
 constexpr int kArpEthernet = 1;
 
-double seconds(milliseconds time) {
-  return static_cast<double>(time.count()) / 1000;
-}
-
 }  // namespace
 
 Actions::Actions(os::Kernel& kernel, os::LinkPort& links, const plan::PfPlan& pf, const Options& options)
@@ -62,7 +58,7 @@ Result<void> Actions::wait_for_carrier() {
   no_carrier_ = true;
   notes_.push_back(
       fmt::format("{} ({}) has no carrier after {:g} s: check its cable and the switch port; its VFs have none either",
-                  pf_.pf_name, pf_.pf, seconds(options_.carrier_wait)));
+                  pf_.pf_name, pf_.pf, in_seconds(options_.carrier_wait)));
   return {};
 }
 
@@ -112,11 +108,11 @@ Result<void> Actions::wait_for_vfs(int count) {
   size_t appeared = count_vfs(files(), pf_.pf);
   if (count == 0)
     return fail(Code::kTimeout, "{} VFs of {} were still there {:g} s after they were taken away", appeared,
-                pf_.pf_name, seconds(options_.vfs_wait));
+                pf_.pf_name, in_seconds(options_.vfs_wait));
   auto taken_back = write_vf_count(0);
   Error error{.code = Code::kTimeout,
               .message = fmt::format("{} of {} VFs of {} had appeared after {:g} s; {}", appeared, count, pf_.pf_name,
-                                     seconds(options_.vfs_wait),
+                                     in_seconds(options_.vfs_wait),
                                      taken_back ? "they were taken back" : "taking them back failed too"),
               .hint =
                   "the kernel's log (dmesg) has the reason; on a PCI bridge without ARI or bus numbers to spare, boot "

@@ -7,11 +7,18 @@
 // Source: Documentation/PCI/pci-iov-howto.rst, Documentation/ABI/testing/sysfs-bus-pci.
 #pragma once
 
+#include <chrono>
+
 #include "apply/apply.h"
 #include "apply/pci_device.h"
 #include "os/ports/waits.h"
 
 namespace railbed::apply {
+
+// For messages.
+inline double in_seconds(std::chrono::milliseconds time) {
+  return static_cast<double>(time.count()) / 1000;
+}
 
 class Actions {
  public:

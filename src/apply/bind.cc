@@ -21,10 +21,6 @@ Result<std::string> override_of(const os::FileTree& files, PciAddress device) {
   return text == "(null)" ? "" : text;
 }
 
-double seconds(milliseconds time) {
-  return static_cast<double>(time.count()) / 1000;
-}
-
 }  // namespace
 
 Result<void> Actions::operator()(const plan::BindVf& planned) {
@@ -98,7 +94,7 @@ Result<void> Actions::wait_for_netdev(const plan::BindVf& step) {
   if (there) return {};
   Error error{.code = Code::kTimeout,
               .message = fmt::format("VF {} ({}) had no interface {:g} s after {} had bound", step.vf, step.address,
-                                     seconds(options_.netdev_wait), driver_of(files(), step.address)),
+                                     in_seconds(options_.netdev_wait), driver_of(files(), step.address)),
               .hint = "the driver could not reach the PF: the PF must be up with its cable in; dmesg has the reason"};
   return fail(std::move(error));
 }
