@@ -51,6 +51,10 @@ class [[nodiscard]] Answer : public std::expected<T, ApiError> {
   }
 };
 
+inline std::unexpected<ApiError> no_answer(ApiError error) {
+  return std::unexpected(std::move(error));
+}
+
 // The error of an answer with this HTTP status; `body` is a Status object, or any text that a proxy wrote. `what` is
 // the request ("GET /api/v1/pods").
 ApiError refused(std::string_view what, int status, std::string_view body);

@@ -14,15 +14,11 @@ using doc::Value;
 
 constexpr std::string_view kJson = "application/json";
 
-std::unexpected<ApiError> failed(ApiError error) {
-  return std::unexpected(std::move(error));
-}
-
 // A body that is no object although the status says that all is well.
 Answer<Value> object_of(const Request& request, const Response& response) {
   Result<Value> object = parse_object(response.body).context("reading the answer to {}", request.to_string());
   if (object) return std::move(*object);
-  return failed(unanswered(Code::kInvalid, Delivery::kUnknown, object.error().story()));
+  return no_answer(unanswered(Code::kInvalid, Delivery::kUnknown, object.error().story()));
 }
 
 std::string collection_target(const std::string& path, const Selection& selection) {
@@ -50,13 +46,14 @@ WatchStream::WatchStream(std::unique_ptr<ByteStream> bytes, std::string what)
 Answer<std::optional<WatchEvent>> WatchStream::next(std::stop_token stop) {
   while (true) {
     Result<std::optional<WatchEvent>> event = decoder_.next();
-    if (!event) return failed(unanswered(event.error().code, Delivery::kUnknown, what_ + ": " + event.error().story()));
-    if (*event && (*event)->type == WatchType::kError) return failed(refused(what_, (*event)->object));
+    if (!event)
+      return no_answer(unanswered(event.error().code, Delivery::kUnknown, what_ + ": " + event.error().story()));
+    if (*event && (*event)->type == WatchType::kError) return no_answer(refused(what_, (*event)->object));
     if (*event) return std::move(*event);
     Answer<std::string> more = bytes_->next(stop);
-    if (!more) return failed(std::move(more.error()));
+    if (!more) return no_answer(std::move(more.error()));
     if (more->empty() && decoder_.in_line())
-      return failed(unanswered(Code::kIo, Delivery::kUnknown, what_ + ": the stream was cut within an event"));
+      return no_answer(unanswered(Code::kIo, Delivery::kUnknown, what_ + ": the stream was cut within an event"));
     if (more->empty()) return std::nullopt;
     decoder_.push(*more);
   }
@@ -82,7 +79,7 @@ auto Client::repeatedly(const Call& call, Request request, const Try& once) -> d
       return answer;
     }
     if (!clock_.wait(*pause, call.stop))
-      return failed(unanswered(Code::kCanceled, error.delivery, request.to_string() + ": asked to stop"));
+      return no_answer(unanswered(Code::kCanceled, error.delivery, request.to_string() + ": asked to stop"));
     counting_.retried();
   }
 }
@@ -98,10 +95,10 @@ Answer<Response> Client::send(const Call& call, Request request) {
 Answer<Value> Client::object_from(const Call& call, const Resource& resource, const ObjectKey& key, Part part,
                                   Request request) {
   Result<std::string> path = object_path(resource, key, part);
-  if (!path) return failed(not_sent(std::move(path.error())));
+  if (!path) return no_answer(not_sent(std::move(path.error())));
   request.target = *path + request.target;
   Answer<Response> response = send(call, request);
-  if (!response) return failed(std::move(response.error()));
+  if (!response) return no_answer(std::move(response.error()));
   Answer<Value> object = object_of(request, *response);
   if (object) trim_metadata(*object);
   return object;
@@ -116,14 +113,14 @@ Answer<Client::Page> Client::list_page(const Resource& resource, const std::stri
   Request request{.target = target};
   if (!token.empty()) request.target += "&continue=" + percent_encoded(token);
   Answer<Response> response = send({Verb::kList, Repeat::kSafe, stop}, request);
-  if (!response) return failed(std::move(response.error()));
+  if (!response) return no_answer(std::move(response.error()));
   Answer<Value> page = object_of(request, *response);
-  if (!page) return failed(std::move(page.error()));
+  if (!page) return no_answer(std::move(page.error()));
   response->body = {};  // it is as large as what is made of it
   Page out{.list = {.objects = {}, .resource_version = list_field(*page, "resourceVersion")},
            .next = list_field(*page, "continue")};
   if (out.list.resource_version.empty())
-    return failed(
+    return no_answer(
         unanswered(Code::kInvalid, Delivery::kUnknown, request.to_string() + ": the list has no resourceVersion"));
   Value* items = page->find("items");
   if (items == nullptr || !items->is_array()) return out;
@@ -141,7 +138,7 @@ Answer<ObjectList> Client::list_pages(const Resource& resource, const std::strin
   std::string token;
   do {
     Answer<Page> page = list_page(resource, fmt::format("{}limit={}", target, limit), token, trim, stop);
-    if (!page) return failed(std::move(page.error()));
+    if (!page) return no_answer(std::move(page.error()));
     out.resource_version = std::move(page->list.resource_version);
     std::ranges::move(page->list.objects, std::back_inserter(out.objects));
     token = std::move(page->next);
@@ -152,7 +149,7 @@ Answer<ObjectList> Client::list_pages(const Resource& resource, const std::strin
 Answer<ObjectList> Client::list(const Resource& resource, const Selection& selection, const Trim& trim,
                                 std::stop_token stop) {
   const Result<std::string> path = resource.collection_path(selection.ns);
-  if (!path) return failed(not_sent(path.error()));
+  if (!path) return no_answer(not_sent(path.error()));
   const std::string target = collection_target(*path, selection);
   Answer<ObjectList> list = list_pages(resource, target, settings_.page, trim, stop);
   if (list || !list.error().expired()) return list;
@@ -165,14 +162,14 @@ Answer<ObjectList> Client::list(const Resource& resource, const Selection& selec
 Answer<void> Client::visit(const Resource& resource, const Selection& selection, const Trim& trim, const Visitor& each,
                            std::stop_token stop) {
   const Result<std::string> path = resource.collection_path(selection.ns);
-  if (!path) return failed(not_sent(path.error()));
+  if (!path) return no_answer(not_sent(path.error()));
   const std::string target = fmt::format("{}limit={}", collection_target(*path, selection), settings_.page);
   std::string token;
   do {
     Answer<Page> page = list_page(resource, target, token, trim, stop);
     if (!page && page.error().expired() && !page.error().continue_token.empty())
       page = list_page(resource, target, page.error().continue_token, trim, stop);
-    if (!page) return failed(std::move(page.error()));
+    if (!page) return no_answer(std::move(page.error()));
     for (Value& object : page->list.objects)
       if (each(std::move(object)) == Visit::kEnough) return {};
     token = std::move(page->next);
@@ -182,12 +179,12 @@ Answer<void> Client::visit(const Resource& resource, const Selection& selection,
 
 Answer<uint64_t> Client::count(const Resource& resource, std::stop_token stop) {
   const Result<std::string> path = resource.collection_path("");
-  if (!path) return failed(not_sent(path.error()));
+  if (!path) return no_answer(not_sent(path.error()));
   const Request request{.target = *path + "?limit=1"};
   Answer<Response> response = send({Verb::kList, Repeat::kSafe, stop}, request);
-  if (!response) return failed(std::move(response.error()));
+  if (!response) return no_answer(std::move(response.error()));
   Answer<Value> page = object_of(request, *response);
-  if (!page) return failed(std::move(page.error()));
+  if (!page) return no_answer(std::move(page.error()));
   const Value::Array* items = doc::list_in(*page, "items");
   const Value* metadata = doc::object_in(*page, "metadata");
   const int more = metadata != nullptr ? doc::number_in(*metadata, "remainingItemCount") : 0;
@@ -198,7 +195,7 @@ Answer<WatchStream> Client::watch(const Resource& resource, const Selection& sel
                                   const std::string& resource_version, std::chrono::seconds period,
                                   std::stop_token stop) {
   const Result<std::string> path = resource.collection_path(selection.ns);
-  if (!path) return failed(not_sent(path.error()));
+  if (!path) return no_answer(not_sent(path.error()));
   Request request{.target = fmt::format("{}watch=true&allowWatchBookmarks=true&resourceVersion={}&timeoutSeconds={}",
                                         collection_target(*path, selection), percent_encoded(resource_version),
                                         period.count())};
@@ -207,17 +204,17 @@ Answer<WatchStream> Client::watch(const Resource& resource, const Selection& sel
   request.silence = settings_.watch_silence;
   Answer<std::unique_ptr<ByteStream>> stream = transport_.open(request, stop);
   counting_.asked(Verb::kWatch, stream ? 200 : stream.error().status);
-  if (!stream) return failed(std::move(stream.error()));
+  if (!stream) return no_answer(std::move(stream.error()));
   return WatchStream(std::move(*stream), "WATCH" + request.to_string().substr(3));
 }
 
 Answer<Value> Client::create(const Resource& resource, const Value& object, std::stop_token stop) {
   const Result<std::string> path = resource.collection_path(key_of(object).ns);
-  if (!path) return failed(not_sent(path.error()));
+  if (!path) return no_answer(not_sent(path.error()));
   const Request request{
       .method = Method::kPost, .target = *path, .content_type = std::string(kJson), .body = to_json(object)};
   Answer<Response> response = send({Verb::kCreate, Repeat::kUnsafe, stop}, request);
-  if (!response) return failed(std::move(response.error()));
+  if (!response) return no_answer(std::move(response.error()));
   Answer<Value> created = object_of(request, *response);
   if (created) trim_metadata(*created);
   return created;
@@ -225,7 +222,7 @@ Answer<Value> Client::create(const Resource& resource, const Value& object, std:
 
 Answer<Value> Client::update(const Resource& resource, const Value& object, Part part, std::stop_token stop) {
   if (resource_version(object).empty())
-    return failed(not_sent(
+    return no_answer(not_sent(
         Error{.code = Code::kInvalid,
               .message = describe(object) + " has no resourceVersion: an update would undo what others changed",
               .hint = "read the object first, or apply it"}));
@@ -256,7 +253,7 @@ Answer<Value> Client::patch(const Resource& resource, const ObjectKey& key, Patc
 Answer<void> Client::remove(const Resource& resource, const ObjectKey& key, const Preconditions& preconditions,
                             std::stop_token stop) {
   Result<std::string> path = object_path(resource, key);
-  if (!path) return failed(not_sent(std::move(path.error())));
+  if (!path) return no_answer(not_sent(std::move(path.error())));
   Value options;
   options.set("apiVersion", "v1");
   options.set("kind", "DeleteOptions");
@@ -270,7 +267,7 @@ Answer<void> Client::remove(const Resource& resource, const ObjectKey& key, cons
   // With the uid, a repeat can only meet the same object or none; by the name alone it could meet the next one.
   const Repeat repeat = preconditions.uid.empty() ? Repeat::kUnsafe : Repeat::kSafe;
   const Answer<Response> response = send({Verb::kDelete, repeat, stop}, request);
-  if (!response) return failed(response.error());
+  if (!response) return no_answer(response.error());
   return {};
 }
 

@@ -9,8 +9,8 @@
 namespace railbed::kube {
 namespace {
 
+using fake::kMaps;
 using fake::object;
-constexpr Resource kMaps{"", "v1", "configmaps", "ConfigMap"};
 
 struct ClientTest : testing::Test {
   fake::ApiServer server;

@@ -11,10 +11,6 @@ namespace {
 // The caller's own deadline is the second one; it holds also where curl's thread is held up.
 constexpr milliseconds kGrace{500};
 
-std::unexpected<ApiError> failed(ApiError error) {
-  return std::unexpected(std::move(error));
-}
-
 // Whether the request has certainly not reached anybody who could carry it out.
 bool never_sent(CURLcode result) {
   switch (result) {
@@ -252,8 +248,8 @@ ApiError Transfer::error_of(CURLcode result, int status, const std::string& body
 Answer<Response> Transfer::whole(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, stop, request_.timeout + kGrace, [&] { return finished_; }))
-    return failed(stop.stop_requested() ? stopped() : late());
-  if (result_ != CURLE_OK || status_ / 100 != 2) return failed(error_of(result_, status_, bytes_));
+    return no_answer(stop.stop_requested() ? stopped() : late());
+  if (result_ != CURLE_OK || status_ / 100 != 2) return no_answer(error_of(result_, status_, bytes_));
   return Response{status_, std::move(bytes_)};
 }
 
@@ -262,25 +258,25 @@ Answer<void> Transfer::wait_begun(std::stop_token stop) {
   // A refusal is read to its end, for its reason.
   const auto begun = [&] { return finished_ || status_ / 100 == 2; };
   if (!changed_.wait_for(lock, stop, request_.timeout, begun))
-    return failed(stop.stop_requested() ? stopped() : late());
+    return no_answer(stop.stop_requested() ? stopped() : late());
   if (status_ / 100 == 2 && (!finished_ || result_ == CURLE_OK)) return {};
-  return failed(error_of(result_, status_, bytes_));
+  return no_answer(error_of(result_, status_, bytes_));
 }
 
 Answer<std::string> Transfer::next_bytes(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, stop, request_.silence, [&] { return finished_ || !bytes_.empty(); })) {
-    if (stop.stop_requested()) return failed(stopped());
-    return failed(unanswered(
+    if (stop.stop_requested()) return no_answer(stopped());
+    return no_answer(unanswered(
         Code::kTimeout, Delivery::kUnknown,
         fmt::format("{}: the server said nothing for {} ms", request_.to_string(), request_.silence.count())));
   }
   if (overflowed_)
-    return failed(
+    return no_answer(
         unanswered(Code::kIo, Delivery::kUnknown,
                    fmt::format("{}: {} bytes have come that nobody has read", request_.to_string(), bytes_.size())));
   if (!bytes_.empty()) return std::exchange(bytes_, {});
-  if (result_ != CURLE_OK) return failed(error_of(result_, status_, ""));
+  if (result_ != CURLE_OK) return no_answer(error_of(result_, status_, ""));
   return std::string();
 }
 

@@ -11,10 +11,6 @@
 namespace railbed::kube {
 namespace {
 
-std::unexpected<ApiError> failed(ApiError error) {
-  return std::unexpected(std::move(error));
-}
-
 // The thread that moves all transfers. They are handed over and called off through lists; nobody else touches curl's
 // handles while they are in the multi handle.
 class Mover {
@@ -119,7 +115,7 @@ class CurlTransport : public Transport {
   Answer<Response> send(const Request& request, std::stop_token stop) override {
     return with_credentials(request, [&](const Credentials::Now& now) -> Answer<Response> {
       Answer<std::shared_ptr<Transfer>> transfer = begin(request, now, Transfer::Kind::kWhole);
-      if (!transfer) return failed(std::move(transfer.error()));
+      if (!transfer) return no_answer(std::move(transfer.error()));
       Answer<Response> answer = (*transfer)->whole(stop);
       if (!answer) mover_.call_off(*transfer);
       note(answer ? nullptr : &answer.error());
@@ -130,12 +126,12 @@ class CurlTransport : public Transport {
   Answer<std::unique_ptr<ByteStream>> open(const Request& request, std::stop_token stop) override {
     return with_credentials(request, [&](const Credentials::Now& now) -> Answer<std::unique_ptr<ByteStream>> {
       Answer<std::shared_ptr<Transfer>> transfer = begin(request, now, Transfer::Kind::kStream);
-      if (!transfer) return failed(std::move(transfer.error()));
+      if (!transfer) return no_answer(std::move(transfer.error()));
       const Answer<void> begun = (*transfer)->wait_begun(stop);
       note(begun ? nullptr : &begun.error());
       if (begun) return std::make_unique<CurlStream>(mover_, std::move(*transfer), distrust_);
       mover_.call_off(*transfer);
-      return failed(begun.error());
+      return no_answer(begun.error());
     });
   }
 
@@ -146,7 +142,7 @@ class CurlTransport : public Transport {
     if (!now) {
       ApiError error = not_sent(now.error());
       error.context.push_back(request.to_string());
-      return failed(std::move(error));
+      return no_answer(std::move(error));
     }
     auto answer = ask(*now);
     if (answer || answer.error().status != 401 || !credentials_.renewed(*now)) return answer;
@@ -157,7 +153,7 @@ class CurlTransport : public Transport {
   Answer<std::shared_ptr<Transfer>> begin(const Request& request, const Credentials::Now& now, Transfer::Kind kind) {
     auto transfer = std::make_shared<Transfer>(request, kind, settings_);
     const Result<void> ready = transfer->prepare(credentials_.access(), now, distrust_);
-    if (!ready) return failed(not_sent(ready.error()));
+    if (!ready) return no_answer(not_sent(ready.error()));
     mover_.begin(transfer);
     return transfer;
   }

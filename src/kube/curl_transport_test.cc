@@ -2,6 +2,7 @@
 // The transport against a server on loopback that answers as each test says; TLS and HTTP/2 are tests/cluster's.
 #include "kube/curl_transport.h"
 
+#include <algorithm>
 #include <thread>
 
 #include <arpa/inet.h>

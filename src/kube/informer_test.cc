@@ -13,8 +13,8 @@
 namespace railbed::kube {
 namespace {
 
+using fake::kMaps;
 using fake::object;
-constexpr Resource kMaps{"", "v1", "configmaps", "ConfigMap"};
 
 std::string path_of(const std::string& name) {
   return "/api/v1/namespaces/ai/configmaps/" + name;

@@ -5,13 +5,11 @@
 
 #include "doc/json.h"
 #include "kube/api_error.h"
+#include "kube/kinds.h"
 #include "kube/retry.h"
 
 namespace railbed::kube {
 namespace {
-
-constexpr Resource kPods{"", "v1", "pods", "Pod"};
-constexpr Resource kNodes{"", "v1", "nodes", "Node", Scope::kCluster};
 
 TEST(Resource, HasPathsThatNoNameCanLeave) {
   EXPECT_EQ(object_path(kPods, {"ai", "a.b-1"}).value(), "/api/v1/namespaces/ai/pods/a.b-1");

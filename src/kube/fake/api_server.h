@@ -15,10 +15,14 @@
 #include <string>
 #include <vector>
 
+#include "kube/resource.h"
 #include "kube/transport.h"
 #include "kube/watch_decoder.h"
 
 namespace railbed::kube::fake {
+
+// For tests that need objects of any kind.
+inline constexpr Resource kMaps{"", "v1", "configmaps", "ConfigMap"};
 
 class ApiServer : public Transport {
  public:
