@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/cell_reclaim.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -18,7 +20,7 @@ using std::chrono::seconds;
 
 constexpr int64_t kDay = 86400;
 
-struct World {
+struct ReclaimWorld {
   kube::fake::ApiServer server;
   kube::fake::FakeClock clock;
   std::map<std::string, kube::ObjectPtr> cached;  // Nodes, as an informer had them last
@@ -50,14 +52,14 @@ struct World {
 
 // An operator's process.
 struct Process {
-  World& world;
+  ReclaimWorld& world;
   std::function<bool()> leads;
   std::vector<std::string> told;
   kube::Client client;
   CellReclaimer cells;
 
   explicit Process(
-      World& in, ReclaimSettings settings = {}, std::function<bool()> leading = [] { return true; })
+      ReclaimWorld& in, ReclaimSettings settings = {}, std::function<bool()> leading = [] { return true; })
       : world(in),
         leads(std::move(leading)),
         client(in.server, in.clock, {.retry = {.tries = 1}, .page = 3}),
@@ -91,7 +93,7 @@ struct Process {
 };
 
 TEST(CellReclaim, LeavesLeasesOfMachinesThatAreThere) {
-  World world;
+  ReclaimWorld world;
   world.put_node("n1", {.uuid = "u1"});
   world.put_node("n2", {.uuid = "u2", .ready = Ready::kNo});
   put(world.server, cell("10.0.0.0", {lease("n1", "u1", 0x00ff), lease("n2", "u2", 0xff00)}));
@@ -104,7 +106,7 @@ TEST(CellReclaim, LeavesLeasesOfMachinesThatAreThere) {
 }
 
 TEST(CellReclaim, EndsLeasesOfANodeThatIsGoneForADay) {
-  World world;
+  ReclaimWorld world;
   world.put_node("n2", {.uuid = "u2"});
   put(world.server, cell("10.0.0.0", {lease("n1", "u1", 0x00ff), lease("n2", "u2", 0xff00)}));
   put(world.server, cell("10.0.0.16", {lease("n1", "u1")}));
@@ -121,7 +123,7 @@ TEST(CellReclaim, EndsLeasesOfANodeThatIsGoneForADay) {
 }
 
 TEST(CellReclaim, NeverEndsThemWhereItWasToldSo) {
-  World world;
+  ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
   Process process(world, {.rules = {.after_seconds = std::nullopt}});
   process.run(hours(2400));
@@ -129,7 +131,7 @@ TEST(CellReclaim, NeverEndsThemWhereItWasToldSo) {
 }
 
 TEST(CellReclaim, CountsForAMachineWhoseNameAnotherOneHas) {
-  World world;
+  ReclaimWorld world;
   world.put_node("n1", {.uuid = "u9"});
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
   Process process(world);
@@ -142,7 +144,7 @@ TEST(CellReclaim, CountsForAMachineWhoseNameAnotherOneHas) {
 }
 
 TEST(CellReclaim, EndsThemAtOnceWhenTheNodeIsOutOfService) {
-  World world;
+  ReclaimWorld world;
   world.put_node("n1", {.uuid = "u1"});
   for (int i = 0; i < 16; ++i) put(world.server, cell(fmt::format("10.0.1.{}", 16 * i), {lease("n8", "u8")}));
   world.put_node("n8", {.uuid = "u8"});
@@ -167,7 +169,7 @@ TEST(CellReclaim, EndsThemAtOnceWhenTheNodeIsOutOfService) {
 }
 
 TEST(CellReclaim, AsksTheApiServerBeforeItEndsALease) {
-  World world;
+  ReclaimWorld world;
   world.put_node("n1", {.uuid = "u1", .ready = Ready::kNo, .out_of_service = true});
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
   put(world.server, cell("10.0.0.16", {lease("n2", "u2")}));
@@ -181,7 +183,7 @@ TEST(CellReclaim, AsksTheApiServerBeforeItEndsALease) {
 }
 
 TEST(CellReclaim, KnowsNothingWhileTheApiServerDoesNotTellOfTheNode) {
-  World world;
+  ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1"), lease("n2", "u2", 0)}));
   put(world.server, cell("10.0.0.16", {lease("n2", "u2")}));
   world.server.before = [](const kube::Request& request) -> std::optional<kube::ApiError> {
@@ -198,7 +200,7 @@ TEST(CellReclaim, KnowsNothingWhileTheApiServerDoesNotTellOfTheNode) {
 }
 
 TEST(CellReclaim, AHolderThatWritesMeanwhileKeepsItsLease) {
-  World world;
+  ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
   Process process(world);
   process.run(hours(23));
@@ -218,7 +220,7 @@ TEST(CellReclaim, AHolderThatWritesMeanwhileKeepsItsLease) {
 }
 
 TEST(CellReclaim, AConflictAtTheLastWriteEndsNothing) {
-  World world;
+  ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
   Process process(world);
   process.run(hours(23));
@@ -236,7 +238,7 @@ TEST(CellReclaim, AConflictAtTheLastWriteEndsNothing) {
 }
 
 TEST(CellReclaim, ANodeThatComesBackEndsTheCount) {
-  World world;
+  ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
   Process process(world);
   process.run(hours(20));
@@ -250,7 +252,7 @@ TEST(CellReclaim, ANodeThatComesBackEndsTheCount) {
 
 // A suspended machine, a process that was stopped, an operator that could not reach the API server: nobody looked.
 TEST(CellReclaim, TimeInWhichNobodyLookedDoesNotCount) {
-  World world;
+  ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
   Process process(world);
   process.run(hours(10));
@@ -262,7 +264,7 @@ TEST(CellReclaim, TimeInWhichNobodyLookedDoesNotCount) {
 }
 
 TEST(CellReclaim, AnotherOperatorGoesOnCounting) {
-  World world;
+  ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
   bool first_leads = true;
   Process first(world, {}, [&] { return first_leads; });
@@ -282,7 +284,7 @@ TEST(CellReclaim, AnotherOperatorGoesOnCounting) {
 }
 
 TEST(CellReclaim, WhoDoesNotLeadWritesNothing) {
-  World world;
+  ReclaimWorld world;
   world.put_node("n1", {.uuid = "u1", .ready = Ready::kNo, .out_of_service = true});
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
   int asked = 0;
@@ -294,7 +296,7 @@ TEST(CellReclaim, WhoDoesNotLeadWritesNothing) {
 }
 
 TEST(CellReclaim, TwoThatWriteTogetherEndALeaseOnce) {
-  World world;
+  ReclaimWorld world;
   world.put_node("n1", {.uuid = "u1", .ready = Ready::kNo, .out_of_service = true});
   world.put_node("n2", {.uuid = "u2"});
   put(world.server, cell("10.0.0.0", {lease("n1", "u1", 0x00ff), lease("n2", "u2", 0xff00)}));
@@ -311,7 +313,7 @@ TEST(CellReclaim, TwoThatWriteTogetherEndALeaseOnce) {
 }
 
 TEST(CellReclaim, ALostAnswerIsLookedUp) {
-  World world;
+  ReclaimWorld world;
   world.put_node("n1", {.uuid = "u1", .ready = Ready::kNo, .out_of_service = true});
   world.put_node("n2", {.uuid = "u2"});
   put(world.server, cell("10.0.0.0", {lease("n1", "u1", 0x00ff), lease("n2", "u2", 0xff00)}));
@@ -326,7 +328,7 @@ TEST(CellReclaim, ALostAnswerIsLookedUp) {
 
 // What was counted since is lost with it, and so is nothing else: the machine is gone for at least as long as counted.
 TEST(CellReclaim, AnOlderSnapshotOfTheApiServerOnlyMakesItLater) {
-  World world;
+  ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
   Process process(world);
   process.run(hours(10));
@@ -344,7 +346,7 @@ TEST(CellReclaim, AnOlderSnapshotOfTheApiServerOnlyMakesItLater) {
 
 // A snapshot from before a Node joined: the Node is missing until its kubelet registers it again, its lease is there.
 TEST(CellReclaim, ANodeThatASnapshotForgotCountsUntilItIsThereAgain) {
-  World world;
+  ReclaimWorld world;
   world.put_node("n1", {.uuid = "u1"});
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
   Process process(world);
@@ -358,7 +360,7 @@ TEST(CellReclaim, ANodeThatASnapshotForgotCountsUntilItIsThereAgain) {
 }
 
 TEST(CellReclaim, DeletesWhatIsLeasedByNobodyAndLeavesWhatItCannotRead) {
-  World world;
+  ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {}));
   Value broken = api::to_value(cell("10.0.0.16", {lease("n1", "u1")}));
   broken.find("spec")->set("base", "10.0.0.17");
@@ -372,7 +374,7 @@ TEST(CellReclaim, DeletesWhatIsLeasedByNobodyAndLeavesWhatItCannotRead) {
 }
 
 TEST(CellReclaim, ANameThatNoNodeCanHaveIsGoneAsAnyOther) {
-  World world;
+  ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("../pods/x", "u1")}));
   Process process(world);
   process.run(hours(27));
@@ -381,7 +383,7 @@ TEST(CellReclaim, ANameThatNoNodeCanHaveIsGoneAsAnyOther) {
 }
 
 TEST(CellReclaim, WaitsTwiceTheTimeForWhichItsHolderStillGivesAddresses) {
-  World world;
+  ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1", 0xffff, kDay)}));
   put(world.server, cell("10.0.0.16", {lease("n1", "u1", 0xffff, 0)}));  // that one never stops
   Process process(world);

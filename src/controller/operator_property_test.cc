@@ -35,7 +35,7 @@ Value arbitrary_policy() {
 }
 
 // The API server and the operator's reactions to it.
-struct Cluster {
+struct ModelCluster {
   kube::Objects policies;
   std::map<std::string, Value> nodes, states;
   std::set<std::string> due;
@@ -105,7 +105,7 @@ struct Cluster {
 };
 
 // What the policies say for a node, by the graph alone.
-std::string direct(const Cluster& cluster, const std::string& name) {
+std::string direct(const ModelCluster& cluster, const std::string& name) {
   api::Objects objects;
   doc::Diagnostics found;
   for (const auto& [key, policy] : cluster.policies) objects.policies.push_back(*api::parse_policy(*policy, found));
@@ -125,7 +125,7 @@ std::vector<facts::Nic> arbitrary_nics() {
 }
 
 RC_GTEST_PROP(OperatorProperty, AnySequenceEndsAsAFreshStart, ()) {
-  Cluster cluster;
+  ModelCluster cluster;
   cluster.put_policy(arbitrary_policy());
   for (const char* name : {"n1", "n2", "n3"}) cluster.put_node(name, one_of({"a", "b", "c"}));
   const int steps = between(1, 25);
@@ -161,7 +161,7 @@ RC_GTEST_PROP(OperatorProperty, AnySequenceEndsAsAFreshStart, ()) {
   // Whoever starts anew looks at everything and finds nothing to write.
   for (const char* name : {"n1", "n2", "n3"}) RC_ASSERT(cluster.decision_of(name).action == Action::kNone);
   // Whoever starts with specs of nobody comes to the same.
-  Cluster fresh = cluster;
+  ModelCluster fresh = cluster;
   for (auto& [name, state] : fresh.states) {
     state.set("spec", Value::object());
     fresh.due.insert(name);

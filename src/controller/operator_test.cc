@@ -31,13 +31,13 @@ bool within(milliseconds period, const std::function<bool()>& holds) {
 }
 
 // An API server with the definitions and the operator's namespace.
-struct World {
+struct OperatorWorld {
   kube::fake::ApiServer server;
   std::unique_ptr<kube::Clock> clock = kube::real_clock();
   std::mutex mutex;
   std::vector<std::string> log;
 
-  World() {
+  OperatorWorld() {
     for (const char* plural : {"sriovnetworknodepolicies", "sriovnetworks", "sriovibnetworks"})
       server.put(crd_path(plural), object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", plural));
     server.put("/api/v1/namespaces/op", object("v1", "Namespace", "", "op"));
@@ -93,7 +93,7 @@ struct World {
 };
 
 struct Running {
-  explicit Running(World& world, const std::string& identity = "me", seconds keep = seconds(1800))
+  explicit Running(OperatorWorld& world, const std::string& identity = "me", seconds keep = seconds(1800))
       : work(world.server, *world.clock,
              {.ns = "op",
               .identity = identity,
@@ -114,7 +114,7 @@ struct Running {
 };
 
 struct OperatorTest : ::testing::Test {
-  World world;
+  OperatorWorld world;
   std::optional<Running> running;
 
   void start(const std::string& identity = "me") { running.emplace(world, identity); }
@@ -256,9 +256,9 @@ TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionGoesWithItsPolicies) {
   world.put(policy("rail0", kP0));
   world.put(policy("rail1", kP1));
   expect("both are there", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
-  Value crd = world.stored(World::crd_path("sriovnetworknodepolicies"));
+  Value crd = world.stored(OperatorWorld::crd_path("sriovnetworknodepolicies"));
   crd.find("metadata")->set("deletionTimestamp", "2026-11-22T15:00:00Z");
-  world.server.put(World::crd_path("sriovnetworknodepolicies"), crd);
+  world.server.put(OperatorWorld::crd_path("sriovnetworknodepolicies"), crd);
   world.server.erase(policy_path("rail0"));
   expect("it says so", [&] { return world.events().find("PoliciesGone: policies go with") != std::string::npos; });
   expect_stays("the spec stays", [&] { return world.has_vfs("gpu1", 4); });
@@ -273,15 +273,15 @@ TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionIsInstalledAnewAtOnce) {
   node_with_nics("gpu1");
   world.put(policy("rail0", kP0));
   expect("it is there", [&] { return world.has_vfs("gpu1", 4); });
-  const Value crd = world.stored(World::crd_path("sriovnetworknodepolicies"));
+  const Value crd = world.stored(OperatorWorld::crd_path("sriovnetworknodepolicies"));
   world.server.erase(policy_path("rail0"));
-  world.server.erase(World::crd_path("sriovnetworknodepolicies"));
-  world.server.put(World::crd_path("sriovnetworknodepolicies"), crd);
+  world.server.erase(OperatorWorld::crd_path("sriovnetworknodepolicies"));
+  world.server.put(OperatorWorld::crd_path("sriovnetworknodepolicies"), crd);
   expect_stays("the spec stays", [&] { return world.has_vfs("gpu1", 4); });
 }
 
 TEST_F(OperatorTest, KeepsDefinitionsWhenNetworksGoWithTheirKind) {
-  const std::string crd_path = World::crd_path("sriovnetworks");
+  const std::string crd_path = OperatorWorld::crd_path("sriovnetworks");
   const std::string definition_path = "/apis/k8s.cni.cncf.io/v1/namespaces/llm/network-attachment-definitions/net0";
   const std::string network_path = "/apis/sriovnetwork.openshift.io/v1/namespaces/op/sriovnetworks/net0";
   Value network = object("sriovnetwork.openshift.io/v1", "SriovNetwork", "op", "net0");
