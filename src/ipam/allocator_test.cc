@@ -2,9 +2,12 @@
 // The allocator gives what assign() gives, whatever came before, and stays within the blocks.
 #include "ipam/allocator.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "ipam/stored_blocks.h"

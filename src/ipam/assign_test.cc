@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ipam/assign.h"
 
+#include <algorithm>
 #include <set>
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "ipam/test_ranges.h"
@@ -14,7 +16,7 @@ using api::IpamConfig;
 using api::IpamRange;
 using api::IpamType;
 
-std::string show(const Result<std::vector<Assigned>>& answer) {
+std::string shown_set(const Result<std::vector<Assigned>>& answer) {
   if (!answer.has_value()) return answer.error().to_string();
   std::string text;
   for (const Assigned& one : *answer) {
@@ -26,7 +28,7 @@ std::string show(const Result<std::vector<Assigned>>& answer) {
   return text;
 }
 
-struct Case {
+struct AssignCase {
   const char* name;
   IpamConfig config;
   std::vector<state::AddressLease> leases;
@@ -34,7 +36,7 @@ struct Case {
   std::string expected;
 };
 
-std::vector<Case> cases() {
+std::vector<AssignCase> cases() {
   IpamConfig plain = whereabouts({{range("10.0.0.0/29")}});
   IpamConfig fenced = plain;
   fenced.range_sets[0][0].gateway = ip("10.0.0.1");
@@ -162,16 +164,17 @@ std::vector<Case> cases() {
 }
 
 TEST(Assign, GivesWhatTheTableSays) {
-  for (const Case& one : cases())
-    EXPECT_EQ(show(assign(one.config, "default/rail", taken_by(one.leases), one.requested, {"default/me", "net1"})),
-              one.expected)
+  for (const AssignCase& one : cases())
+    EXPECT_EQ(
+        shown_set(assign(one.config, "default/rail", taken_by(one.leases), one.requested, {"default/me", "net1"})),
+        one.expected)
         << one.name;
 }
 
 TEST(Assign, FindsTheEndOfAWideRangeAtOnce) {
   IpamRange wide = range("fd00::/64");
   wide.excluded = {prefix("fd00::/65")};
-  EXPECT_EQ(show(assign(whereabouts({{wide}}), "n", {}, {}, {"p", "net1"})), "fd00::8000:0:0:0/64[whereabouts]");
+  EXPECT_EQ(shown_set(assign(whereabouts({{wide}}), "n", {}, {}, {"p", "net1"})), "fd00::8000:0:0:0/64[whereabouts]");
 }
 
 // Any ranges, exclusions and number of pods: nobody gets an address twice, outside or excluded; when one is
@@ -203,7 +206,8 @@ RC_GTEST_PROP(PlanAddresses, HandsOutEveryUsableAddressOnce, ()) {
     if (answer.has_value()) RC_ASSERT(given.insert(answer->front().address.address).second);
   RC_ASSERT(given.size() == std::min(usable.size(), claims.size()));
   for (const IpAddress& address : given) RC_ASSERT(usable.contains(address));
-  for (const auto& [owner, answer] : plan_addresses(claims, {})) RC_ASSERT(show(answer) == show(answers.at(owner)));
+  for (const auto& [owner, answer] : plan_addresses(claims, {}))
+    RC_ASSERT(shown_set(answer) == shown_set(answers.at(owner)));
 }
 
 TEST(PlanAddresses, GivesTwoMachinesDifferentAddressesFromTheSameFiles) {
@@ -213,9 +217,9 @@ TEST(PlanAddresses, GivesTwoMachinesDifferentAddressesFromTheSameFiles) {
                                    {{"default/c", "net1"}, "default/rail", config, {"10.0.0.1"}}};
   auto answers = plan_addresses(claims, {});
   // c asked for .1 by name, so that a, although first, does not get it.
-  EXPECT_EQ(show(answers.at({"default/a", "net1"})), "10.0.0.2/28[whereabouts]");
-  EXPECT_EQ(show(answers.at({"default/b", "net1"})), "10.0.0.3/28[whereabouts]");
-  EXPECT_EQ(show(answers.at({"default/c", "net1"})), "10.0.0.1/28[whereabouts]");
+  EXPECT_EQ(shown_set(answers.at({"default/a", "net1"})), "10.0.0.2/28[whereabouts]");
+  EXPECT_EQ(shown_set(answers.at({"default/b", "net1"})), "10.0.0.3/28[whereabouts]");
+  EXPECT_EQ(shown_set(answers.at({"default/c", "net1"})), "10.0.0.1/28[whereabouts]");
 
   // With the leases of all pods recorded, a pod that comes first in a later file moves nobody.
   std::vector<state::AddressLease> leases;
@@ -223,8 +227,8 @@ TEST(PlanAddresses, GivesTwoMachinesDifferentAddressesFromTheSameFiles) {
     leases.push_back({"whereabouts", answer->front().address.address, owner.pod, owner.interface});
   claims.insert(claims.begin(), {{"default/0", "net1"}, "default/rail", config, {}});
   auto later = plan_addresses(claims, leases);
-  EXPECT_EQ(show(later.at({"default/0", "net1"})), "10.0.0.4/28[whereabouts]");
-  for (const auto& [owner, answer] : answers) EXPECT_EQ(show(later.at(owner)), show(answer));
+  EXPECT_EQ(shown_set(later.at({"default/0", "net1"})), "10.0.0.4/28[whereabouts]");
+  for (const auto& [owner, answer] : answers) EXPECT_EQ(shown_set(later.at(owner)), shown_set(answer));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ipam/cells.h"
 
+#include <algorithm>
 #include <bit>
 #include <set>
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ipam/dhcp_packet.h"
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "ipam/test_ranges.h"
 
 namespace railbed::ipam {
 namespace {
 
 using namespace dhcp_option;
 using namespace std::string_literals;
-
-IpAddress ip(const char* text) {
-  return *IpAddress::parse(text);
-}
 
 DhcpPacket ack() {
   DhcpPacket packet{.from_server = true, .exchange = 7, .yours = ip("10.0.0.9"), .mac = {{2, 0, 0, 0, 0, 1}}};

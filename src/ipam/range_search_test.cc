@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ipam/range_search.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "ipam/test_ranges.h"
