@@ -5,6 +5,7 @@
 //   facts testdata/discover/roce-2x-cx6dx/facts.json      one or more nodes
 //   in-use 0000:31:00.2 llm/p                             a pod holds a VF
 //   soft-rdma | disrupt
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
