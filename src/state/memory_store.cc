@@ -30,10 +30,6 @@ void put(std::vector<T>& all, const T& one, Same same) {
     *found = one;
 }
 
-class NoHold : public Hold {
-  bool changed() const override { return false; }
-};
-
 class MemoryStore : public Store {
  public:
   Result<std::unique_ptr<Hold>> hold(std::chrono::milliseconds) override { return std::unique_ptr<Hold>(new NoHold); }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,7 +40,7 @@ std::vector<std::string> answers(Database& db, const char* sql) {
   return all;
 }
 
-std::string content(const std::string& path) {
+std::string bytes_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -64,7 +65,7 @@ TEST_F(NewFile, IsForItsOwnerAloneAndNothingIsBesideIt) {
   const mode_t before = ::umask(0);
   EXPECT_EQ(make_file(path, false).value(), Origin::kMade);
   ::umask(before);
-  EXPECT_EQ(content(path), empty_state());
+  EXPECT_EQ(bytes_of(path), empty_state());
   EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   EXPECT_FALSE(fs::exists(path + ".new"));
 }
@@ -72,7 +73,7 @@ TEST_F(NewFile, IsForItsOwnerAloneAndNothingIsBesideIt) {
 TEST_F(NewFile, LeavesWhatIsThere) {
   std::ofstream(path) << "";
   EXPECT_EQ(make_file(path, true).value(), Origin::kFound);
-  EXPECT_EQ(content(path), "");
+  EXPECT_EQ(bytes_of(path), "");
   fs::remove(path);
   fs::create_symlink("nowhere", path);
   EXPECT_EQ(make_file(path, true).value(), Origin::kFound);

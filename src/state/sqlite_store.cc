@@ -118,9 +118,6 @@ class FileHold : public Hold {
   std::shared_ptr<FileLock> lock_;
   bool changed_;
 };
-class NoHold : public Hold {
-  bool changed() const override { return false; }
-};
 
 // Who may write: the process that has the lock, the thread that has a Hold, or nobody.
 enum class Access : uint8_t { kLocked, kShared, kReadOnly };

@@ -90,6 +90,11 @@ class Hold {
   virtual bool changed() const = 0;
 };
 
+// Of a store that has nothing to wait for.
+class NoHold : public Hold {
+  bool changed() const override { return false; }
+};
+
 class Store {
  public:
   virtual ~Store() = default;

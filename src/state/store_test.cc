@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 namespace railbed::state {
