@@ -2,10 +2,10 @@
 #include "command/output.h"
 
 #include <cerrno>
-#include <cstdlib>
 
 #include <unistd.h>
 
+#include "command/environment.h"
 #include "command/exit_status.h"
 #include "doc/json.h"
 #include "doc/text.h"
@@ -13,11 +13,6 @@
 
 namespace railbed {
 namespace {
-
-std::string_view variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 // The length of a colour's sequence at the start of `text`, "\x1b[32m"; 0 if there is none.
 size_t colour_length(std::string_view text) {
@@ -31,7 +26,7 @@ void tell_unwritten(FILE* out, int sys_errno) {
   if (out == stdout) (void)give_up(system_error(sys_errno != 0 ? sys_errno : EIO, "write the standard output"));
 }
 
-void write(FILE* out, std::string_view text) {
+void write_text(FILE* out, std::string_view text) {
   if (text.empty() || std::ferror(out) != 0) return;
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), out) != text.size()) tell_unwritten(out, errno);
@@ -41,7 +36,7 @@ void write(FILE* out, std::string_view text) {
 
 Colour colour_of(FILE* out) {
   if (!variable("NO_COLOR").empty()) return Colour::kNo;
-  const std::string_view force = variable("CLICOLOR_FORCE");
+  const std::string force = variable("CLICOLOR_FORCE");
   if (!force.empty() && force != "0") return Colour::kYes;
   if (variable("CLICOLOR") == "0" || variable("TERM") == "dumb") return Colour::kNo;
   return Colour{isatty(fileno(out)) == 1};
@@ -63,11 +58,11 @@ std::string shown(std::string_view text, Colour colour) {
 }
 
 void print_text(FILE* out, std::string_view text) {
-  write(out, shown(text, colour_of(out)));
+  write_text(out, shown(text, colour_of(out)));
 }
 
 void print_document(std::string_view text) {
-  write(stdout, text);
+  write_text(stdout, text);
 }
 
 void print_value(const doc::Value& value, std::string_view output) {

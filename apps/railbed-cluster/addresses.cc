@@ -106,7 +106,7 @@ Result<int> release(kube::Client& client, const AddressesOptions& options) {
   return kExitOk;
 }
 
-Result<int> run(const AddressesOptions& options) {
+Result<int> run_addresses(const AddressesOptions& options) {
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   const auto connection =
       TRY(connect_as_kubectl(*kernel, {.kubeconfig = options.kubeconfig, .context = options.context}));
@@ -120,7 +120,7 @@ int addresses_verb(CommandLine& line) {
   AddressesOptions options;
   options.declare(line);
   if (auto status = line.parse()) return *status;
-  return end_of_output(status_of(run(options)));
+  return end_of_output(status_of(run_addresses(options)));
 }
 
 }  // namespace railbed

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kubectl_connection.h"
 
-#include <cstdlib>
+#include "command/environment.h"
 
 namespace railbed {
 namespace {
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 // As kubectl finds it; without any file, the service account of the pod that this is.
 Result<std::string> kubeconfig_of(const std::string& chosen, os::Kernel& kernel) {

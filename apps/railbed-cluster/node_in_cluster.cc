@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <iterator>
 #include <utility>
 
 #include "agent/cluster/cluster_side.h"
 #include "agent/pod/kubelet_devices.h"
 #include "base/log.h"
+#include "command/environment.h"
 #include "doc/text.h"
 #include "kube/connection.h"
 #include "kubelet/grpc/pod_resources_client.h"
@@ -21,16 +21,11 @@ namespace {
 
 constexpr std::chrono::milliseconds kFirstList{500};  // of pods and networks; requests wait meanwhile
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
 Result<std::unique_ptr<kube::Connection>> connect(const ClusterOptions& options, os::Kernel& kernel) {
   kube::ConnectionChoice choice{
       .kubeconfig = options.kubeconfig,
       .context = options.context,
-      .pod = {.host = environment("KUBERNETES_SERVICE_HOST"), .port = environment("KUBERNETES_SERVICE_PORT")}};
+      .pod = {.host = variable("KUBERNETES_SERVICE_HOST"), .port = variable("KUBERNETES_SERVICE_PORT")}};
   if (!options.service_account.empty()) choice.pod.folder = options.service_account;
   return kube::connect(choice, [&kernel](const std::string& path) { return kernel.files().read(path); });
 }

@@ -7,12 +7,12 @@
 // stops the writers, then the Lease is given back.
 #include "operator.h"
 
-#include <cstdlib>
 #include <random>
 
 #include "agent/door/endpoint.h"
 #include "agent_log.h"
 #include "base/log.h"
+#include "command/environment.h"
 #include "command/exit_status.h"
 #include "command/log_level.h"
 #include "command/operator_options.h"
@@ -29,11 +29,6 @@ namespace railbed {
 namespace {
 
 constexpr std::chrono::seconds kAliveWithin{60};
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 // "a=b,c=d".
 Result<graph::Labels> labels_in(const std::string& text) {
@@ -73,7 +68,7 @@ agent::HttpPages pages_of(const controller::Operator& work, kube::Clock& clock) 
   return pages;
 }
 
-Result<int> run(const OperatorOptions& options) {
+Result<int> run_operator(const OperatorOptions& options) {
   log_without_waiting(level_named(options.log_level));
   limit_memory();
   StopSignal stop;
@@ -113,7 +108,7 @@ int operator_verb(CommandLine& line) {
   OperatorOptions options;
   options.declare(line);
   if (auto status = line.parse()) return *status;
-  return status_of(run(options));
+  return status_of(run_operator(options));
 }
 
 }  // namespace railbed

@@ -18,7 +18,7 @@
 namespace railbed {
 namespace {
 
-constexpr std::chrono::seconds kOneList{60};  // pods of a large cluster are many megabytes
+constexpr std::chrono::seconds kOnePodList{60};  // pods of a large cluster are many megabytes
 
 // A kind that the cluster does not have is an empty list; what may not be read is told, and the rest is shown.
 report::ClusterObjects objects_of(kube::Client& client) {
@@ -44,12 +44,12 @@ void add_nodes(report::Report& report) {
       report.nodes.push_back(std::move(node));
 }
 
-Result<int> run(const ReportOptions& options) {
+Result<int> print_perf_report(const ReportOptions& options) {
   report::Report report = TRY(read_report(options));
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   const auto connection =
       TRY(connect_as_kubectl(*kernel, {.kubeconfig = options.kubeconfig, .context = options.context},
-                             {.timeout = kOneList, .try_timeout = kOneList}));
+                             {.timeout = kOnePodList, .try_timeout = kOnePodList}));
   report.cluster = report::cluster_of(objects_of(connection->client()));
   add_nodes(report);
   return write_report(report, options);
@@ -61,7 +61,7 @@ int perf_report_verb(CommandLine& line) {
   ReportOptions options;
   options.declare(line);
   if (auto status = line.parse()) return *status;
-  return status_of(run(options));
+  return status_of(print_perf_report(options));
 }
 
 }  // namespace railbed

@@ -7,9 +7,9 @@
 #include "preflight.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
+#include "command/environment.h"
 #include "command/exit_status.h"
 #include "command/output.h"
 #include "command/preflight_options.h"
@@ -24,7 +24,7 @@ namespace railbed {
 
 namespace {
 
-constexpr std::chrono::seconds kOneList{60};  // definitions of a large cluster are many megabytes
+constexpr std::chrono::seconds kOneDefinitionList{60};  // definitions of a large cluster are many megabytes
 
 #if defined(__x86_64__)
 constexpr std::string_view kArchitecture = "amd64";
@@ -33,11 +33,6 @@ constexpr std::string_view kArchitecture = "arm64";
 #else
 constexpr std::string_view kArchitecture = "of another kind";
 #endif
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 // What deploy/rbac grants.
 Result<std::vector<preflight::GrantedRule>> granted_in(const os::FileTree& files, const std::string& manifests) {
@@ -54,17 +49,17 @@ void print_finding(const preflight::Finding& one) {
   print("         do:    {}\n", doc::printable(one.todo));
 }
 
-Result<int> run(const PreflightOptions& options) {
+Result<int> run_preflight(const PreflightOptions& options) {
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   const os::FileTree& files = kernel->files();
   const auto granted = TRY(granted_in(files, options.manifests).context("--manifests, railbed's folder deploy"));
-  const auto connection =
-      TRY(kube::connect(
-              {.kubeconfig = options.kubeconfig,
-               .context = options.context,
-               .pod = {.host = variable("KUBERNETES_SERVICE_HOST"), .port = variable("KUBERNETES_SERVICE_PORT")}},
-              [&](const std::string& path) { return files.read(path); }, {.timeout = kOneList, .try_timeout = kOneList})
-              .context("how to reach the API server"));
+  const auto connection = TRY(
+      kube::connect({.kubeconfig = options.kubeconfig,
+                     .context = options.context,
+                     .pod = {.host = variable("KUBERNETES_SERVICE_HOST"), .port = variable("KUBERNETES_SERVICE_PORT")}},
+                    [&](const std::string& path) { return files.read(path); },
+                    {.timeout = kOneDefinitionList, .try_timeout = kOneDefinitionList})
+          .context("how to reach the API server"));
   preflight::ClusterLook look =
       TRY(preflight::look_at_cluster(connection->client(), connection->transport(), options.ns, granted));
   look.server = connection->server();
@@ -90,7 +85,7 @@ int preflight_verb(CommandLine& line) {
   PreflightOptions options;
   options.declare(line);
   if (auto status = line.parse()) return *status;
-  return status_of(run(options));
+  return status_of(run_preflight(options));
 }
 
 }  // namespace railbed

@@ -121,7 +121,7 @@ Value interface_value(const Row& row) {
 }
 
 // Sandboxes with their interfaces, in the order in which they were attached.
-Result<Value> to_value(state::Store& store, const std::vector<Row>& rows) {
+Result<Value> rows_value(state::Store& store, const std::vector<Row>& rows) {
   Value list = Value::array();
   std::map<std::string, size_t> places;
   for (const Row& row : rows) {
@@ -164,7 +164,7 @@ void print_rows(const std::vector<Row>& rows) {
   print("{}", table.to_text(colour_of(stdout)));
 }
 
-Result<void> run(const StateOptions& options, const std::string& output) {
+Result<void> print_attachments(const StateOptions& options, const std::string& output) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<state::Store> store = TRY(options.look(*kernel));
   if (store == nullptr) store = state::memory_store();  // no state: railbed has attached nothing
@@ -173,7 +173,7 @@ Result<void> run(const StateOptions& options, const std::string& output) {
   if (output == "table")
     print_rows(rows);
   else
-    print_value(TRY(to_value(*store, rows)), output);
+    print_value(TRY(rows_value(*store, rows)), output);
   return {};
 }
 
@@ -186,7 +186,7 @@ int attachments_verb(CommandLine& line) {
   line.option("-o,--output", &output, "table, json or yaml").one_of({"table", "json", "yaml"});
   line.option("--state-dir", &state.directory, "where the state is").show_default().directory();
   if (auto status = line.parse()) return *status;
-  auto done = run(state, output);
+  auto done = print_attachments(state, output);
   return done ? kExitOk : give_up(done.error());
 }
 

@@ -22,7 +22,7 @@
 namespace railbed {
 namespace {
 
-struct Options {
+struct CheckOptions {
   std::vector<std::string> files;
   std::vector<std::string> facts;
   std::vector<std::string> cluster_networks;
@@ -38,7 +38,7 @@ struct Options {
   check::Settings settings;
 };
 
-void print_report(const check::Report& report, const Options& options) {
+void print_findings(const check::Report& report, const CheckOptions& options) {
   const std::string& output = options.output;
   if (output == "json" || output == "yaml") return print_value(check::to_value(report), output);
   if (output == "sarif") return print_document(check::to_sarif(report));
@@ -66,7 +66,7 @@ void keep_rendered_text(check::Report& report) {
 }
 
 check::Report check_all(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
-                        const Options& options) {
+                        const CheckOptions& options) {
   if (!options.each) {
     const check::FileGroups folders =
         options.together ? check::FileGroups{{sources}, ""} : check::group_by_folder(sources);
@@ -83,7 +83,7 @@ check::Report check_all(const std::vector<doc::SourcePtr>& sources, const std::v
   return all;
 }
 
-Result<int> run(Options& options) {
+Result<int> run_check(CheckOptions& options) {
   TRY(take_facts(options.files, options.facts));
   for (const std::string& network : options.cluster_networks)
     options.settings.cluster_networks.push_back(TRY(IpPrefix::parse(network)));
@@ -119,7 +119,7 @@ Result<int> run(Options& options) {
     report = check_all(repaired, nodes, options);
     keep_rendered_text(report);
   }
-  print_report(report, options);
+  print_findings(report, options);
   for (const Error& error : not_rendered) print_error("railbed: {}\n", error.to_string());
   if (!not_rendered.empty()) return kExitError;
   const size_t bad = report.findings.count(doc::Severity::kError) +
@@ -130,7 +130,7 @@ Result<int> run(Options& options) {
 }  // namespace
 
 int check_verb(CommandLine& line) {
-  Options options;
+  CheckOptions options;
   line.about(
       "Finds what is wrong in manifests before a node reboots: unknown and misplaced fields, objects that "
       "do\n"
@@ -166,7 +166,7 @@ int check_verb(CommandLine& line) {
       .show_default();
   line.exit_status(kExitChange, "an error was found; with --strict also: a warning");
   if (auto status = line.parse()) return *status;
-  Result<int> done = run(options);
+  Result<int> done = run_check(options);
   if (done) return *done;
   return give_up(done.error());
 }

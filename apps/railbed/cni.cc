@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kMostShimBytes = 4 << 20;
 
-struct Options {
+struct CniOptions {
   std::string action;
   std::string folder = "/opt/cni/bin";
   std::vector<std::string> types{agent::shim_types().begin(), agent::shim_types().end()};
@@ -30,7 +30,7 @@ struct Options {
 };
 
 // Reads the shim that is beside this program, unless another path is given.
-Result<std::string> read_shim(const os::ProgramFiles& files, const Options& options) {
+Result<std::string> read_shim(const os::ProgramFiles& files, const CniOptions& options) {
   std::string path = options.shim;
   if (path.empty()) {
     path = TRY(program_folder().context("looking for the shim")) + "/railbed-cni";
@@ -40,7 +40,7 @@ Result<std::string> read_shim(const os::ProgramFiles& files, const Options& opti
       .hint("it is built beside railbed; --shim PATH names another place");
 }
 
-Result<int> tell(const agent::Shims& shims, const Options& options) {
+Result<int> tell_states(const agent::Shims& shims, const CniOptions& options) {
   const auto states = TRY(shims.state(options.types));
   if (options.output != "text") {
     doc::Value out = doc::Value::object();
@@ -63,7 +63,7 @@ Result<int> tell(const agent::Shims& shims, const Options& options) {
 }
 
 // Pods that railbed attached stay; from now on the original plugins get their DEL.
-Result<void> hand_over(const Options& options) {
+Result<void> hand_over_to_originals(const CniOptions& options) {
   const auto kernel = os::real_kernel();
   const auto store = TRY(options.state.look(*kernel));
   if (store == nullptr) return {};
@@ -77,7 +77,7 @@ Result<void> hand_over(const Options& options) {
   return {};
 }
 
-Result<int> run(const Options& options) {
+Result<int> run_action(const CniOptions& options) {
   const auto files = os::real_program_files();
   agent::Shims shims(*files, options.folder);
   // The shim is one of the image.
@@ -88,16 +88,16 @@ Result<int> run(const Options& options) {
   } else if (options.action == "uninstall") {
     // First the runtime goes back to the next configuration, which is the default network's.
     TRY(agent::remove_node_config(*os::real_disk(), options.config_folder));
-    TRY(hand_over(options).context("handing over to the originals"));
+    TRY(hand_over_to_originals(options).context("handing over to the originals"));
     TRY(shims.uninstall(options.types));
   }
-  return tell(shims, options);
+  return tell_states(shims, options);
 }
 
 }  // namespace
 
 int cni_verb(CommandLine& line) {
-  Options options;
+  CniOptions options;
   line.about(
       "Puts railbed-cni in the place of the CNI plugins that railbed is, keeping the originals; puts them "
       "back; tells what is there.");
@@ -117,7 +117,7 @@ int cni_verb(CommandLine& line) {
   line.option("--state-dir", &options.state.directory, "where the agent's state is").show_default().directory();
   line.option("-o,--output", &options.output, "text, json or yaml").one_of({"text", "json", "yaml"});
   if (auto status = line.parse()) return *status;
-  return status_of(run(options));
+  return status_of(run_action(options));
 }
 
 }  // namespace railbed

@@ -10,13 +10,13 @@ namespace railbed {
 namespace {
 
 // A set of arguments with the words that select it: "check", "perf bw".
-struct Command {
+struct CommandWords {
   std::string words;
   const CommandLine& line;
 };
 
-std::vector<Command> commands_of(std::span<const Described> verbs) {
-  std::vector<Command> all;
+std::vector<CommandWords> commands_of(std::span<const Described> verbs) {
+  std::vector<CommandWords> all;
   for (const Described& verb : verbs) {
     all.push_back({std::string(verb.name), verb.line});
     for (const auto& sub : verb.line.subcommands()) all.push_back({fmt::format("{} {}", verb.name, sub->name()), *sub});
@@ -35,12 +35,12 @@ std::string kind_of(const Declaration& option) {
   return kind;
 }
 
-std::string options_case(std::span<const Command> commands, std::span<const Described> verbs) {
+std::string options_case(std::span<const CommandWords> commands, std::span<const Described> verbs) {
   std::string names;
   for (const Described& verb : verbs) names += fmt::format("{} ", verb.name);
   std::string text = fmt::format("    \"\") words=\"{}help version --help --version\" ;;\n", names);
   text += fmt::format("    help) words=\"{}\" ;;\n", names);
-  for (const Command& command : commands) {
+  for (const CommandWords& command : commands) {
     std::string words = "--help";
     for (const Option& one : command.line.options())
       if (!one.declaration().positional())
@@ -51,9 +51,9 @@ std::string options_case(std::span<const Command> commands, std::span<const Desc
   return text;
 }
 
-std::string values_case(std::span<const Command> commands) {
+std::string values_case(std::span<const CommandWords> commands) {
   std::string text;
-  for (const Command& command : commands) {
+  for (const CommandWords& command : commands) {
     int position = 0;
     for (const Option& one : command.line.options()) {
       const Declaration& option = one.declaration();
@@ -70,9 +70,9 @@ std::string values_case(std::span<const Command> commands) {
   return text;
 }
 
-std::string commands_case(std::span<const Command> commands) {
+std::string commands_case(std::span<const CommandWords> commands) {
   std::string text = "\" help\"";
-  for (const Command& command : commands)
+  for (const CommandWords& command : commands)
     text += fmt::format(" | \"{}{}\"", command.words.find(' ') == std::string::npos ? " " : "", command.words);
   return text;
 }
@@ -135,7 +135,7 @@ complete -F _railbed railbed
 }  // namespace
 
 std::string bash_completion(std::span<const Described> verbs) {
-  const std::vector<Command> commands = commands_of(verbs);
+  const std::vector<CommandWords> commands = commands_of(verbs);
   std::string script = fmt::format(
       "# bash completion for railbed {}, made by `railbed completion bash`.\n"
       "# SPDX-License-Identifier: Apache-2.0\n\n",

@@ -16,7 +16,7 @@ std::string quote(std::string_view text) {
   return out + "'";
 }
 
-std::string value_of(const Declaration& option) {
+std::string fish_value(const Declaration& option) {
   if (!option.takes_value) return "";
   if (option.value_names == Names::kFile) return " -r -F";
   if (option.value_names == Names::kDirectory) return " -x -a '(__fish_complete_directories)'";
@@ -33,11 +33,11 @@ std::string line_for(const Declaration& option, const std::string& condition) {
   std::string text = fmt::format("complete -c railbed -n {}", quote(condition));
   if (option.positional()) {
     if (option.value_names == Names::kNothing && option.choices.empty()) return "";
-    return text + (option.value_names == Names::kFile ? " -F" : value_of(option)) + "\n";
+    return text + (option.value_names == Names::kFile ? " -F" : fish_value(option)) + "\n";
   }
   for (const std::string_view name : option.names)
     text += name.starts_with("--") ? fmt::format(" -l {}", name.substr(2)) : fmt::format(" -s {}", name.substr(1));
-  return text + value_of(option) + fmt::format(" -d {}\n", quote(option.help));
+  return text + fish_value(option) + fmt::format(" -d {}\n", quote(option.help));
 }
 
 std::string lines_for(const CommandLine& line, const std::string& condition) {

@@ -8,7 +8,7 @@ namespace railbed {
 namespace {
 
 // Escapes for zsh's '…', which ends at a quote, and for _arguments, which interprets brackets and colons.
-std::string escape(std::string_view text) {
+std::string escaped_for_zsh(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (c == '\'') {
@@ -30,8 +30,8 @@ std::string action_of(const Declaration& option) {
   return words.empty() ? " " : fmt::format("({})", words);
 }
 
-std::string value_of(const Declaration& option) {
-  return option.takes_value ? fmt::format(":{}:{}", escape(value_placeholder(option)), action_of(option)) : "";
+std::string zsh_value(const Declaration& option) {
+  return option.takes_value ? fmt::format(":{}:{}", escaped_for_zsh(value_placeholder(option)), action_of(option)) : "";
 }
 
 // '(-o --output)-o[help]:what:action'; one per name. '*-x[…]' may come again.
@@ -43,8 +43,8 @@ std::string option_specs(const Declaration& option) {
   if (!excluded.empty()) excluded = fmt::format("({})", excluded.substr(1));
   std::string specs;
   for (const std::string_view name : option.names)
-    specs += fmt::format(" \\\n        '{}{}{}[{}]{}'", excluded, option.many ? "*" : "", name, escape(option.help),
-                         value_of(option));
+    specs += fmt::format(" \\\n        '{}{}{}[{}]{}'", excluded, option.many ? "*" : "", name,
+                         escaped_for_zsh(option.help), zsh_value(option));
   return specs;
 }
 
@@ -58,7 +58,7 @@ std::string arguments_of(const CommandLine& line) {
       continue;
     }
     ++position;
-    specs += fmt::format(" \\\n        '{}{}'", option.many ? "*" : std::to_string(position), value_of(option));
+    specs += fmt::format(" \\\n        '{}{}'", option.many ? "*" : std::to_string(position), zsh_value(option));
   }
   return specs;
 }
@@ -66,7 +66,7 @@ std::string arguments_of(const CommandLine& line) {
 // Each pair is a word (a verb, or a subcommand after it) and its description.
 std::string choices_of(std::string_view array, const std::vector<std::pair<std::string_view, std::string_view>>& all) {
   std::string text = fmt::format("  {}=(\n", array);
-  for (const auto& [name, summary] : all) text += fmt::format("    '{}:{}'\n", name, escape(summary));
+  for (const auto& [name, summary] : all) text += fmt::format("    '{}:{}'\n", name, escaped_for_zsh(summary));
   return text + "  )\n";
 }
 

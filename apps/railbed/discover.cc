@@ -22,7 +22,7 @@
 namespace railbed {
 namespace {
 
-struct Options {
+struct DiscoverOptions {
   std::string output = "table";
   std::string record;
   std::string nccl_topology;
@@ -60,7 +60,7 @@ Result<void> write_recording(os::Recorder& recorder, const std::string& path) {
 }
 
 // What NCCL's file tells goes into the facts; where the machine tells something else, a person should know.
-Result<void> print_node_with(facts::NodeFacts node, const Options& options) {
+Result<void> print_node_with(facts::NodeFacts node, const DiscoverOptions& options) {
   std::vector<std::string> differences;
   if (!options.nccl_topology.empty()) {
     const doc::SourcePtr file = TRY(read_source(options.nccl_topology));
@@ -73,7 +73,7 @@ Result<void> print_node_with(facts::NodeFacts node, const Options& options) {
 }
 
 // Nodes whose facts are there: one as it is, several beside each other.
-Result<void> print_facts(const Options& options) {
+Result<void> print_facts(const DiscoverOptions& options) {
   doc::Diagnostics diagnostics;
   std::vector<facts::NodeFacts> nodes = TRY(read_nodes_of(options.facts, diagnostics, options.machine.collect.pci_ids));
   print_diagnostics(diagnostics);
@@ -89,7 +89,7 @@ Result<void> print_facts(const Options& options) {
   return {};
 }
 
-Result<void> discover(const Options& options) {
+Result<void> discover(const DiscoverOptions& options) {
   if (!options.facts.empty()) return print_facts(options);
   std::unique_ptr<os::Kernel> kernel = TRY(open_machine(options.machine));
   const facts::CollectOptions collect = collect_options(options.machine, *kernel);
@@ -103,7 +103,7 @@ Result<void> discover(const Options& options) {
 }  // namespace
 
 int discover_verb(CommandLine& line) {
-  Options options;
+  DiscoverOptions options;
   options.machine.collect.pci_ids = "/usr/share/misc/pci.ids";
   line.about("What this node has: NICs, VFs, RDMA devices, GPUs and fabrics.");
   line.option("-o,--output", &options.output,

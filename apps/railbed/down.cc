@@ -13,11 +13,11 @@ namespace railbed {
 
 namespace {
 
-struct Options : RunOptions {
+struct DownOptions : RunOptions {
   std::vector<std::string> files;
 };
 
-Result<void> check_privileges(os::Kernel& kernel, state::Store& store) {
+Result<void> check_privileges_of_down(os::Kernel& kernel, state::Store& store) {
   auto missing = missing_capabilities(kernel);
   std::vector<node::Need> needs;
   size_t pfs = TRY(store.baselines()).size();
@@ -32,11 +32,11 @@ Result<void> check_privileges(os::Kernel& kernel, state::Store& store) {
   return node::check_privileges(needs, missing);
 }
 
-Result<int> run(Options& options) {
+Result<int> run_down(DownOptions& options) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   auto seen = TRY(options.state.look(*kernel));
   if (seen == nullptr) return tell(options, node::DownReport{});
-  TRY(check_privileges(*kernel, *seen));
+  TRY(check_privileges_of_down(*kernel, *seen));
   seen.reset();
   StopSignal stop;
   options.settings.apply.stop = stop.token();
@@ -51,13 +51,13 @@ Result<int> run(Options& options) {
 }  // namespace
 
 int down_verb(CommandLine& line) {
-  Options options;
+  DownOptions options;
   line.about("Detaches all pods and gives this machine back as it was before `railbed up`.");
   line.option("FILES", &options.files, "not needed: what was done is in the state").file();
   line.option("--disrupt", &options.settings.disrupt, "also take VFs from namespaces that are not railbed's");
   add_run_options(line, options);
   if (auto status = line.parse()) return *status;
-  return status_of(run(options));
+  return status_of(run_down(options));
 }
 
 }  // namespace railbed

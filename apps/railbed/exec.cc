@@ -62,7 +62,7 @@ Result<state::PodRecord> find_pod(const std::vector<state::PodRecord>& pods, con
 }
 
 // Returns only when the command could not be started, with a status as shells have it.
-Result<int> run(const Request& request) {
+Result<int> run_in_pod(const Request& request) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<state::Store> store = TRY(request.state.look(*kernel));
   std::vector<state::PodRecord> pods;
@@ -95,7 +95,7 @@ int exec_verb(CommandLine& line) {
     return kExitOk;
   }
   auto request = parse(arguments);
-  return status_of(request ? run(*request) : Result<int>(fail(request.error())));
+  return status_of(request ? run_in_pod(*request) : Result<int>(fail(request.error())));
 }
 
 }  // namespace railbed

@@ -38,8 +38,8 @@ void print_leftovers(const std::vector<agent::Leftover>& leftovers, bool removed
   if (!removed && removable) print("\nrailbed gc --yes removes them\n");
 }
 
-Result<int> run(const StateOptions& options, const std::string& pending, const std::string& records, bool yes,
-                const std::string& output) {
+Result<int> run_gc(const StateOptions& options, const std::string& pending, const std::string& records, bool yes,
+                   const std::string& output) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<os::Disk> disk = os::real_disk();
   // Beside an agent, which plugins that are executed may ask.
@@ -79,7 +79,7 @@ int gc_verb(CommandLine& line) {
   line.option("--records", &records, "what DELs have to undo even after a reboot").show_default().directory();
   line.option("--wait", &state.wait_s, "seconds to wait for another railbed that is at work");
   if (auto status = line.parse()) return *status;
-  return status_of(run(state, pending, records, yes, output));
+  return status_of(run_gc(state, pending, records, yes, output));
 }
 
 }  // namespace railbed

@@ -21,7 +21,7 @@ namespace {
 using generate::Profile;
 using generate::Rail;
 
-struct Options {
+struct GenerateOptions {
   std::vector<std::string> facts;
   std::string profile;
   generate::DesignRequest request;
@@ -31,7 +31,7 @@ struct Options {
 const std::map<std::string, Profile> kProfiles = {
     {"infiniband", Profile::kInfiniband}, {"roce", Profile::kRoce}, {"host-device", Profile::kHostDevice}};
 
-void add_options(CommandLine& line, Options& options) {
+void add_options(CommandLine& line, GenerateOptions& options) {
   line.option("--facts", &options.facts,
               "facts of a node (railbed discover -o yaml) or its recording (FILE.tar), one or more")
       .existing_file();
@@ -52,7 +52,7 @@ void add_options(CommandLine& line, Options& options) {
 }
 
 // The nodes in the given files, or this machine.
-Result<std::vector<facts::NodeFacts>> read_nodes(const Options& options) {
+Result<std::vector<facts::NodeFacts>> read_facts(const GenerateOptions& options) {
   std::vector<facts::NodeFacts> nodes;
   if (options.facts.empty()) {
     auto kernel = TRY(open_machine({}));
@@ -96,8 +96,8 @@ doc::Value size_value(const generate::Design& design, const report::Table& table
   return value;
 }
 
-Result<int> run(const Options& options, bool only_size) {
-  const std::vector<facts::NodeFacts> nodes = TRY(read_nodes(options));
+Result<int> print_design(const GenerateOptions& options, bool only_size) {
+  const std::vector<facts::NodeFacts> nodes = TRY(read_facts(options));
   const generate::Design design = TRY(generate::design(nodes, options.request));
   if (!only_size) {
     print_document(generate::to_yaml(design));
@@ -115,10 +115,10 @@ Result<int> run(const Options& options, bool only_size) {
   return kExitOk;
 }
 
-int run_verb(CommandLine& line, Options& options, bool only_size) {
+int run_design(CommandLine& line, GenerateOptions& options, bool only_size) {
   if (auto status = line.parse()) return *status;
   options.request.profile = kProfiles.at(options.profile);
-  Result<int> done = run(options, only_size);
+  Result<int> done = print_design(options, only_size);
   if (done) return *done;
   return give_up(done.error());
 }
@@ -126,25 +126,25 @@ int run_verb(CommandLine& line, Options& options, bool only_size) {
 }  // namespace
 
 int generate_verb(CommandLine& line) {
-  Options options;
+  GenerateOptions options;
   line.about(
       "Writes the manifests that fit these nodes (or this machine): a policy and a network per rail, "
       "addresses\n"
       "for all VFs, a test pod per node with all rails and the environment that NCCL, UCX and NVSHMEM need.\n"
       "Check them: railbed generate … | railbed check --facts FILE -");
   add_options(line, options);
-  return run_verb(line, options, false);
+  return run_design(line, options, false);
 }
 
 int size_verb(CommandLine& line) {
-  Options options;
+  GenerateOptions options;
   line.about(
       "How many VFs and addresses the rails of these nodes (or of this machine) have and need: per rail "
       "PFs,\n"
       "VFs, what the pods take at once, what is spare, and a range with a fifth more than there are VFs.");
   add_options(line, options);
   line.option("-o,--output", &options.output, "text, json or yaml").one_of({"text", "json", "yaml"});
-  return run_verb(line, options, true);
+  return run_design(line, options, true);
 }
 
 }  // namespace railbed

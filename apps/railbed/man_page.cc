@@ -21,7 +21,7 @@ uint32_t next_code_point(std::string_view text, size_t& at) {
 
 // Escapes text so that troff prints it unchanged. A '-' becomes a minus, because users mostly type such words; \& keeps
 // a line that begins like a request from being one.
-std::string escape(std::string_view text) {
+std::string escaped_for_man(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
     const uint32_t code = next_code_point(text, at);
@@ -46,18 +46,18 @@ std::string escape(std::string_view text) {
 }
 
 std::string bold(std::string_view text) {
-  return "\\fB" + escape(text) + "\\fR";
+  return "\\fB" + escaped_for_man(text) + "\\fR";
 }
 
 std::string slanted(std::string_view text) {
-  return "\\fI" + escape(text) + "\\fR";
+  return "\\fI" + escaped_for_man(text) + "\\fR";
 }
 
 std::string title(std::string_view name) {
   std::string upper(name);
   std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
   return fmt::format(".\\\" SPDX-License-Identifier: Apache-2.0\n.TH {} 1 \"\" \"railbed {}\" \"railbed\"\n",
-                     escape(upper), RAILBED_VERSION);
+                     escaped_for_man(upper), RAILBED_VERSION);
 }
 
 // "bold -o, --output, slanted placeholder of the value".
@@ -69,7 +69,7 @@ std::string heading(const Declaration& option) {
   return text;
 }
 
-std::string join(const std::vector<std::string_view>& words) {
+std::string comma_list(const std::vector<std::string_view>& words) {
   std::string text;
   for (const std::string_view word : words) text += fmt::format("{}{}", text.empty() ? "" : ", ", word);
   return text;
@@ -79,17 +79,17 @@ std::string join(const std::vector<std::string_view>& words) {
 std::string explanation(const Declaration& option) {
   std::string text(option.help);
   auto add = [&](const std::string& sentence) { text += (text.empty() ? "" : "; ") + sentence; };
-  if (!option.choices.empty() && value_placeholder(option) == "TEXT") add("one of: " + join(option.choices));
+  if (!option.choices.empty() && value_placeholder(option) == "TEXT") add("one of: " + comma_list(option.choices));
   if (option.default_text && !option.default_text->empty()) add("default: " + *option.default_text);
   if (option.required && !option.positional()) add("must be given");
-  if (!option.excluded.empty()) add("not together with " + join(option.excluded));
+  if (!option.excluded.empty()) add("not together with " + comma_list(option.excluded));
   return text;
 }
 
 std::string option_list(const CommandLine& line) {
   std::string text;
   for (const Option& one : line.options())
-    text += fmt::format(".TP\n{}\n{}\n", heading(one.declaration()), escape(explanation(one.declaration())));
+    text += fmt::format(".TP\n{}\n{}\n", heading(one.declaration()), escaped_for_man(explanation(one.declaration())));
   return text;
 }
 
@@ -108,7 +108,7 @@ std::string synopsis(const std::string& command, const CommandLine& line) {
 std::string paragraphs(std::string_view text) {
   std::string flowing(text);
   std::ranges::replace(flowing, '\n', ' ');
-  return escape(flowing) + "\n";
+  return escaped_for_man(flowing) + "\n";
 }
 
 std::string exit_statuses(const CommandLine& line) {
@@ -116,7 +116,7 @@ std::string exit_statuses(const CommandLine& line) {
       ".SH EXIT STATUS\n.TP\n0\nit is done\n.TP\n1\nit could not be done, or the command line is "
       "wrong; standard error tells\n";
   for (const CommandLine::Status& one : line.statuses())
-    text += fmt::format(".TP\n{}\n{}\n", one.status, escape(one.meaning));
+    text += fmt::format(".TP\n{}\n{}\n", one.status, escaped_for_man(one.meaning));
   return text;
 }
 
@@ -126,7 +126,7 @@ std::string man_page_of(const Described& verb) {
   const std::string name = fmt::format("railbed-{}", verb.name);
   const std::string command = fmt::format("railbed {}", verb.name);
   std::string page = title(name);
-  page += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n", escape(name), escape(verb.summary));
+  page += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n", escaped_for_man(name), escaped_for_man(verb.summary));
   if (verb.line.subcommands().empty()) page += synopsis(command, verb.line);
   for (const auto& sub : verb.line.subcommands())
     page += synopsis(fmt::format("{} {}", command, sub->name()), *sub) +
@@ -135,8 +135,8 @@ std::string man_page_of(const Described& verb) {
   page += ".SH OPTIONS\n" + option_list(verb.line) + ".TP\n" + bold("-h") + ", " + bold("--help") +
           "\ntells the options, and ends\n";
   for (const auto& sub : verb.line.subcommands())
-    page += fmt::format(".SH \"{} {}\"\n{}\n{}", escape(command), escape(sub->name()), escape(sub->about()),
-                        option_list(*sub));
+    page += fmt::format(".SH \"{} {}\"\n{}\n{}", escaped_for_man(command), escaped_for_man(sub->name()),
+                        escaped_for_man(sub->about()), option_list(*sub));
   page += exit_statuses(verb.line);
   return page + ".SH SEE ALSO\n.BR railbed (1)\n";
 }
@@ -155,7 +155,7 @@ std::string man_page_of_all(std::span<const Described> verbs) {
           "verb has a page of its own.") +
       ".SH VERBS\n";
   for (const Described& verb : verbs)
-    page += fmt::format(".TP\n.BR railbed\\-{} (1)\n{}\n", escape(verb.name), escape(verb.summary));
+    page += fmt::format(".TP\n.BR railbed\\-{} (1)\n{}\n", escaped_for_man(verb.name), escaped_for_man(verb.summary));
   page += ".SH FILES\n";
   for (const auto& [path, what] :
        {std::pair{"/etc/railbed/manifests", "what the agent reads"},
@@ -163,7 +163,7 @@ std::string man_page_of_all(std::span<const Described> verbs) {
         std::pair{"/var/lib/railbed", "what outlives a reboot until it is given back"},
         std::pair{"/opt/cni/bin",
                   "where `railbed cni install` puts the shim, and keeps the originals in .railbed-originals"}})
-    page += fmt::format(".TP\n{}\n{}\n", slanted(path), escape(what));
+    page += fmt::format(".TP\n{}\n{}\n", slanted(path), escaped_for_man(what));
   return page;
 }
 

@@ -40,7 +40,7 @@ struct PerfJitter::Arguments {
 
 namespace {
 
-Result<void> print_report(const JitterReport& report, const std::string& json, const std::string& output) {
+Result<void> print_jitter(const JitterReport& report, const std::string& json, const std::string& output) {
   if (output == "table")
     print("{}", to_table(report));
   else if (output == "json")
@@ -114,7 +114,7 @@ Result<int> PerfJitter::run(const std::string& command) const {
   if (!outcome) return fail(std::move(outcome.error()));
   const std::string json = to_json(outcome->report);
   auto saved = file ? file->finish(json) : Result<void>();
-  TRY(print_report(outcome->report, json, a.output));
+  TRY(print_jitter(outcome->report, json, a.output));
   TRY(end_of(std::move(outcome->error), std::move(saved)));
   return kExitOk;
 }

@@ -37,7 +37,7 @@ struct PerfPing::Arguments {
 
 namespace {
 
-Result<void> print_report(const PingReport& report, const std::string& output) {
+Result<void> print_ping(const PingReport& report, const std::string& output) {
   if (output == "table") {
     print("{}", to_table(report));
     return {};
@@ -133,7 +133,7 @@ Result<int> PerfPing::run(const std::string& command) const {
   auto outcome = run_ping(*kernel, options);
   progress.wipe();
   if (!outcome) return fail(std::move(outcome.error()));
-  TRY(print_report(outcome->report, a.output));
+  TRY(print_ping(outcome->report, a.output));
   if (outcome->error) return fail(std::move(*outcome->error));
   return kExitOk;
 }

@@ -20,7 +20,7 @@
 namespace railbed {
 namespace {
 
-struct Options {
+struct PlanOptions {
   std::vector<std::string> files;
   std::vector<std::string> facts;
   Machine machine;
@@ -35,7 +35,7 @@ struct Options {
 };
 
 // Nodes whose state is not at hand: those in files of facts, or a recorded machine.
-Result<std::vector<facts::NodeFacts>> read_nodes(const Options& options, doc::Diagnostics& diagnostics) {
+Result<std::vector<facts::NodeFacts>> read_nodes_of_plan(const PlanOptions& options, doc::Diagnostics& diagnostics) {
   std::vector<facts::NodeFacts> nodes;
   if (options.facts.empty()) {
     const auto kernel = TRY(open_machine(options.machine));
@@ -77,7 +77,7 @@ void warn_if_empty(const Manifests& manifests) {
 }
 
 // The steps that `up` would carry out here: what it would decide over, read without the state's lock.
-Result<std::vector<plan::NodePlan>> plan_here(const Options& options, const Manifests& manifests,
+Result<std::vector<plan::NodePlan>> plan_here(const PlanOptions& options, const Manifests& manifests,
                                               doc::Diagnostics& diagnostics) {
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<state::Store> store = TRY(options.state.look(*kernel).context(
@@ -96,9 +96,9 @@ Result<std::vector<plan::NodePlan>> plan_here(const Options& options, const Mani
   return std::vector{seen->plan};
 }
 
-Result<std::vector<plan::NodePlan>> plan_elsewhere(const Options& options, const Manifests& manifests,
+Result<std::vector<plan::NodePlan>> plan_elsewhere(const PlanOptions& options, const Manifests& manifests,
                                                    doc::Diagnostics& diagnostics) {
-  const std::vector<facts::NodeFacts> nodes = TRY(read_nodes(options, diagnostics));
+  const std::vector<facts::NodeFacts> nodes = TRY(read_nodes_of_plan(options, diagnostics));
   const graph::Resolution resolution(manifests.objects, nodes, options.graph, graph::PodPlacement::kChecked,
                                      diagnostics);
   diagnostics.append(rule_findings(manifests, resolution, options.forced));
@@ -110,7 +110,7 @@ bool has_problems(const plan::NodePlan& plan) {
   return std::ranges::any_of(plan.pod_steps, [](const plan::PodStep& step) { return !step.problem.empty(); });
 }
 
-Result<int> make_plans(Options& options) {
+Result<int> make_plans(PlanOptions& options) {
   if (!options.facts.empty()) TRY(take_facts(options.files, options.facts));
   Manifests manifests = TRY(read_manifests(options.files));
   doc::Diagnostics diagnostics = manifests.diagnostics;
@@ -129,7 +129,7 @@ Result<int> make_plans(Options& options) {
 }  // namespace
 
 int plan_verb(CommandLine& line) {
-  Options options;
+  PlanOptions options;
   line.about(
       "What would be done to this node, or to those in facts files, to make the manifests true: ordered "
       "steps,\n"

@@ -32,13 +32,13 @@ std::string program_in_path(std::string_view name) {
   return "";
 }
 
-struct Command {
+struct RenderCommand {
   std::string program;
   std::vector<std::string> arguments;
   std::string text;  // as a person types it
 };
 
-Result<Command> command_for(const check::Renderable& what) {
+Result<RenderCommand> command_for(const check::Renderable& what) {
   std::vector<std::vector<std::string>> ways;
   if (what.by == Renderer::kHelm)
     ways = {{"helm", "template"}};
@@ -49,7 +49,7 @@ Result<Command> command_for(const check::Renderable& what) {
     if (program.empty()) continue;
     // A folder whose name begins with "-" is no option.
     const std::string folder = what.folder.starts_with('-') ? "./" + what.folder : what.folder;
-    return Command{program, {way.back(), folder}, fmt::format("{} {} {}", way.front(), way.back(), folder)};
+    return RenderCommand{program, {way.back(), folder}, fmt::format("{} {} {}", way.front(), way.back(), folder)};
   }
   const bool helm = what.by == Renderer::kHelm;
   return fail(Error{
@@ -73,7 +73,7 @@ std::string first_line(std::string_view text) {
 }
 
 Result<std::string> rendered(const check::Renderable& what, std::chrono::seconds limit) {
-  const Command command = TRY(command_for(what));
+  const RenderCommand command = TRY(command_for(what));
   const auto ran = os::run_program({.program = command.program,
                                     .arguments = command.arguments,
                                     .environment = own_environment(),

@@ -26,7 +26,7 @@ std::string common_lines(const apply::Report& applied, const node::PodsReport& p
          lines(applied.notes, "note: ") + lines(pods.notes, "note: ");
 }
 
-std::string end_of(const apply::Report& applied, const node::PodsReport& pods) {
+std::string ending(const apply::Report& applied, const node::PodsReport& pods) {
   size_t failures = applied.failures.size() + pods.failures.size();
   std::string text;
   if (failures > 0) text += fmt::format(", {} failed", failures);
@@ -81,7 +81,7 @@ std::string done_text(const node::UpReport& report) {
   for (const auto& [resource, pool] : report.plan.resources) vfs[resource] = pool.size();
   for (const auto& [resource, count] : vfs) text += fmt::format("{}: {}\n", resource, counted(count, "VF"));
   return text + fmt::format("up: {} done, {} attached{}, {} ms\n", counted(report.applied.steps_done, "step"),
-                            counted(report.pods.attached.size(), "interface"), end_of(report.applied, report.pods),
+                            counted(report.pods.attached.size(), "interface"), ending(report.applied, report.pods),
                             report.took.count());
 }
 
@@ -91,7 +91,7 @@ std::string done_text(const node::DownReport& report) {
     return text + fmt::format("nothing to do: railbed has changed nothing here ({} ms)\n", report.took.count());
   return text + fmt::format("down: {} done, {} as before railbed{}, {} ms\n",
                             counted(report.applied.steps_done, "step"), counted(report.pfs, "PF"),
-                            end_of(report.applied, report.pods), report.took.count());
+                            ending(report.applied, report.pods), report.took.count());
 }
 
 std::string failures_text(const apply::Report& applied, const node::PodsReport& pods) {

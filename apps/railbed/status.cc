@@ -21,7 +21,7 @@ namespace {
 using report::Cell;
 using report::Paint;
 
-std::string join(const std::vector<std::string>& texts) {
+std::string joined(const std::vector<std::string>& texts) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -35,8 +35,8 @@ void print_policies(const node::Status& status, report::Colour colour) {
   if (status.policies.empty()) return;
   report::Table table({{"POLICY"}, {"STATE"}, {"PFS"}, {"SHADOWED BY"}, {"DETAIL"}});
   for (const node::PolicyStatus& policy : status.policies)
-    table.row({policy.policy, Cell(policy.state, paint_of(policy.state)), join(policy.pfs), join(policy.shadowed_by),
-               policy.failed_step.empty() ? policy.detail : "step " + policy.failed_step});
+    table.row({policy.policy, Cell(policy.state, paint_of(policy.state)), joined(policy.pfs),
+               joined(policy.shadowed_by), policy.failed_step.empty() ? policy.detail : "step " + policy.failed_step});
   print("{}\n", table.to_text(colour));
   for (const node::PolicyStatus& policy : status.policies)
     if (!policy.error.empty())
@@ -72,7 +72,7 @@ void print_pods(const node::Status& status, report::Colour colour) {
     std::string key = pod.ns + "/" + pod.name;
     if (pod.interfaces.empty()) table.row({key});
     for (const node::InterfaceStatus& one : pod.interfaces)
-      table.row({key, one.name, one.network, one.vf, one.rail, join(one.addresses), one.mac,
+      table.row({key, one.name, one.network, one.vf, one.rail, joined(one.addresses), one.mac,
                  one.mtu > 0 ? Cell(one.mtu) : Cell(), one.rdma + (one.soft ? " (soft)" : ""),
                  Cell(one.state, one.state == "attached" ? Paint::kGood : Paint::kWarning)});
   }
@@ -161,8 +161,8 @@ void print_agent(const Result<doc::Value>& agent, report::Colour colour) {
   if (!table.empty()) print("{}\n", table.to_text(colour));
 }
 
-Result<void> run(const StateOptions& options, const std::string& node, const std::string& socket,
-                 const std::string& output) {
+Result<void> print_status(const StateOptions& options, const std::string& node, const std::string& socket,
+                          const std::string& output) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<state::Store> store = TRY(options.look(*kernel));
   facts::NodeFacts facts = facts::collect(*kernel, {.node = node});
@@ -197,7 +197,7 @@ int status_verb(CommandLine& line) {
   line.option("--state-dir", &state.directory, "where the state is").show_default().directory();
   line.option("--socket", &socket, "where the agent answers, which tells its events to root").show_default().file();
   if (auto status = line.parse()) return *status;
-  auto done = run(state, node, socket, output);
+  auto done = print_status(state, node, socket, output);
   if (done) return kExitOk;
   return give_up(done.error());
 }

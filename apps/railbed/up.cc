@@ -19,7 +19,7 @@ namespace railbed {
 
 namespace {
 
-struct Options : RunOptions {
+struct UpOptions : RunOptions {
   std::vector<std::string> files;
   std::vector<std::string> forced;
 };
@@ -35,7 +35,7 @@ Result<void> judge(const doc::Diagnostics& findings) {
 
 // Where capabilities are missing, the state may not be opened either: what the run would do is looked at without it, so
 // that the answer names what is wrong in the manifests, or the steps that need the capabilities.
-Result<void> check_privileges(os::Kernel& kernel, const Options& options, const Manifests& manifests) {
+Result<void> check_privileges_of_up(os::Kernel& kernel, const UpOptions& options, const Manifests& manifests) {
   const auto missing = missing_capabilities(kernel);
   if (missing.empty()) return {};
   const auto store = options.state.look(kernel);
@@ -48,7 +48,7 @@ Result<void> check_privileges(os::Kernel& kernel, const Options& options, const 
 }
 
 // The agent attaches the pods, so it has to know what this run was given.
-Result<void> hand_over(state::Store& store, const Manifests& manifests) {
+Result<void> hand_over_to_agent(state::Store& store, const Manifests& manifests) {
   std::vector<doc::SourcePtr> named;
   for (const doc::SourcePtr& source : manifests.sources) {
     std::error_code unknown;
@@ -59,7 +59,7 @@ Result<void> hand_over(state::Store& store, const Manifests& manifests) {
   return node::hand_over(store, named).context("handing the manifests over to the agent");
 }
 
-Result<int> run(Options& options) {
+Result<int> run_up(UpOptions& options) {
   // The threads of a run wait for the kernel nearly always: a heap for each costs more than it saves.
   mallopt(M_ARENA_MAX, 1);
   // Nothing is gained by giving memory back in between and asking for it again.
@@ -72,14 +72,14 @@ Result<int> run(Options& options) {
                       .message = "the manifests have errors, nothing was changed",
                       .hint = "a pod or policy that cannot be read would be taken for one that was removed"});
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
-  TRY(check_privileges(*kernel, options, manifests));
+  TRY(check_privileges_of_up(*kernel, options, manifests));
   StopSignal stop;
   options.settings.apply.stop = stop.token();
   Work work = TRY(begin_work(options, *kernel, "railbed up"));
   // Read once, while nobody else may change the machine: rules, plan and run are about the same facts.
   std::unique_ptr<node::Seen> seen = TRY(node::look(*kernel, work.store.get(), manifests.objects, options.settings));
   TRY(judge(rule_findings(manifests, seen->resolution, options.forced, node::lent_interfaces(seen->there))));
-  if (work.agent != nullptr) TRY(hand_over(*work.store, manifests));
+  if (work.agent != nullptr) TRY(hand_over_to_agent(*work.store, manifests));
   RunProgress progress(options.quiet);
   auto report = node::up(*kernel, *work.store, std::move(seen), options.settings, progress);
   progress.wipe();
@@ -91,7 +91,7 @@ Result<int> run(Options& options) {
 }  // namespace
 
 int up_verb(CommandLine& line) {
-  Options options;
+  UpOptions options;
   line.about("Makes this machine what the manifests say and attaches this node's pods.");
   line.option("FILES", &options.files, "manifests: files, directories, or - for standard input").required().file();
   line.option("--node", &options.settings.node, "this machine's node name (its host name)");
@@ -101,7 +101,7 @@ int up_verb(CommandLine& line) {
   line.option("--disrupt", &options.settings.disrupt, "also make changes that take VFs from running pods");
   add_run_options(line, options);
   if (auto status = line.parse()) return *status;
-  return status_of(run(options));
+  return status_of(run_up(options));
 }
 
 }  // namespace railbed

@@ -36,7 +36,7 @@ bool send(const os::Journal& journal, log::Level level, std::string_view line, s
   return journal.send(entry);
 }
 
-void print(std::string_view text) {
+void print_entry(std::string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(1);
   (void)os::write_without_waiting(STDERR_FILENO, doc::printable(text) + "\n");
 }
@@ -45,7 +45,7 @@ void print(std::string_view text) {
 
 void log_without_waiting(log::Level level) {
   log::set_level(level);
-  log::Outlets outlets{.entry = {}, .text = print};
+  log::Outlets outlets{.entry = {}, .text = print_entry};
   const char* stream = std::getenv("JOURNAL_STREAM");
   if (auto journal = os::Journal::of_standard_error(stream == nullptr ? "" : stream))
     // std::function copies what it holds.

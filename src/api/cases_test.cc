@@ -2,6 +2,7 @@
 // Every folder of testdata/api: input.yaml is loaded; what is told, which objects came out and which
 // attachment definitions the networks become are compared with expected.txt as a whole. RAILBED_UPDATE=1
 // writes expected.txt anew; read the difference before you commit it.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -55,13 +55,13 @@ TEST(CniTypes, HaveKeysThatAreDescribedWhole) {
 }
 
 TEST(CniTypes, SayWhatIsWrongWithAValue) {
-  struct Case {
+  struct MemberValue {
     const char* type;
     const char* key;
     const char* value;
     const char* problem;
   };
-  const Case cases[] = {
+  const MemberValue cases[] = {
       {"sriov", "max_tx_rate", "1000000", ""},
       {"sriov", "max_tx_rate", "1000001", "max_tx_rate must be 0 to 1000000, found 1000001"},
       {"sriov", "vlan", "\"5\"", "vlan must be an integer, found a string \"5\""},
@@ -86,7 +86,7 @@ TEST(CniTypes, SayWhatIsWrongWithAValue) {
       {"dummy", "ipam", "{}", "ipam is empty"},
       {"dummy", "ipam", "5", "ipam must be an object (keys with values), found an integer 5"},
   };
-  for (const Case& one : cases) {
+  for (const MemberValue& one : cases) {
     const std::string text = fmt::format("{{\"{}\": {}}}", one.key, one.value);
     doc::Diagnostics unread;
     const auto config = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"test", text}), unread);

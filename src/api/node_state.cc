@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kDeviceTypes = {"netdevice", kVfioPciDriver};   // as DeviceType
 constexpr std::array<std::string_view, 3> kPolicyStates = {"Applied", "Held", "Failed"};  // as NodeStatePolicy::State
-constexpr int kMaxVfs = 65535;
+constexpr int kMaxNumber = 65535;
 
 void read_group(Fields& fields, NodeStateVfGroup& group) {
   fields.read("policyName", group.policy_name);
   fields.read("resourceName", group.resource_name);
   fields.choose("deviceType", kDeviceTypes, group.device_type);
-  fields.read("mtu", group.mtu, {.min = 0, .max = kMaxVfs});
+  fields.read("mtu", group.mtu, {.min = 0, .max = kMaxNumber});
   fields.read("isRdma", group.is_rdma);
   fields.read("vdpaType", group.vdpa_type);
   fields.read("needVhostNet", group.need_vhost_net);
@@ -40,8 +40,8 @@ void read_group(Fields& fields, NodeStateVfGroup& group) {
 void read_pf(Fields& fields, NodeStatePf& pf) {
   fields.need("pciAddress", pf.address);
   fields.read("name", pf.name);
-  fields.read("numVfs", pf.num_vfs, {.min = 0, .max = kMaxVfs});
-  fields.read("mtu", pf.mtu, {.min = 0, .max = kMaxVfs});
+  fields.read("numVfs", pf.num_vfs, {.min = 0, .max = kMaxNumber});
+  fields.read("mtu", pf.mtu, {.min = 0, .max = kMaxNumber});
   std::string link_type, mode;
   fields.read("linkType", link_type);
   pf.link_type = parse_link_type(link_type);

@@ -3,6 +3,8 @@
 
 #include <cerrno>
 
+#include <gtest/gtest.h>
+
 namespace railbed {
 namespace {
 

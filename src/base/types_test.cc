@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/types.h"
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 namespace railbed {

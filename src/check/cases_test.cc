@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 using testing_cases::files_in;
 
-Report report_of(const fs::path& path) {
+Report report_of_file(const fs::path& path) {
   return testing_cases::report_of(path.filename().string(), content(path));
 }
 
@@ -39,7 +39,7 @@ TEST_P(RuleCase, TellsWhatIsExpectedAndNothingWhereAllIsRight) {
   int good = 0;
   for (const fs::path& path : files_in(testdata() / "check" / id)) {
     if (is_expectation(path)) continue;
-    const Report report = report_of(path);
+    const Report report = report_of_file(path);
     const std::string name = path.filename();
     if (name.starts_with("bad")) {
       ++bad;
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Rules, RuleCase, testing::ValuesIn(ids_with_cases()), t
 class GoodBundle : public testing::TestWithParam<std::string> {};
 
 TEST_P(GoodBundle, GivesNoFinding) {
-  const Report report = report_of(testdata() / "bundles" / GetParam());
+  const Report report = report_of_file(testdata() / "bundles" / GetParam());
   EXPECT_TRUE(report.findings.all().empty()) << to_text(report);
   EXPECT_GT(report.objects(), 0);
 }

@@ -74,7 +74,7 @@ bool is_patch_file(const doc::Value& value) {
 
 // A document without kind that looks like a manifest. Others (a chart and its settings, workflows, lists of tasks)
 // often accompany manifests and are no mistake.
-bool is_meant_as_manifest(const doc::Value& value) {
+bool has_parts_of_manifest(const doc::Value& value) {
   const doc::Value::Object* members = value.as_object();
   if (members != nullptr && is_patch_file(value)) return false;
   return members != nullptr && std::ranges::any_of(*members, [](const doc::Value::Member& member) {
@@ -223,7 +223,7 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const std::set
         document.value.span.source != nullptr && reading.patches.contains(document.value.span.source->name);
   std::vector<const doc::Value*> values;
   for (const doc::Value& value : reading.bundle.without_kind)
-    if (is_meant_as_manifest(value)) values.push_back(&value);
+    if (has_parts_of_manifest(value)) values.push_back(&value);
   for (const Document& document : reading.bundle.documents) {
     values.push_back(&document.value);
     if (const Schema* schema = find_schema(document.api_version, document.kind))

@@ -15,12 +15,12 @@ std::string repeated(std::string_view text, size_t times) {
   return out;
 }
 
-Report report_of(const std::string& name, std::string text) {
+Report report_of_hostile(const std::string& name, std::string text) {
   return check({std::make_shared<doc::Source>(doc::Source{name, std::move(text)})}, {}, {});
 }
 
 TEST(HostileTest, AFileThatIsTooLargeIsRefused) {
-  const Report report = report_of("a.yaml", std::string(kMaxCheckedBytes + 1, 'x'));
+  const Report report = report_of_hostile("a.yaml", std::string(kMaxCheckedBytes + 1, 'x'));
   EXPECT_EQ(to_text(report).substr(0, 137),
             "a.yaml: error: 16 MiB are more than a manifest has; it is not read (a file may have 16 MiB, all together "
             "64 MiB) [RB-DOC-003]\n  fix: give");
@@ -44,7 +44,7 @@ TEST(HostileTest, EveryOneIsAnswered) {
       {"separators.yaml", repeated("---\n", 50000)},
   };
   for (const auto& [name, text] : inputs) {
-    const Report report = report_of(name, text);
+    const Report report = report_of_hostile(name, text);
     EXPECT_LE(report.findings.all().size(), kMaxFindings) << name;
     EXPECT_LT(to_text(report).size(), size_t{64} << 20) << name;
     for (const auto& finding : report.findings.all()) EXPECT_FALSE(finding.id.empty()) << name;
@@ -56,7 +56,7 @@ TEST(HostileTest, ABombOfAliasesIsRefused) {
   std::string bomb = "kind: Pod\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 30; ++i)
     bomb += fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
-  const Report report = report_of("bomb.yaml", bomb);
+  const Report report = report_of_hostile("bomb.yaml", bomb);
   ASSERT_FALSE(report.findings.all().empty());
   EXPECT_EQ(report.findings.all()[0].id, "RB-YAML-008");
 }

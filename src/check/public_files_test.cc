@@ -8,10 +8,10 @@
 namespace railbed::check {
 namespace {
 
-using Files = std::vector<std::pair<std::string, std::string>>;
+using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
 // "id place" of each error and warning.
-std::vector<std::string> told(const Files& files) {
+std::vector<std::string> told(const NamedTexts& files) {
   std::vector<doc::SourcePtr> sources;
   for (const auto& [name, text] : files)
     sources.push_back(std::make_shared<const doc::Source>(doc::Source{name, text}));
@@ -96,9 +96,9 @@ TEST(PublicFiles, APatchIsNoSecondDefinition) {
     return "apiVersion: mellanox.com/v1alpha1\nkind: NicClusterPolicy\nmetadata: {name: nic-cluster-policy}\nspec: {" +
            spec + "}\n";
   };
-  const Files files = {{"base/nic.yaml", policy("nodeAffinity: {}")},
-                       {"o/kustomization.yaml", "resources: [../base]\npatches: [{path: ib.yaml}]\n"},
-                       {"o/ib.yaml", policy("psp: {enabled: true}")}};
+  const NamedTexts files = {{"base/nic.yaml", policy("nodeAffinity: {}")},
+                            {"o/kustomization.yaml", "resources: [../base]\npatches: [{path: ib.yaml}]\n"},
+                            {"o/ib.yaml", policy("psp: {enabled: true}")}};
   EXPECT_EQ(told(files), Told());
   EXPECT_EQ(told({files[0], files[2]}), Told{"RB-OP-005 o/ib.yaml:3"});
 }

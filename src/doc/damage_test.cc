@@ -83,14 +83,14 @@ std::string slips(const std::string& text, size_t step, const Read& read) {
   return out;
 }
 
-SourcePtr source(const std::string& text) {
+SourcePtr file_source(const std::string& text) {
   return std::make_shared<const Source>(Source{"a.yaml", text});
 }
 
 TEST(Damage, OfAManifestIsToldWhereItIs) {
   expect_golden(testdata() / "damage/manifest.expected", slips(kManifest, 16, [](const std::string& text) {
                   Diagnostics findings;
-                  const auto values = parse_yaml(source(text), findings);
+                  const auto values = parse_yaml(file_source(text), findings);
                   return fmt::format("{} {}", told(findings), values.size());
                 }));
 }
@@ -98,7 +98,7 @@ TEST(Damage, OfAManifestIsToldWhereItIs) {
 TEST(Damage, OfAConfigurationIsToldWhereItIs) {
   expect_golden(testdata() / "damage/configuration.expected", slips(kConfig, 6, [](const std::string& text) {
                   Diagnostics findings;
-                  const auto value = parse_json(source(text), findings);
+                  const auto value = parse_json(file_source(text), findings);
                   return fmt::format("{} {}", told(findings), value ? to_json(*value) : "nothing");
                 }));
 }

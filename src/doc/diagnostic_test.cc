@@ -6,12 +6,12 @@
 namespace railbed::doc {
 namespace {
 
-SourcePtr source(std::string text) {
+SourcePtr policy_source(std::string text) {
   return std::make_shared<const Source>(Source{"policy.yaml", std::move(text)});
 }
 
 TEST(Render, ShowsTheLineACaretNotesAndTheFix) {
-  auto text = source("spec:\n  numVfs: 9\n");
+  auto text = policy_source("spec:\n  numVfs: 9\n");
   Diagnostics diagnostics;
   diagnostics.error("RB-VF-002", {text, 2, 11, 1}, "policy asks for 9 VFs, ens1f0 allows 7")
       .note({text, 1, 1}, "of this policy")
@@ -30,52 +30,52 @@ TEST(Render, ShowsTheLineACaretNotesAndTheFix) {
 
 TEST(Render, WithoutAPlaceThereIsNoExcerpt) {
   Diagnostics diagnostics;
-  diagnostics.warning("RB-X", {source("")}, "empty");
+  diagnostics.warning("RB-X", {policy_source("")}, "empty");
   diagnostics.note("", {}, "nothing");
   EXPECT_EQ(render(diagnostics), "policy.yaml: warning: empty [RB-X]\nnote: nothing\n");
 }
 
 TEST(Render, WithoutATextTheSubjectStandsInItsPlace) {
   Diagnostics diagnostics;
-  Diagnostic& told = diagnostics.error("RB-X", {source("")}, "too many").about_field("spec.numVfs");
+  Diagnostic& told = diagnostics.error("RB-X", {policy_source("")}, "too many").about_field("spec.numVfs");
   told.subject.kind = "SriovNetworkNodePolicy";
   EXPECT_EQ(render(told), "SriovNetworkNodePolicy: spec.numVfs: error: too many [RB-X]\n");
   told.subject.object = "ops/rail0";
   EXPECT_EQ(render(told), "SriovNetworkNodePolicy ops/rail0: spec.numVfs: error: too many [RB-X]\n");
-  told.span = {source("numVfs: 9\n"), 1, 9, 1};
+  told.span = {policy_source("numVfs: 9\n"), 1, 9, 1};
   EXPECT_TRUE(render(told).starts_with("policy.yaml:1:9: error: too many"));
 }
 
 TEST(Render, TheCaretStandsBelowItsCharacterBehindTabsAndWideBytes) {
   Diagnostics diagnostics;
-  diagnostics.error("E", {source("\täö: xyz"), 1, 8, 3}, "m");
+  diagnostics.error("E", {policy_source("\täö: xyz"), 1, 8, 3}, "m");
   EXPECT_EQ(render(diagnostics), "policy.yaml:1:8: error: m [E]\n     1 | \täö: xyz\n       | \t    ^~~\n");
 }
 
 TEST(Render, ALongLineMayBeginInTheMiddleOfACharacter) {
   Diagnostics diagnostics;
-  diagnostics.error("E", {source("\x80" + std::string(150, 'a')), 1, 1, 1}, "m");
+  diagnostics.error("E", {policy_source("\x80" + std::string(150, 'a')), 1, 1, 1}, "m");
   EXPECT_TRUE(render(diagnostics).starts_with("policy.yaml:1:1: error: m [E]\n     1 | ")) << render(diagnostics);
 }
 
 TEST(Render, LongLinesAreCutAroundTheColumn) {
   const std::string line = fmt::format("{:a>200}X{:b>200}", "", "");
   Diagnostics diagnostics;
-  diagnostics.error("E", {source(line), 1, 201, 1}, "m");
+  diagnostics.error("E", {policy_source(line), 1, 201, 1}, "m");
   EXPECT_EQ(render(diagnostics),
             fmt::format("policy.yaml:1:201: error: m [E]\n     1 | …{:a>33}X{:b>66}…\n       |  {:33}^\n", "", "", ""));
 }
 
 TEST(Render, ControlCharactersOfTheInputDoNotReachTheTerminal) {
   Diagnostics diagnostics;
-  diagnostics.error("E", {source("a: \x1b[31m\xff\xc2\x9b"), 1, 4, 1}, "bad \x1b]0;x\x07");
+  diagnostics.error("E", {policy_source("a: \x1b[31m\xff\xc2\x9b"), 1, 4, 1}, "bad \x1b]0;x\x07");
   EXPECT_EQ(render(diagnostics),
             "policy.yaml:1:4: error: bad \\x1b]0;x\\x07 [E]\n     1 | a: \\x1b[31m\xEF\xBF\xBD\\x9b\n"
             "       |    ^~~~\n");
 }
 
 TEST(Diagnostics, AreSortedByPlaceAndStayInOrderOtherwise) {
-  auto text = source("a\nb\n");
+  auto text = policy_source("a\nb\n");
   Diagnostics diagnostics;
   diagnostics.error("1", {}, "nowhere");
   diagnostics.warning("2", {text, 2, 1}, "");

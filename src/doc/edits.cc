@@ -84,7 +84,7 @@ Span EditedText::back(const Span& span) const {
 
 namespace {
 
-std::vector<std::string_view> lines_of(std::string_view text) {
+std::vector<std::string_view> lines_with_ends(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
@@ -138,8 +138,8 @@ void append_line(std::string& out, char sign, std::string_view line) {
 
 std::string unified_diff(const std::string& name, std::string_view before, std::string_view after) {
   constexpr size_t kContext = 3;
-  const auto a = lines_of(before);
-  const auto b = lines_of(after);
+  const auto a = lines_with_ends(before);
+  const auto b = lines_with_ends(after);
   const auto hunks = hunks_of(a, b);
   if (hunks.empty()) return "";
   std::string out = fmt::format("--- {}\n+++ {}\n", name, name);

@@ -9,12 +9,12 @@
 namespace railbed::doc {
 namespace {
 
-SourcePtr source(std::string text) {
+SourcePtr source_to_edit(std::string text) {
   return std::make_shared<Source>(Source{"a.yaml", std::move(text)});
 }
 
 TEST(EditsTest, PlacesAreToldInTheTextBefore) {
-  const SourcePtr before = source("one: 1\ntwo: 2\nthree: 3\n");
+  const SourcePtr before = source_to_edit("one: 1\ntwo: 2\nthree: 3\n");
   const LineIndex index(before);
   const EditedText edited(before, {{before, 7, 3, "zwei", {}}, {before, 0, 0, "  ", {}}});
   EXPECT_EQ(edited.after()->text, "  one: 1\nzwei: 2\nthree: 3\n");
@@ -28,14 +28,14 @@ TEST(EditsTest, PlacesAreToldInTheTextBefore) {
 }
 
 TEST(EditsTest, MovedTextIsToldWhereItStood) {
-  const SourcePtr before = source("a:\n  b: 1\n  c: 2\n");
+  const SourcePtr before = source_to_edit("a:\n  b: 1\n  c: 2\n");
   const EditedText edited(before, {{before, 3, 7, "", {}}, {before, 17, 0, "b: 1\n", 5}});
   EXPECT_EQ(edited.after()->text, "a:\n  c: 2\nb: 1\n");
   EXPECT_EQ(edited.back(LineIndex(edited.after()).at(13, 1)).to_string(), "a.yaml:2:6");
 }
 
 TEST(EditsTest, OverlappingEditsAreLeftOut) {
-  const SourcePtr before = source("abcdef");
+  const SourcePtr before = source_to_edit("abcdef");
   const EditedText edited(before, {{before, 0, 3, "x", {}}, {before, 2, 2, "y", {}}});
   EXPECT_EQ(edited.after()->text, "xdef");
   EXPECT_EQ(edited.applied(), 1u);
@@ -43,7 +43,7 @@ TEST(EditsTest, OverlappingEditsAreLeftOut) {
 
 // Lines that are moved to their own beginning, and a move whose target was removed by another one.
 TEST(EditsTest, AGroupIsAppliedWholeOrNotAtAll) {
-  const SourcePtr before = source("a:\n  b: 1\nc: 2\n");
+  const SourcePtr before = source_to_edit("a:\n  b: 1\nc: 2\n");
   const EditedText::Group in_place = {{before, 10, 5, "", {}}, {before, 10, 0, "  c: 2\n", 10}};
   const EditedText::Group into_it = {{before, 0, 3, "", {}}, {before, 12, 0, "x", {}}};
   const EditedText::Group groups[] = {in_place, into_it};
@@ -54,7 +54,7 @@ TEST(EditsTest, AGroupIsAppliedWholeOrNotAtAll) {
 }
 
 TEST(EditsTest, WrongIndentationIsRepaired) {
-  const SourcePtr before = source("spec:\n  numVfs: 8\n nicSelector:\n   vendor: a\n  mtu: 9\n");
+  const SourcePtr before = source_to_edit("spec:\n  numVfs: 8\n nicSelector:\n   vendor: a\n  mtu: 9\n");
   Diagnostics found;
   parse_yaml(before, found);
   ASSERT_EQ(found.all().size(), 1u);
@@ -66,7 +66,7 @@ TEST(EditsTest, WrongIndentationIsRepaired) {
 }
 
 TEST(EditsTest, WhatBelongsToALineMovesWithIt) {
-  const SourcePtr before = source("spec:\n    numVfs: 8\n  nicSelector:\n    vendor: a\n");
+  const SourcePtr before = source_to_edit("spec:\n    numVfs: 8\n  nicSelector:\n    vendor: a\n");
   Diagnostics found;
   parse_yaml(before, found);
   ASSERT_EQ(found.all().size(), 1u);

@@ -7,7 +7,7 @@
 namespace railbed::doc {
 namespace {
 
-Value read(const std::string& text) {
+Value read_document(const std::string& text) {
   Diagnostics diagnostics;
   auto documents = parse_yaml(std::make_shared<const Source>(Source{"a.yaml", text}), diagnostics);
   EXPECT_EQ(render(diagnostics), "");
@@ -27,7 +27,7 @@ TEST(EmbeddedJson, PlacesAreThoseOfTheFileInEveryStyle) {
       {"{\"x\": {\"config\": \"{\\\"a\\\":1,\\n\\\"b\\\":42}\"}}", "a.yaml:1:36"},
   };
   for (const auto& [text, place] : cases) {
-    const Value document = read(text);
+    const Value document = read_document(text);
     Diagnostics diagnostics;
     const auto inner = parse_embedded_json(*document.find("x")->find("config"), diagnostics);
     ASSERT_TRUE(inner) << text << render(diagnostics);
@@ -38,7 +38,7 @@ TEST(EmbeddedJson, PlacesAreThoseOfTheFileInEveryStyle) {
 }
 
 TEST(EmbeddedJson, AMistakeIsShownInTheManifest) {
-  const Value document = read("spec:\n  ipam: |\n    {\n      \"type\": \"static\",\n    }\n");
+  const Value document = read_document("spec:\n  ipam: |\n    {\n      \"type\": \"static\",\n    }\n");
   Diagnostics diagnostics;
   EXPECT_FALSE(parse_embedded_json(*document.find("spec")->find("ipam"), diagnostics));
   EXPECT_EQ(render(diagnostics),
@@ -49,7 +49,7 @@ TEST(EmbeddedJson, AMistakeIsShownInTheManifest) {
 }
 
 TEST(EmbeddedJson, WhereThePlaceCannotBeToldTheInnerPlaceIsNamed) {
-  const Value document = read("config: \"{\\x22a\\x22:\\n  x}\"\n");
+  const Value document = read_document("config: \"{\\x22a\\x22:\\n  x}\"\n");
   Diagnostics diagnostics;
   EXPECT_FALSE(parse_embedded_json(*document.find("config"), diagnostics));
   EXPECT_EQ(render(diagnostics),
@@ -60,7 +60,7 @@ TEST(EmbeddedJson, WhereThePlaceCannotBeToldTheInnerPlaceIsNamed) {
 }
 
 TEST(EmbeddedJson, AListMayStandWithoutBrackets) {
-  const Value document = read("metaPlugins: |\n  {\"type\": \"tuning\"},\n  {\"type\": \"rdma\"}\n");
+  const Value document = read_document("metaPlugins: |\n  {\"type\": \"tuning\"},\n  {\"type\": \"rdma\"}\n");
   Diagnostics diagnostics;
   const auto list = parse_embedded_json_list(*document.find("metaPlugins"), diagnostics);
   ASSERT_TRUE(list) << render(diagnostics);
@@ -91,7 +91,7 @@ TEST(EmbeddedYaml, PlacesAreThoseOfTheFile) {
       {"{\"x\": {\"config\": \"{\\\"sources\\\": {\\\"pci\\\": [1]}}\"}}", "a.yaml:1:43"},
   };
   for (const auto& [text, place] : cases) {
-    const Value document = read(text);
+    const Value document = read_document(text);
     Diagnostics diagnostics;
     const auto inner = parse_embedded_yaml(*document.find("x")->find("config"), diagnostics);
     ASSERT_TRUE(inner) << text << render(diagnostics);
@@ -102,7 +102,7 @@ TEST(EmbeddedYaml, PlacesAreThoseOfTheFile) {
 }
 
 TEST(EmbeddedYaml, AMistakeIsShownInTheManifest) {
-  const Value document = read("spec:\n  config: |\n    a: 1\n    a: 2\n    b: [\n");
+  const Value document = read_document("spec:\n  config: |\n    a: 1\n    a: 2\n    b: [\n");
   Diagnostics diagnostics;
   EXPECT_FALSE(parse_embedded_yaml(*document.find("spec")->find("config"), diagnostics));
   ASSERT_GE(diagnostics.all().size(), 1U);
@@ -125,7 +125,7 @@ TEST(EmbeddedJson, ALongTextOnOneLineOrManyTakesLinearTime) {
   for (const char* end : {" ", "\n    "}) {
     std::string text = "x:\n  config: |\n    [0";
     for (int i = 0; i < 200'000; ++i) text += fmt::format(",{}1", end);
-    const Value document = read(text + "]\n");
+    const Value document = read_document(text + "]\n");
     Diagnostics diagnostics;
     const auto inner = parse_embedded_json(*document.find("x")->find("config"), diagnostics);
     ASSERT_TRUE(inner);

@@ -50,7 +50,7 @@ void read_everything(Fields& fields, Everything& out) {
 }
 
 // What is read of JSON text, and the first complaint.
-std::pair<Everything, std::string> read(const std::string& text, const std::string& name = "in") {
+std::pair<Everything, std::string> everything_in(const std::string& text, const std::string& name = "in") {
   Everything out;
   const Result<Value> object = read_object(name, text);
   if (!object) return {out, object.error().to_string()};
@@ -62,7 +62,8 @@ std::pair<Everything, std::string> read(const std::string& text, const std::stri
 }
 
 TEST(Fields, FillsEveryKindOfMember) {
-  const auto [out, error] = read(R"({"name": "a", "number": 3, "small": 255, "large": 9223372036854775807, "rate": 2,
+  const auto [out, error] =
+      everything_in(R"({"name": "a", "number": 3, "small": 255, "large": 9223372036854775807, "rate": 2,
     "on": false, "maybe": 0, "mac": "02:00:00:00:00:01", "pci": "0000:3b:02.5", "vf": 4, "names": ["x", "y"],
     "labels": {"k": 1}, "mode": "switchdev", "prefix": "0xfe80000000000001", "inner": [{"x": 8}, {"x": 9}]})");
   EXPECT_EQ(error, "");
@@ -86,7 +87,7 @@ TEST(Fields, FillsEveryKindOfMember) {
 TEST(Fields, LeavesWhatIsAbsentOrNullAsItIs) {
   for (const char* text : {"{}", R"({"name": null, "number": null, "names": null, "mac": "", "mode": "",
                                      "prefix": null, "inner": null, "labels": null})"}) {
-    const auto [out, error] = read(text);
+    const auto [out, error] = everything_in(text);
     EXPECT_EQ(error, "") << text;
     EXPECT_EQ(out.name, "unset");
     EXPECT_EQ(out.number, -1);
@@ -131,12 +132,12 @@ TEST(Fields, NamesThePlaceThePathAndWhatWasFound) {
       {R"({"inner": [{}, {}, {}, {}]})", "in:1:11: inner has 4 entries, at most 3 are allowed"},
       {"[1]", "in:1:1: the document must be an object (keys with values), found a list"},
   };
-  for (const auto& [text, message] : cases) EXPECT_EQ(read(text).second, message) << text;
+  for (const auto& [text, message] : cases) EXPECT_EQ(everything_in(text).second, message) << text;
 }
 
 TEST(Fields, KeepsTheDefaultOfWhatIsWrong) {
   const Everything out =
-      read(R"({"name": 7, "number": 0, "small": 256, "rate": 11, "mode": "x", "prefix": "1"})").first;
+      everything_in(R"({"name": 7, "number": 0, "small": 256, "rate": 11, "mode": "x", "prefix": "1"})").first;
   EXPECT_EQ(out.name, "unset");
   EXPECT_EQ(out.number, -1);
   EXPECT_EQ(out.small, 7);
@@ -147,7 +148,7 @@ TEST(Fields, KeepsTheDefaultOfWhatIsWrong) {
 
 // What a peer sent has no file, and its line and column would help nobody.
 TEST(Fields, LeavesOutThePlaceOfASourceWithoutAName) {
-  EXPECT_EQ(read(R"({"inner": [{}]})", "").second, "inner[0].x is missing");
+  EXPECT_EQ(everything_in(R"({"inner": [{}]})", "").second, "inner[0].x is missing");
 }
 
 TEST(Fields, TellsWhatNobodyAskedFor) {

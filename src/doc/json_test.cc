@@ -16,17 +16,17 @@ TEST(JsonWriter, EscapesControlCharactersOfBothSets) {
   EXPECT_EQ(json_quoted("\x1b\x7f\xc2\x80\xc2\x9f\xc2\xa0\xc2"), "\"\\u001b\\u007f\\u0080\\u009f\xc2\xa0\xc2\"");
 }
 
-SourcePtr source(std::string text, std::string name = "a.json") {
+SourcePtr json_source(std::string text, std::string name = "a.json") {
   return std::make_shared<const Source>(Source{std::move(name), std::move(text)});
 }
 
-struct Parsed {
+struct ParsedJson {
   std::optional<Value> value;
   std::string messages;
 };
-Parsed parse(std::string text) {
+ParsedJson parsed_json(std::string text) {
   Diagnostics diagnostics;
-  auto value = parse_json(source(std::move(text)), diagnostics);
+  auto value = parse_json(json_source(std::move(text)), diagnostics);
   return {value, render(diagnostics)};
 }
 
@@ -52,7 +52,7 @@ nlohmann::ordered_json oracle(const Value& value) {
 RC_GTEST_PROP(Json, WhatIsWrittenReadsBackTheSame, ()) {
   const Value value = *arbitrary_value();
   const int indent = *rc::gen::element(0, 2, 4);
-  const Parsed back = parse(to_json(value, indent));
+  const ParsedJson back = parsed_json(to_json(value, indent));
   RC_ASSERT(back.messages == "");
   RC_ASSERT(back.value.has_value());
   RC_ASSERT(*back.value == value);
@@ -67,7 +67,7 @@ RC_GTEST_PROP(Json, AnotherReaderSeesTheSame, ()) {
 
 RC_GTEST_PROP(Json, ReadsWhatAnotherWriterWrites, ()) {
   const Value value = *arbitrary_value();
-  const Parsed back = parse(oracle(value).dump(*rc::gen::element(-1, 1, 4)));
+  const ParsedJson back = parsed_json(oracle(value).dump(*rc::gen::element(-1, 1, 4)));
   RC_ASSERT(back.value.has_value());
   RC_ASSERT(oracle(*back.value) == oracle(value));
 }
@@ -78,7 +78,7 @@ RC_GTEST_PROP(Json, AgreesWithAnotherReaderAboutDamagedText, ()) {
   const size_t at = *rc::gen::inRange<size_t>(0, text.size());
   const char byte = *rc::gen::element('{', '}', '[', ']', '"', ',', ':', '\\', 'e', '0', '.', '-', ' ', '\n', '\x80');
   text[at] = byte;
-  const Parsed ours = parse(text);
+  const ParsedJson ours = parsed_json(text);
   const auto theirs = nlohmann::ordered_json::parse(text, nullptr, false);
   const bool duplicate = ours.messages.find("RB-JSON-002") != std::string::npos;  // the other reader accepts duplicates
   RC_ASSERT(ours.value.has_value() == !theirs.is_discarded() || duplicate);
@@ -109,7 +109,7 @@ TEST(Json, EdgesOfTheStandardAreAccepted) {
       {"null", Value()},
   };
   for (const auto& [text, expected] : cases) {
-    const Parsed parsed = parse(text);
+    const ParsedJson parsed = parsed_json(text);
     ASSERT_TRUE(parsed.value) << text << "\n" << parsed.messages;
     EXPECT_EQ(*parsed.value, expected) << text;
   }
@@ -183,7 +183,7 @@ TEST(Json, EveryMistakeHasItsPlaceAndItsFix) {
        "     1 | [1][2]\n       |    ^\n"},
   };
   for (const auto& [text, expected] : cases) {
-    const Parsed parsed = parse(text);
+    const ParsedJson parsed = parsed_json(text);
     EXPECT_FALSE(parsed.value) << text;
     EXPECT_EQ(parsed.messages, expected) << text;
   }
@@ -191,21 +191,21 @@ TEST(Json, EveryMistakeHasItsPlaceAndItsFix) {
 
 TEST(Json, NestingIsLimited) {
   const auto nested = [](size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
-  EXPECT_TRUE(parse(nested(kMaxDepth)).value);
-  EXPECT_FALSE(parse(nested(kMaxDepth + 1)).value);
-  EXPECT_FALSE(parse(std::string(1'000'000, '[')).value);
+  EXPECT_TRUE(parsed_json(nested(kMaxDepth)).value);
+  EXPECT_FALSE(parsed_json(nested(kMaxDepth + 1)).value);
+  EXPECT_FALSE(parsed_json(std::string(1'000'000, '[')).value);
 }
 
 TEST(Json, ManyKeysAreReadInLinearTime) {
   std::string text = "{";
   for (int i = 0; i < 200'000; ++i) text += fmt::format("{}\"k{}\":{}", i ? "," : "", i, i);
-  const Parsed parsed = parse(text + "}");
+  const ParsedJson parsed = parsed_json(text + "}");
   ASSERT_TRUE(parsed.value);
   EXPECT_EQ(parsed.value->as_object()->size(), 200'000u);
 }
 
 TEST(Json, SpansStandAtTheValue) {
-  const Parsed parsed = parse("{\n  \"ip\": \"10.0.0.1\"\n}");
+  const ParsedJson parsed = parsed_json("{\n  \"ip\": \"10.0.0.1\"\n}");
   ASSERT_TRUE(parsed.value);
   EXPECT_EQ(parsed.value->find("ip")->span.to_string(), "a.json:2:9");
   EXPECT_EQ(parsed.value->find("ip")->written(), "\"10.0.0.1\"");

@@ -16,7 +16,7 @@ bool is_c1(char c) {
 }
 
 // Whether the character stands for itself, whatever comes behind it.
-bool is_plain(char c) {
+bool needs_no_escape(char c) {
   return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F && c != '"' && c != '\\' && c != '\xC2';
 }
 
@@ -24,7 +24,7 @@ void write_quoted(std::string& out, std::string_view text) {
   out += '"';
   for (size_t i = 0; i < text.size(); ++i) {
     const size_t begin = i;
-    while (i < text.size() && is_plain(text[i])) ++i;
+    while (i < text.size() && needs_no_escape(text[i])) ++i;
     out.append(text, begin, i - begin);
     if (i == text.size()) break;
     const char c = text[i];

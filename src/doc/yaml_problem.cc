@@ -29,7 +29,7 @@ std::optional<std::string_view> key_of(std::string_view content) {
   return std::nullopt;
 }
 
-std::vector<Line> lines_of(std::string_view text, size_t from, size_t to, int first_number) {
+std::vector<Line> numbered_lines(std::string_view text, size_t from, size_t to, int first_number) {
   std::vector<Line> lines;
   for (size_t at = from; at <= to && at <= text.size();) {
     size_t end = std::min(text.find('\n', at), text.size());
@@ -75,7 +75,7 @@ class Explainer {
   Explainer(const YamlProblem& problem, const SourcePtr& source, const LineIndex& index, Diagnostics& out)
       : problem_(problem), source_(source), index_(index), out_(out), text_(source->text) {
     const int first = index.at(problem.document_offset, 0).line;
-    lines_ = lines_of(text_, problem.document_offset, std::min(problem.offset, text_.size()), first);
+    lines_ = numbered_lines(text_, problem.document_offset, std::min(problem.offset, text_.size()), first);
     if (lines_.empty()) lines_.push_back({first, problem.document_offset, {}});
   }
 

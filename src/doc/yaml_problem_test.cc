@@ -8,12 +8,12 @@
 namespace railbed::doc {
 namespace {
 
-struct Case {
+struct BrokenText {
   std::string text;
   const char* expected;
 };
 
-const Case kCases[] = {
+const BrokenText kCases[] = {
     {"spec:\n  resourceName: mlx_test # policy name\n  nodeSelector:\n    a: \"true\"\n"
      "  numVfs: 8  # number of vf per node\n nicSelector:\n    vendor: \"15b3\"\n",
      "a.yaml:6:2: error: 'nicSelector' begins at column 2, but its neighbour 'numVfs' (line 5) at column 3 "
@@ -120,7 +120,7 @@ const Case kCases[] = {
 };
 
 TEST(YamlProblem, IsToldWithItsPlaceAndWhatToDo) {
-  for (const Case& c : kCases) {
+  for (const BrokenText& c : kCases) {
     Diagnostics diagnostics;
     parse_yaml(std::make_shared<const Source>(Source{"a.yaml", c.text}), diagnostics);
     EXPECT_EQ(render(diagnostics), c.expected) << c.text;

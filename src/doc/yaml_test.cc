@@ -10,7 +10,7 @@
 namespace railbed::doc {
 namespace {
 
-struct Parsed {
+struct ParsedYaml {
   std::vector<Value> documents;
   std::string messages;
 
@@ -22,9 +22,9 @@ struct Parsed {
   }
 };
 
-Parsed parse(std::string text) {
+ParsedYaml parsed_yaml(std::string text) {
   Diagnostics diagnostics;
-  Parsed parsed;
+  ParsedYaml parsed;
   parsed.documents = parse_yaml(std::make_shared<const Source>(Source{"a.yaml", std::move(text)}), diagnostics);
   parsed.messages = render(diagnostics);
   return parsed;
@@ -33,7 +33,7 @@ Parsed parse(std::string text) {
 RC_GTEST_PROP(Yaml, WhatIsWrittenReadsBackTheSame, ()) {
   const Value value = *arbitrary_value();
   const std::string text = to_yaml(value);
-  const Parsed back = parse(text);
+  const ParsedYaml back = parsed_yaml(text);
   if (back.messages != "") RC_FAIL(text + back.messages);
   RC_ASSERT(back.documents.size() == 1u);
   if (back.documents[0] != value) RC_FAIL(text + to_json(back.documents[0]));
@@ -83,17 +83,17 @@ TEST(Yaml, PlainWordsAreReadAsKubernetesReadsThem) {
       {"<<", "\"<<\""},
   };
   for (const auto& [text, expected] : cases) {
-    const Parsed parsed = parse(fmt::format("{}{}\n", "a: \n  ", text));
+    const ParsedYaml parsed = parsed_yaml(fmt::format("{}{}\n", "a: \n  ", text));
     EXPECT_EQ(parsed.json(), fmt::format("{{\"a\":{}}}\n", expected)) << text << parsed.messages;
   }
 }
 
 TEST(Yaml, SeveralDocumentsCommentsDirectivesAndEmptyOnes) {
-  EXPECT_EQ(parse("# c\n%YAML 1.1\n---\na: 1\n---\n# nothing\n---\n- b\n...\n# end\n---\nnull\n---\n").json(),
+  EXPECT_EQ(parsed_yaml("# c\n%YAML 1.1\n---\na: 1\n---\n# nothing\n---\n- b\n...\n# end\n---\nnull\n---\n").json(),
             "{\"a\":1}\n[\"b\"]\nnull\n");
-  EXPECT_EQ(parse("").json() + parse("\n# only\n").json() + parse("---\n").json(), "");
-  EXPECT_EQ(parse("--- 1\n--- {a: 2}\n---x: 1\n").messages.substr(0, 11), "a.yaml:3:1:");
-  EXPECT_EQ(parse("a: |\n  ---\n  x\nb: 1\n").json(), "{\"a\":\"---\\nx\\n\",\"b\":1}\n");
+  EXPECT_EQ(parsed_yaml("").json() + parsed_yaml("\n# only\n").json() + parsed_yaml("---\n").json(), "");
+  EXPECT_EQ(parsed_yaml("--- 1\n--- {a: 2}\n---x: 1\n").messages.substr(0, 11), "a.yaml:3:1:");
+  EXPECT_EQ(parsed_yaml("a: |\n  ---\n  x\nb: 1\n").json(), "{\"a\":\"---\\nx\\n\",\"b\":1}\n");
 }
 
 // A block of a Markdown file, or a text in a ConfigMap: what follows it is none of its JSON.
@@ -108,7 +108,7 @@ TEST(Yaml, JsonOfAPartOfAFileEndsWithThePart) {
 }
 
 TEST(Yaml, WindowsFilesReadTheSameAndKeepTheirPlaces) {
-  const Parsed parsed = parse("\xEF\xBB\xBFspec:\r\n  ä: [x,\r\n    z]\r\n  numVfs: 8\r\n");
+  const ParsedYaml parsed = parsed_yaml("\xEF\xBB\xBFspec:\r\n  ä: [x,\r\n    z]\r\n  numVfs: 8\r\n");
   EXPECT_EQ(parsed.json(), "{\"spec\":{\"ä\":[\"x\",\"z\"],\"numVfs\":8}}\n");
   const Value& count = *parsed.documents[0].find("spec")->find("numVfs");
   EXPECT_EQ(count.span.to_string(), "a.yaml:4:11");
@@ -116,7 +116,7 @@ TEST(Yaml, WindowsFilesReadTheSameAndKeepTheirPlaces) {
 }
 
 TEST(Yaml, SpansStandAtKeysAndValues) {
-  const Parsed parsed = parse("---\nspec:\n  pfNames: [ens1, 'ens2#0-3']\n---\nx: é # c\ny: z\n");
+  const ParsedYaml parsed = parsed_yaml("---\nspec:\n  pfNames: [ens1, 'ens2#0-3']\n---\nx: é # c\ny: z\n");
   const Value& names = *parsed.documents[0].find("spec")->find("pfNames");
   EXPECT_EQ(names.span.to_string(), "a.yaml:3:12");
   EXPECT_EQ((*names.as_array())[1].span.to_string(), "a.yaml:3:19");
@@ -127,25 +127,25 @@ TEST(Yaml, SpansStandAtKeysAndValues) {
 }
 
 TEST(Yaml, AnchorsAliasesAndMergeKeys) {
-  EXPECT_EQ(parse("base: &b {a: 1, b: 2}\nx: {<<: *b, b: 3}\ny: *b\n").json(),
+  EXPECT_EQ(parsed_yaml("base: &b {a: 1, b: 2}\nx: {<<: *b, b: 3}\ny: *b\n").json(),
             "{\"base\":{\"a\":1,\"b\":2},\"x\":{\"b\":3,\"a\":1},\"y\":{\"a\":1,\"b\":2}}\n");
-  EXPECT_EQ(parse("- &a {k: 1, l: 1}\n- &b {k: 2, m: 2}\n- {<<: [*a, *b], m: 3}\n").json(),
+  EXPECT_EQ(parsed_yaml("- &a {k: 1, l: 1}\n- &b {k: 2, m: 2}\n- {<<: [*a, *b], m: 3}\n").json(),
             "[{\"k\":1,\"l\":1},{\"k\":2,\"m\":2},{\"m\":3,\"k\":1,\"l\":1}]\n");
-  EXPECT_EQ(parse("&k key: v\nx: *k\n").json(), "{\"key\":\"v\",\"x\":\"key\"}\n");
+  EXPECT_EQ(parsed_yaml("&k key: v\nx: *k\n").json(), "{\"key\":\"v\",\"x\":\"key\"}\n");
 }
 
 TEST(Yaml, JsonFilesAreReadAsJson) {
-  EXPECT_EQ(parse(" {\"a\": \"yes\", \"b\": [1]}\n").json(), "{\"a\":\"yes\",\"b\":[1]}\n");
-  EXPECT_EQ(parse("{a: yes}\n").json(), "{\"a\":true}\n");
-  EXPECT_EQ(parse("{\"a\": 1}\n---\n{\"b\": 2}\n").json(), "{\"a\":1}\n{\"b\":2}\n");
-  EXPECT_EQ(parse("{\"a\": nul}\n").json(), "{\"a\":\"nul\"}\n") << "YAML allows it";
-  EXPECT_EQ(parse("{\"a\": 1\n \"b\": 2}\n").messages,
+  EXPECT_EQ(parsed_yaml(" {\"a\": \"yes\", \"b\": [1]}\n").json(), "{\"a\":\"yes\",\"b\":[1]}\n");
+  EXPECT_EQ(parsed_yaml("{a: yes}\n").json(), "{\"a\":true}\n");
+  EXPECT_EQ(parsed_yaml("{\"a\": 1}\n---\n{\"b\": 2}\n").json(), "{\"a\":1}\n{\"b\":2}\n");
+  EXPECT_EQ(parsed_yaml("{\"a\": nul}\n").json(), "{\"a\":\"nul\"}\n") << "YAML allows it";
+  EXPECT_EQ(parsed_yaml("{\"a\": 1\n \"b\": 2}\n").messages,
             "a.yaml:2:2: error: expected ',' or '}', found '\"' [RB-JSON-001]\n"
             "     2 |  \"b\": 2}\n       |  ^\n");
 }
 
 TEST(Yaml, ABrokenDocumentDoesNotHideTheOthers) {
-  const Parsed parsed = parse("a: 1\n---\nb: [\n---\nc: 3\n---\nd: \xff\n---\ne: 5\n");
+  const ParsedYaml parsed = parsed_yaml("a: 1\n---\nb: [\n---\nc: 3\n---\nd: \xff\n---\ne: 5\n");
   EXPECT_EQ(parsed.json(), "{\"a\":1}\n{\"c\":3}\n{\"e\":5}\n");
   EXPECT_EQ(parsed.messages,
             "a.yaml:4:1: error: expected ',' or ']' in what '[' opened [RB-YAML-001]\n"
@@ -159,23 +159,23 @@ TEST(Yaml, HostileDocumentsAreRefusedQuickly) {
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 30; ++i)
     bomb += fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
-  EXPECT_NE(parse(bomb).messages.find("anchors and aliases make this document too large [RB-YAML-008]"),
+  EXPECT_NE(parsed_yaml(bomb).messages.find("anchors and aliases make this document too large [RB-YAML-008]"),
             std::string::npos);
   std::string of_maps = "a0: &a0 {x: x}\n";
   for (int i = 1; i < 21; ++i) of_maps += fmt::format("a{0}: &a{0} {{x: *a{1}, y: *a{1}}}\n", i, i - 1);
-  EXPECT_NE(parse(of_maps).messages.find("anchors and aliases make this document too large [RB-YAML-008]"),
+  EXPECT_NE(parsed_yaml(of_maps).messages.find("anchors and aliases make this document too large [RB-YAML-008]"),
             std::string::npos);
   std::string deep_aliases = "a0: &a0 [x]\n";
   for (int i = 1; i < 1000; ++i) deep_aliases += fmt::format("a{0}: &a{0} [*a{1}]\n", i, i - 1);
-  EXPECT_NE(parse(deep_aliases).messages.find("nested deeper than 128 levels [RB-YAML-007]"), std::string::npos);
-  EXPECT_NE(parse(std::string(100'000, '[')).messages.find("RB-YAML-007"), std::string::npos);
+  EXPECT_NE(parsed_yaml(deep_aliases).messages.find("nested deeper than 128 levels [RB-YAML-007]"), std::string::npos);
+  EXPECT_NE(parsed_yaml(std::string(100'000, '[')).messages.find("RB-YAML-007"), std::string::npos);
   std::string long_map;
   for (int i = 0; i < 50'000; ++i) long_map += fmt::format("key{}: 1\n", i);
-  EXPECT_EQ(parse(long_map).documents[0].as_object()->size(), 50'000u);
+  EXPECT_EQ(parsed_yaml(long_map).documents[0].as_object()->size(), 50'000u);
 }
 
 TEST(Yaml, Utf16IsNamed) {
-  EXPECT_EQ(parse(std::string("\xFF\xFE\x61\x00", 4)).messages,
+  EXPECT_EQ(parsed_yaml(std::string("\xFF\xFE\x61\x00", 4)).messages,
             "a.yaml: error: the file is UTF-16 [RB-YAML-004]\n  fix: save it as UTF-8\n");
 }
 
@@ -201,7 +201,7 @@ TEST(ToYaml, IsWhatAPersonWouldWrite) {
       "  - - 1\n"
       "    - 2.0\n"
       "  - []\n";
-  EXPECT_EQ(to_yaml(parse(text).documents[0]), text);
+  EXPECT_EQ(to_yaml(parsed_yaml(text).documents[0]), text);
 }
 
 TEST(Yaml, OddKeysTagsAndMergesAreToldOrRead) {

@@ -28,7 +28,7 @@ bool is_base_60(std::string_view text) {
 }
 
 // Whether a reader takes the text without quotes for this same text.
-bool is_plain(std::string_view text) {
+bool is_plain_scalar(std::string_view text) {
   if (is_base_60(text)) return false;
   if (text.empty() || text == "<<" || !resolve_plain(text).is_string()) return false;
   if (has_control_character(text) || text.find('\n') != std::string_view::npos) return false;
@@ -67,7 +67,7 @@ std::string double_quoted(std::string_view text) {
 }
 
 std::string scalar_text(std::string_view text) {
-  return is_plain(text) ? std::string(text) : double_quoted(text);
+  return is_plain_scalar(text) ? std::string(text) : double_quoted(text);
 }
 
 // Whether a literal block of this text reads back exactly.

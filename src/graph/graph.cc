@@ -15,7 +15,7 @@ namespace {
 using doc::Diagnostics;
 using State = PolicyOutcome::State;
 
-doc::Span span_of(const Policy& policy) {
+doc::Span span_of_policy(const Policy& policy) {
   const api::Metadata& meta = policy.object->meta;
   return meta.name.span.known() ? meta.name.span : meta.span;
 }
@@ -49,7 +49,7 @@ class Resolver {
   Graph run() {
     for (const Policy& policy : graph_.catalog->policies) {
       Standing standing{.policy = &policy};
-      standing.outcome = {.policy = policy.key, .span = span_of(policy)};
+      standing.outcome = {.policy = policy.key, .span = span_of_policy(policy)};
       standing.mismatch = label_mismatch(policy.object->node_selector, graph_.labels);
       standings_.push_back(std::move(standing));
     }
@@ -151,10 +151,10 @@ class Resolver {
     const api::SriovNetworkNodePolicy& other = *policy.object;
     auto tell_one = [&](std::string_view field, const doc::Span& span, const doc::Span& lead_span) {
       diagnostics_
-          .warning("RB-POLICY-012", span.known() ? span : span_of(policy),
+          .warning("RB-POLICY-012", span.known() ? span : span_of_policy(policy),
                    fmt::format("policies {} and {} disagree about {} of {}; {} counts", policy.key, wanted.lead->key,
                                field, pf_label(*wanted.nic), wanted.lead->key))
-          .note(lead_span.known() ? lead_span : span_of(*wanted.lead), "this one counts");
+          .note(lead_span.known() ? lead_span : span_of_policy(*wanted.lead), "this one counts");
     };
     if (&policy == wanted.lead) return;
     if (*other.eswitch_mode != *lead.eswitch_mode)

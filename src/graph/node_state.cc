@@ -15,7 +15,7 @@ std::string text_of(const std::optional<MacAddress>& mac) {
 }
 
 // The operator's words for the type of a link.
-std::string_view link_name(facts::LinkType type) {
+std::string_view link_abbreviation(facts::LinkType type) {
   if (type == facts::LinkType::kUnknown) return "";
   return type == facts::LinkType::kInfiniband ? "IB" : "ETH";
 }
@@ -116,7 +116,7 @@ std::vector<api::FoundNic> found_nics(const facts::NodeFacts& facts) {
                                        .driver = nic.pci.driver,
                                        .num_vfs = nic.num_vfs,
                                        .total_vfs = nic.total_vfs.value_or(0),
-                                       .link_type = std::string(link_name(nic.link_type)),
+                                       .link_type = std::string(link_abbreviation(nic.link_type)),
                                        .eswitch_mode = std::string(eswitch_mode_name(nic.eswitch_mode))});
     for (const facts::Vf& vf : nic.vfs) found.vfs.push_back(found_vf(vf));
     if (nic.netdevs.empty()) continue;

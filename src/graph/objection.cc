@@ -18,7 +18,7 @@ doc::Span at(const doc::Span& span, const Policy& policy) {
   return policy.object->meta.name.span.known() ? policy.object->meta.name.span : policy.object->meta.span;
 }
 
-std::string_view link_name(facts::LinkType type) {
+std::string_view link_word(facts::LinkType type) {
   switch (type) {
     case facts::LinkType::kEthernet:
       return "Ethernet";
@@ -42,7 +42,7 @@ std::optional<Objection> wrong_link(const Policy& policy, const facts::Nic& nic,
   Objection found{.id = "RB-PF-002",
                   .span = at(policy.object->link_type.span, policy),
                   .reason = fmt::format("linkType is {}, {} is {}", infiniband ? "IB" : "ETH", on_node(nic, node),
-                                        link_name(nic.link_type))};
+                                        link_word(nic.link_type))};
   if (nic.pci.vendor != kNvidia) {
     found.fix = fmt::format("linkType: {}; the link type of this NIC cannot be changed", infiniband ? "ETH" : "IB");
     return found;

@@ -21,11 +21,11 @@ IpRange from_to(const char* first, const char* last) {
 }
 
 TEST(Merged, JoinsWhatTouchesAndNothingElse) {
-  struct Case {
+  struct RangeCase {
     std::vector<IpRange> ranges;
     std::string merged;
   };
-  const Case cases[] = {
+  const RangeCase cases[] = {
       {{}, ""},
       {{from_to("10.0.0.3", "10.0.0.4"), from_to("10.0.0.1", "10.0.0.2")}, "10.0.0.1-10.0.0.4"},
       {{from_to("10.0.0.1", "10.0.0.2"), from_to("10.0.0.4", "10.0.0.5")}, "10.0.0.1-10.0.0.2 10.0.0.4-10.0.0.5"},
@@ -35,11 +35,11 @@ TEST(Merged, JoinsWhatTouchesAndNothingElse) {
       {{from_to("255.255.255.254", "255.255.255.255"), from_to("255.255.255.255", "255.255.255.255")},
        "255.255.255.254-255.255.255.255"},
   };
-  for (const Case& c : cases) EXPECT_EQ(show(merged(c.ranges)), c.merged);
+  for (const RangeCase& c : cases) EXPECT_EQ(show(merged(c.ranges)), c.merged);
 }
 
 TEST(UsableParts, LeaveOutWhatIsExcludedGatewaysAndTheEndsOfTheSubnet) {
-  struct Case {
+  struct RangeCase {
     const char* about;
     const char* subnet;
     std::vector<const char*> excluded, gateways;
@@ -47,7 +47,7 @@ TEST(UsableParts, LeaveOutWhatIsExcludedGatewaysAndTheEndsOfTheSubnet) {
     std::string parts;
   };
   const std::vector<IpRange> all = {from_to("10.0.0.0", "10.0.0.255")};
-  const Case cases[] = {
+  const RangeCase cases[] = {
       {"the ends", "10.0.0.0/29", {}, {}, all, "10.0.0.1-10.0.0.6"},
       {"no ends in a pair", "10.0.0.0/31", {}, {}, all, "10.0.0.0-10.0.0.1"},
       {"nor in one", "10.0.0.1/32", {}, {}, all, "10.0.0.1-10.0.0.1"},
@@ -86,7 +86,7 @@ TEST(UsableParts, LeaveOutWhatIsExcludedGatewaysAndTheEndsOfTheSubnet) {
        {from_to("0.0.0.0", "255.255.255.255")},
        "255.255.255.253-255.255.255.253"},
   };
-  for (const Case& c : cases) {
+  for (const RangeCase& c : cases) {
     api::IpamRange wanted = range(c.subnet);
     for (const char* one : c.excluded) wanted.excluded.push_back(prefix(one));
     std::vector<IpAddress> gateways;

@@ -16,6 +16,7 @@
 #include "doc/members.h"
 #include "kube/events.h"
 #include "kube/informer.h"
+#include "kube/kinds.h"
 #include "kube/leader.h"
 
 namespace railbed::kube {
@@ -32,7 +33,6 @@ using doc::Value;
 using std::chrono::seconds;
 
 constexpr Resource kMaps{"", "v1", "configmaps", "ConfigMap"};
-constexpr Resource kPods{"", "v1", "pods", "Pod"};
 constexpr Resource kRails{"test.railbed.dev", "v1", "rails", "Rail"};
 
 Value map_named(const std::string& ns, const std::string& name, const std::string& value = "") {

@@ -2,6 +2,7 @@
 // The DHCP client against dnsmasq, over a veth pair into a pod's namespace.
 #include "agent/addresses/dhcp.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>

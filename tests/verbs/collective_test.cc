@@ -19,14 +19,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-doc::Value parsed(const std::string& text) {
-  doc::Diagnostics problems;
-  auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"output", text}), problems);
-  EXPECT_EQ(doc::render(problems), "") << text;
-  return value ? *std::move(value) : doc::Value();
-}
-
-std::vector<std::string> problems_of(const std::string& json) {
+std::vector<std::string> problems_of_collective(const std::string& json) {
   const std::string schema = content(std::filesystem::path(source_dir()) / "docs/schemas/Collective.json");
   return JsonSchema(parsed(schema)).problems(parsed(json));
 }
@@ -69,7 +62,7 @@ TEST_F(CollectiveVerb, MeasuresAndChecks) {
       collective(ports, {"-b", "8", "-e", "64KiB", "-f", "64", "-n", "3", "-o", "json", "--save", path("saved")}));
   EXPECT_EQ(ran.exit_status, 0) << ran.errors;
   EXPECT_EQ(ran.output, content(path("saved")));
-  EXPECT_THAT(problems_of(ran.output), IsEmpty());
+  EXPECT_THAT(problems_of_collective(ran.output), IsEmpty());
   EXPECT_THAT(ran.output, HasSubstr("\"right\": true"));
   const auto text = run_verb(collective(ports, {"-e", "32", "-f", "4", "-n", "2", "--steps", "--algorithm", "ring"}));
   EXPECT_EQ(text.exit_status, 0) << text.errors;
@@ -90,7 +83,7 @@ TEST_F(CollectiveVerb, WhatIsDoneOutlivesAKill) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   coordinator.end(SIGKILL);
   const std::string kept = content(path("saved"));
-  EXPECT_THAT(problems_of(kept), IsEmpty()) << kept;
+  EXPECT_THAT(problems_of_collective(kept), IsEmpty()) << kept;
   EXPECT_THAT(kept, HasSubstr("\"complete\": false,\n  \"ended_by\": \"under way, or killed\""));
   EXPECT_THAT(kept, HasSubstr("\"size_bytes\": 8"));
   const auto report = run_verb({"perf", "report", path("saved"), "-o", path("page.html")});

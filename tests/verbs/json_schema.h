@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "doc/json.h"
 
 namespace railbed {
@@ -120,5 +122,13 @@ class JsonSchema {
     for (const doc::Value& item : *value.as_array()) compare(*items, item, path + "[]");
   }
 };
+
+// A document that is well formed.
+inline doc::Value parsed(const std::string& text) {
+  doc::Diagnostics problems;
+  auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"output", text}), problems);
+  EXPECT_EQ(doc::render(problems), "") << text;
+  return value ? *std::move(value) : doc::Value();
+}
 
 }  // namespace railbed

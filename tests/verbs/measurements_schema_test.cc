@@ -19,13 +19,6 @@ namespace {
 using doc::Value;
 using testing::IsEmpty;
 
-Value parsed(const std::string& text) {
-  doc::Diagnostics problems;
-  auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"output", text}), problems);
-  EXPECT_EQ(doc::render(problems), "") << text;
-  return value ? *std::move(value) : Value();
-}
-
 std::filesystem::path schema_path() {
   return std::filesystem::path(source_dir()) / "docs/schemas/Measurements.json";
 }
@@ -38,7 +31,7 @@ bool is_optional(std::string_view key) {
 }
 
 // The schema of a value: numbers are integers where the writer's are.
-Value schema_of(const Value& value) {
+Value schema_of_sample(const Value& value) {
   Value out = Value::object();
   out.set("type", JsonSchema::type_of(value));
   if (const Value::Object* members = value.as_object()) {
@@ -46,13 +39,13 @@ Value schema_of(const Value& value) {
     Value properties = Value::object();
     for (const Value::Member& member : *members) {
       if (!is_optional(member.key)) required.push(member.key);
-      properties.set(member.key, schema_of(member.value));
+      properties.set(member.key, schema_of_sample(member.value));
     }
     out.set("required", std::move(required));
     out.set("properties", std::move(properties));
   } else if (const Value::Array* items = value.as_array()) {
     EXPECT_FALSE(items->empty()) << "the sample has an empty list";
-    if (!items->empty()) out.set("items", schema_of(items->front()));
+    if (!items->empty()) out.set("items", schema_of_sample(items->front()));
   }
   return out;
 }
@@ -90,7 +83,7 @@ TEST(MeasurementsSchema, NamesEveryFieldThatIsWritten) {
   schema.set("$comment", "SPDX-License-Identifier: Apache-2.0");
   schema.set("title", "Measurements");
   schema.set("description", "railbed perf bw, lat -o json and --save; fields are explained in docs/perf.md");
-  const Value of_sample = schema_of(written);
+  const Value of_sample = schema_of_sample(written);
   for (const Value::Member& member : *of_sample.as_object()) schema.set(member.key, member.value);
   for (const char* fixed : {"apiVersion", "kind", "schema"}) {
     Value constant = Value::object();

@@ -21,13 +21,6 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-doc::Value parsed(const std::string& text) {
-  doc::Diagnostics problems;
-  auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"output", text}), problems);
-  EXPECT_EQ(doc::render(problems), "") << text;
-  return value ? *std::move(value) : doc::Value();
-}
-
 class MeshVerb : public testing::Test {
  protected:
   MeshVerb() {
@@ -58,7 +51,7 @@ class MeshVerb : public testing::Test {
   std::filesystem::path folder_;
 };
 
-std::vector<std::string> problems_of(const std::string& json) {
+std::vector<std::string> problems_of_mesh(const std::string& json) {
   const std::string schema = content(std::filesystem::path(source_dir()) / "docs/schemas/Mesh.json");
   return JsonSchema(parsed(schema)).problems(parsed(json));
 }
@@ -70,7 +63,7 @@ TEST_F(MeshVerb, MeasuresSavesAndCompares) {
   const std::vector<std::string> ports = {first.port(), second.port()};
   const auto ran = run_verb(mesh(ports, "0.05", {"--save", path("mesh"), "-o", "json"}));
   EXPECT_TRUE(ran.exit_status == 0 || ran.exit_status == 2) << ran.errors;
-  EXPECT_THAT(problems_of(ran.output), IsEmpty());
+  EXPECT_THAT(problems_of_mesh(ran.output), IsEmpty());
   EXPECT_THAT(ran.output, HasSubstr("\"measured\": 1"));
   // The file says the same later, and against what nobody reaches.
   const auto shown =
@@ -82,7 +75,7 @@ TEST_F(MeshVerb, MeasuresSavesAndCompares) {
   EXPECT_THAT(shown.output, HasSubstr("no NIC is worse than in the baseline\n"));
   const auto as_json = run_verb({"perf", "mesh", "--from", path("mesh"), "--compare", path("mesh"), "--expect",
                                  "bw>=9000,p50<=0.001", "-o", "json"});
-  EXPECT_THAT(problems_of(as_json.output), IsEmpty());
+  EXPECT_THAT(problems_of_mesh(as_json.output), IsEmpty());
 }
 
 // Endpoints that come before their coordinator, which waits for one more than there are.
@@ -106,7 +99,7 @@ TEST_F(MeshVerb, EndpointsRegister) {
                              "--token-file", path("token"), "-D", "0.05", "-o", "json"});
   EXPECT_EQ(ran.exit_status, 2) << ran.errors;
   EXPECT_THAT(ran.output, HasSubstr("\"measured\": 1"));
-  EXPECT_THAT(problems_of(ran.output), IsEmpty());
+  EXPECT_THAT(problems_of_mesh(ran.output), IsEmpty());
   EXPECT_THAT(ran.errors, HasSubstr("endpoints can register at port " + port + "\n"));
   EXPECT_THAT(ran.errors, HasSubstr("2 of 3 endpoints registered within 8 s; the mesh is of those\n"));
 }
@@ -128,7 +121,7 @@ TEST_F(MeshVerb, CtrlCLeavesAPartialFile) {
   EXPECT_EQ(coordinator.end(SIGINT), 1);
   const auto shown = run_verb({"perf", "mesh", "--from", path("mesh"), "-o", "json"});
   EXPECT_EQ(shown.exit_status, 1);
-  EXPECT_THAT(problems_of(shown.output), IsEmpty());
+  EXPECT_THAT(problems_of_mesh(shown.output), IsEmpty());
   EXPECT_THAT(shown.output, HasSubstr("\"complete\": false"));
   EXPECT_THAT(shown.errors, HasSubstr("the mesh was stopped, or the file was cut"));
 }

@@ -16,20 +16,13 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-doc::Value parsed(const std::string& text) {
-  doc::Diagnostics problems;
-  auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"output", text}), problems);
-  EXPECT_EQ(doc::render(problems), "") << text;
-  return value ? *std::move(value) : doc::Value();
-}
-
-JsonSchema schema_of(const std::string& kind) {
+JsonSchema schema_of_kind(const std::string& kind) {
   return JsonSchema(parsed(content(std::filesystem::path(source_dir()) / "docs/schemas" / (kind + ".json"))));
 }
 
 TEST(ProbesSchema, HoldsAPing) {
   perf::PingReport report{.peer = "a", .role = perf::PingRole::kMover};
-  JsonSchema schema = schema_of("Ping");
+  JsonSchema schema = schema_of_kind("Ping");
   EXPECT_THAT(schema.problems(parsed(to_json(report))), IsEmpty());
   for (uint64_t i = 0; i < 200'000; ++i) report.add({.message_ns = 5 + i, .read_ns = 7 + i, .write_ns = 9});
   report.ended_by = "told to stop";
@@ -46,7 +39,7 @@ perf::JitterRound round(perf::PathLoad load, uint64_t probes) {
 }
 
 TEST(ProbesSchema, HoldsJitter) {
-  JsonSchema schema = schema_of("Jitter");
+  JsonSchema schema = schema_of_kind("Jitter");
   perf::JitterReport report;
   summarise({}, report);
   EXPECT_THAT(schema.problems(parsed(to_json(report))), IsEmpty());

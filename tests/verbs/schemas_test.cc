@@ -24,13 +24,6 @@ std::filesystem::path schemas() {
   return std::filesystem::path(source_dir()) / "docs/schemas";
 }
 
-Value parsed(const std::string& text) {
-  doc::Diagnostics problems;
-  auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"output", text}), problems);
-  EXPECT_EQ(doc::render(problems), "") << text;
-  return value ? *std::move(value) : Value();
-}
-
 // The problems of a document with the schema of its kind.
 std::vector<std::string> problems_of(const Value& document) {
   const Value* kind = document.find("kind");

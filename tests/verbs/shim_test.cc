@@ -24,7 +24,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using Environment = std::vector<std::string>;
+using PluginEnvironment = std::vector<std::string>;
 
 class Shim : public testing::Test {
  protected:
@@ -35,13 +35,13 @@ class Shim : public testing::Test {
   }
   ~Shim() override { std::filesystem::remove_all(folder_); }
 
-  Environment environment(const std::string& command, Environment more = {}) const {
+  PluginEnvironment environment(const std::string& command, PluginEnvironment more = {}) const {
     more.insert(more.end(),
                 {"CNI_COMMAND=" + command, "CNI_CONTAINERID=c1", "CNI_NETNS=/run/netns/a", "CNI_IFNAME=net1",
                  "CNI_PATH=/opt/cni/bin", "RAILBED_SOCKET=" + socket(), "RAILBED_PENDING=" + pending(), "SECRET=x"});
     return more;
   }
-  os::RunResult run(const Environment& entries, const std::string& input = "{}") const {
+  os::RunResult run(const PluginEnvironment& entries, const std::string& input = "{}") const {
     auto processes = os::real_processes();
     auto ran = processes->run({.program = folder_ / "macvlan",
                                .environment = entries,
@@ -131,7 +131,7 @@ TEST_F(Shim, WithoutAnAgentSaysWhatTheSpecificationHasForIt) {
   EXPECT_EQ(run("VERSION").output,
             "{\"cniVersion\":\"1.1.0\",\"supportedVersions\":[\"0.3.0\",\"0.3.1\",\"0.4.0\",\"1.0.0\",\"1.1.0\"]}\n");
   EXPECT_THAT(kept(), IsEmpty());
-  auto about = run(Environment{});
+  auto about = run(PluginEnvironment{});
   EXPECT_EQ(about.exit_status, 0);
   EXPECT_THAT(about.output, IsEmpty());
   EXPECT_THAT(about.errors, HasSubstr("railbed-cni-shim/"));

@@ -8,7 +8,7 @@
 namespace railbed::check {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_page(std::string_view text) {
   const size_t first = text.find_first_not_of(" \n");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \n") - first + 1);
@@ -22,8 +22,8 @@ void read_page(const DataFile& file, std::vector<Explanation>& out) {
     const size_t next = file.text.find("\n## ", line_end);
     const std::string_view heading = file.text.substr(begin, line_end - begin);
     const size_t blank = std::min(heading.find(' '), heading.size());
-    out.push_back({heading.substr(0, blank), trimmed(heading.substr(blank)),
-                   trimmed(file.text.substr(line_end, next - line_end)), file.name});
+    out.push_back({heading.substr(0, blank), trimmed_page(heading.substr(blank)),
+                   trimmed_page(file.text.substr(line_end, next - line_end)), file.name});
     at = file.text.find(kHeading, line_end);
   }
 }

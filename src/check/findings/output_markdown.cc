@@ -31,13 +31,13 @@ bool tells(const doc::Diagnostic& finding, const doc::Value& mistake) {
   return finding.subject.field.find(text_at(mistake, "field")) != std::string::npos;
 }
 
-struct Row {
+struct MistakeRow {
   std::string places;
   std::string ids;
 };
 
 // The places of a mistake; several findings in one line count as one place.
-Row row_of(const doc::Value& mistake, const Report& report) {
+MistakeRow row_of(const doc::Value& mistake, const Report& report) {
   constexpr int kShown = 6;
   std::vector<std::string> places;
   std::vector<std::string> ids;
@@ -60,7 +60,7 @@ std::string to_mistakes(const Report& report) {
   int number = 0;
   int found = 0;
   for (const doc::Value& mistake : *kMistakes.find("mistakes")->as_array()) {
-    const Row row = row_of(mistake, report);
+    const MistakeRow row = row_of(mistake, report);
     const bool needs_facts = report.nodes == 0 && text_at(mistake, "needs") == "facts";
     out += fmt::format("| {} | {} | {} | {} |\n", ++number, cell(text_at(mistake, "says")),
                        row.places.empty() ? (needs_facts ? "(needs node facts)" : "–") : cell(row.places), row.ids);

@@ -12,13 +12,13 @@
 namespace railbed::check {
 namespace {
 
-Report report_of(const std::string& name) {
+Report report_of_example(const std::string& name) {
   const auto path = testdata() / "check-output" / name;
   return check({std::make_shared<doc::Source>(doc::Source{name, content(path)})}, {}, {});
 }
 
 TEST(OutputTest, EveryForm) {
-  const Report report = report_of("bundle.yaml");
+  const Report report = report_of_example("bundle.yaml");
   const auto folder = testdata() / "check-output";
   expect_golden(folder / "report.txt", to_text(report));
   expect_golden(folder / "report.json", doc::to_json(to_value(report), 2) + "\n");
@@ -99,9 +99,9 @@ TEST(OutputTest, JsonAndSarifAreJson) {
 }
 
 TEST(OutputTest, ReportsOfSeveralBundlesAddUp) {
-  Report both = report_of("bundle.yaml");
+  Report both = report_of_example("bundle.yaml");
   const size_t findings = both.findings.all().size();
-  both.add(report_of("bundle.yaml"));
+  both.add(report_of_example("bundle.yaml"));
   EXPECT_EQ(both.findings.all().size(), 2 * findings);
   EXPECT_EQ(both.objects(), 4);
   EXPECT_EQ(both.unknown_kinds.at("Gizmo"), 2);

@@ -8,7 +8,7 @@
 namespace railbed::check {
 namespace {
 
-constexpr std::string_view kWords = "railbed: ignore";
+constexpr std::string_view kIgnoreWords = "railbed: ignore";
 constexpr size_t kMaxIgnores = 1000;  // per file; more cannot be deliberate
 
 struct Ignore {
@@ -26,7 +26,7 @@ struct Lines {
   int count() const { return static_cast<int>(text.size()); }
 };
 
-Lines lines_of(std::string_view text) {
+Lines comment_lines_of(std::string_view text) {
   Lines lines;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -38,17 +38,17 @@ Lines lines_of(std::string_view text) {
   return lines;
 }
 
-size_t indent_of(std::string_view line) {
+size_t margin_of(std::string_view line) {
   return std::min(line.find_first_not_of(" \t"), line.size());
 }
 
 bool is_nothing(std::string_view line) {
-  const size_t first = indent_of(line);
+  const size_t first = margin_of(line);
   return first == line.size() || line[first] == '#';
 }
 
 bool is_fence(std::string_view line) {
-  line.remove_prefix(indent_of(line));
+  line.remove_prefix(margin_of(line));
   return line.starts_with("```") || line.starts_with("~~~");
 }
 
@@ -78,10 +78,10 @@ void cover_below(const Lines& lines, int number, bool markdown, Ignore& ignore) 
   } else if (!markdown && begins_document(lines, number)) {
     ignore.last = end_of_document(lines, next);
   } else {
-    const size_t indent = indent_of(lines.at(next));
+    const size_t indent = margin_of(lines.at(next));
     for (int i = next + 1; i <= lines.count(); ++i) {
       if (is_nothing(lines.at(i))) continue;
-      if (indent_of(lines.at(i)) <= indent) break;
+      if (margin_of(lines.at(i)) <= indent) break;
       ignore.last = i;
     }
   }
@@ -89,23 +89,23 @@ void cover_below(const Lines& lines, int number, bool markdown, Ignore& ignore) 
 
 std::vector<Ignore> ignores_in(const doc::SourcePtr& source) {
   std::vector<Ignore> found;
-  if (source->text.find(kWords) == std::string::npos) return found;
-  const Lines lines = lines_of(source->text);
+  if (source->text.find(kIgnoreWords) == std::string::npos) return found;
+  const Lines lines = comment_lines_of(source->text);
   for (int number = 1; number <= lines.count() && found.size() < kMaxIgnores; ++number) {
     const std::string_view line = lines.at(number);
-    const size_t at = line.find(kWords);
+    const size_t at = line.find(kIgnoreWords);
     if (at == std::string_view::npos) continue;
     const std::string_view before = line.substr(0, at);
     const bool hash = before.ends_with("# ") || before.ends_with("#");
     const bool markdown = before.ends_with("<!-- ") || before.ends_with("<!--");
     if (!hash && !markdown) continue;
-    std::string_view rest = line.substr(at + kWords.size());
+    std::string_view rest = line.substr(at + kIgnoreWords.size());
     if (const size_t close = rest.find("-->"); markdown && close != std::string_view::npos)
       rest = rest.substr(0, close);
     const size_t begin = std::min(rest.find_first_not_of(" \t:"), rest.size());
     const size_t end = std::min(rest.find_first_of(" \t", begin), rest.size());
     Ignore ignore{.id = std::string(rest.substr(begin, end - begin))};
-    const auto column = static_cast<int>(at + kWords.size() + begin) + 1;
+    const auto column = static_cast<int>(at + kIgnoreWords.size() + begin) + 1;
     const size_t offset = static_cast<size_t>(line.data() - source->text.data()) + static_cast<size_t>(column) - 1;
     ignore.span = {source, number, column, static_cast<int>(ignore.id.size()), static_cast<uint32_t>(offset)};
     const size_t reason = rest.find_first_not_of(" \t:-", end);

@@ -8,8 +8,6 @@
 namespace railbed::check {
 namespace {
 
-constexpr std::string_view kNoBreak = "\xC2\xA0";
-
 // Whether the line has "key: …" or "key:", which a manifest has and prose has not.
 bool is_of_manifest(std::string_view content) {
   size_t end = 0;

@@ -6,9 +6,13 @@
 // which names the cause. Threading: a pure function. Failure: none.
 #pragma once
 
+#include <string_view>
+
 #include "doc/diagnostic.h"
 
 namespace railbed::check {
+
+inline constexpr std::string_view kNoBreak = "\xC2\xA0";
 
 // Reports one finding per source, RB-YAML-005, at the first line indented with no-break spaces; its edits replace all
 // of them by blanks. Returns whether there is any.

@@ -14,6 +14,7 @@
 #include "check/read/templates.h"
 #include "check/schema/schema.h"
 #include "doc/json.h"
+#include "doc/members.h"
 #include "doc/yaml.h"
 
 namespace railbed::check {
@@ -21,12 +22,6 @@ namespace railbed::check {
 using doc::Value;
 
 namespace {
-
-std::string text_at(const Value& object, std::string_view key) {
-  const Value* value = object.find(key);
-  const std::string* text = value ? value->as_string() : nullptr;
-  return text ? *text : std::string();
-}
 
 // The items of a `kind: List` or `kind: SriovNetworkList`; null for any other object.
 const Value::Array* list_items(const Value& value, const std::string& kind) {
@@ -274,7 +269,7 @@ class Reader {
   }
 
   void add(Value value, Origin origin) {
-    const std::string kind = text_at(value, "kind");
+    const std::string kind = doc::text_in(value, "kind");
     if (kind.empty()) {
       if (origin == Origin::kFile) bundle_.without_kind.push_back(std::move(value));
       return;
@@ -302,11 +297,11 @@ class Reader {
 }  // namespace
 
 void describe(Document& document) {
-  document.kind = text_at(document.value, "kind");
-  document.api_version = text_at(document.value, "apiVersion");
+  document.kind = doc::text_in(document.value, "kind");
+  document.api_version = doc::text_in(document.value, "apiVersion");
   const Value* metadata = document.value.find("metadata");
-  document.name = metadata ? text_at(*metadata, "name") : "";
-  document.ns = metadata ? text_at(*metadata, "namespace") : "";
+  document.name = metadata ? doc::text_in(*metadata, "name") : "";
+  document.ns = metadata ? doc::text_in(*metadata, "namespace") : "";
   if (document.ns.empty()) document.ns = "default";
 }
 

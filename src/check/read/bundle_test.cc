@@ -8,15 +8,15 @@
 namespace railbed::check {
 namespace {
 
-struct Read {
+struct ReadFile {
   Bundle bundle;
   std::string findings;
 };
 
-Read read(const std::string& name, const std::string& text) {
+ReadFile read_file(const std::string& name, const std::string& text) {
   doc::Diagnostics diagnostics;
   auto source = std::make_shared<const doc::Source>(doc::Source{name, text});
-  Read out{read_bundle({source}, diagnostics), {}};
+  ReadFile out{read_bundle({source}, diagnostics), {}};
   out.findings = doc::render(diagnostics);
   return out;
 }
@@ -50,7 +50,7 @@ spec:
 )";
 
 TEST(ReadBundle, ExpandsListsAndCountsUnknownKinds) {
-  const Read r = read("a.yaml", R"(apiVersion: v1
+  const ReadFile r = read_file("a.yaml", R"(apiVersion: v1
 kind: List
 items:
 - apiVersion: v1
@@ -74,35 +74,35 @@ key: without kind
 }
 
 TEST(ReadBundle, ReadsFencesAtAnyIndentationWithTheirPlaces) {
-  const Read r = read("a.md",
-                      "# Title\n"
-                      "1. Apply it:\n"
-                      "\n"
-                      "   ```yaml title=x\n"
-                      "   apiVersion: v1\n"
-                      "   kind: Pod\n"
-                      "   metadata:\n"
-                      "     name: a\n"
-                      "   ---\n"
-                      "   apiVersion: v1\n"
-                      "   kind: Pod\n"
-                      "   metadata:\n"
-                      "     name: b\n"
-                      "   ```\n"
-                      "~~~\n"
-                      "kind: Pod\n"
-                      "metadata: {name: c}\n"
-                      "~~~\n"
-                      "```json\n"
-                      "{\"kind\": \"Pod\", \"metadata\": {\"name\": \"d\"}}\n"
-                      "```\n"
-                      "```yaml\n"
-                      "resources:\n"
-                      "  limits: {cpu: 1}\n"
-                      "```\n"
-                      "```python\n"
-                      "kind: Pod\n"
-                      "```\n");
+  const ReadFile r = read_file("a.md",
+                               "# Title\n"
+                               "1. Apply it:\n"
+                               "\n"
+                               "   ```yaml title=x\n"
+                               "   apiVersion: v1\n"
+                               "   kind: Pod\n"
+                               "   metadata:\n"
+                               "     name: a\n"
+                               "   ---\n"
+                               "   apiVersion: v1\n"
+                               "   kind: Pod\n"
+                               "   metadata:\n"
+                               "     name: b\n"
+                               "   ```\n"
+                               "~~~\n"
+                               "kind: Pod\n"
+                               "metadata: {name: c}\n"
+                               "~~~\n"
+                               "```json\n"
+                               "{\"kind\": \"Pod\", \"metadata\": {\"name\": \"d\"}}\n"
+                               "```\n"
+                               "```yaml\n"
+                               "resources:\n"
+                               "  limits: {cpu: 1}\n"
+                               "```\n"
+                               "```python\n"
+                               "kind: Pod\n"
+                               "```\n");
   EXPECT_EQ(labels(r.bundle), (Lines{"Pod a", "Pod b", "Pod c", "Pod d"}));
   EXPECT_EQ(r.findings, "");
   const doc::Value* name = r.bundle.documents[1].value.find("metadata")->find("name");
@@ -112,9 +112,9 @@ TEST(ReadBundle, ReadsFencesAtAnyIndentationWithTheirPlaces) {
 }
 
 TEST(ReadBundle, TellsMistakesInAFenceAtTheirPlaceAndReadsTheRest) {
-  const Read r = read("a.md",
-                      "```yaml\nkind: Pod\nmetadata:\n  name: a\n bad: 1\n```\n"
-                      "```yaml\nkind: Pod\nmetadata: {name: b}\n");
+  const ReadFile r = read_file("a.md",
+                               "```yaml\nkind: Pod\nmetadata:\n  name: a\n bad: 1\n```\n"
+                               "```yaml\nkind: Pod\nmetadata: {name: b}\n");
   EXPECT_EQ(labels(r.bundle), (Lines{"Pod b"}));
   EXPECT_NE(r.findings.find("a.md:5:2: error: 'bad' begins at column 2"), std::string::npos) << r.findings;
   EXPECT_NE(r.findings.find("a.md:7:1: warning: the block that begins here is never closed [RB-DOC-002]"),
@@ -123,16 +123,16 @@ TEST(ReadBundle, TellsMistakesInAFenceAtTheirPlaceAndReadsTheRest) {
 }
 
 TEST(ReadBundle, ReadsAsciiDocListingsAndCarriageReturns) {
-  const Read r = read("a.adoc",
-                      "Text:\r\n\r\n[source,yaml]\r\n----\r\nkind: Pod\r\nmetadata:\r\n  name: a\r\n----\r\n"
-                      "[source,terminal]\r\n----\r\n$ oc get pods -n net\r\n----\r\n");
+  const ReadFile r = read_file("a.adoc",
+                               "Text:\r\n\r\n[source,yaml]\r\n----\r\nkind: Pod\r\nmetadata:\r\n  name: a\r\n----\r\n"
+                               "[source,terminal]\r\n----\r\n$ oc get pods -n net\r\n----\r\n");
   EXPECT_EQ(labels(r.bundle), (Lines{"Pod a"}));
   EXPECT_EQ(commands(r.bundle), (Lines{"oc get pods -n net"}));
   EXPECT_EQ(r.findings, "");
 }
 
 TEST(ReadBundle, FindsObjectsInRunningTextThatKeptTheirIndentation) {
-  const Read r = read(
+  const ReadFile r = read_file(
       "page.txt", "Create it:\n\n" + std::string(kPolicy) + "\nThis makes four functions: use them.\n  Not this.\n");
   EXPECT_EQ(labels(r.bundle), (Lines{"SriovNetworkNodePolicy net/fast"}));
   EXPECT_FALSE(r.bundle.documents[0].rebuilt);
@@ -141,7 +141,7 @@ TEST(ReadBundle, FindsObjectsInRunningTextThatKeptTheirIndentation) {
 }
 
 TEST(ReadBundle, TakesDefinitionsOutOfAnsibleTasks) {
-  const Read r = read("play.yml", R"(- name: Fast networks
+  const ReadFile r = read_file("play.yml", R"(- name: Fast networks
   hosts: localhost
   tasks:
     - name: policy
@@ -176,7 +176,7 @@ TEST(ReadBundle, TakesDefinitionsOutOfAnsibleTasks) {
 }
 
 TEST(ReadBundle, FillsInWhatAPlayTellsAboutJinja) {
-  const Read r = read("play.yml", R"(- hosts: localhost
+  const ReadFile r = read_file("play.yml", R"(- hosts: localhost
   vars: {vfs: 8, ns: ai, other: "{{ ns }}"}
   tasks:
     - k8s:
@@ -197,17 +197,17 @@ TEST(ReadBundle, FillsInWhatAPlayTellsAboutJinja) {
 }
 
 TEST(ReadBundle, ReadsPromptsCommentsAndOutput) {
-  const Read r = read("a.md",
-                      "```\n"
-                      "# Check the links first\n"
-                      "# sminfo -C mlx5_0\n"
-                      "sminfo: sm lid 1\n"
-                      "\n"
-                      "$ lspci -nn | grep -i mellanox   # all of them\n"
-                      "5e:00.0 Ethernet controller\n"
-                      "[root@n1 ~]# NCCL_DEBUG=INFO sudo -E ib_write_bw -d mlx5_0 \\\n"
-                      "    --report_gbits 2>&1 > /tmp/x\n"
-                      "```\n");
+  const ReadFile r = read_file("a.md",
+                               "```\n"
+                               "# Check the links first\n"
+                               "# sminfo -C mlx5_0\n"
+                               "sminfo: sm lid 1\n"
+                               "\n"
+                               "$ lspci -nn | grep -i mellanox   # all of them\n"
+                               "5e:00.0 Ethernet controller\n"
+                               "[root@n1 ~]# NCCL_DEBUG=INFO sudo -E ib_write_bw -d mlx5_0 \\\n"
+                               "    --report_gbits 2>&1 > /tmp/x\n"
+                               "```\n");
   EXPECT_EQ(commands(r.bundle),
             (Lines{"sminfo -C mlx5_0", "lspci -nn", "grep -i mellanox", "ib_write_bw -d mlx5_0 --report_gbits"}));
   ASSERT_EQ(r.bundle.commands[0].output.size(), 1u);
@@ -219,25 +219,25 @@ TEST(ReadBundle, ReadsPromptsCommentsAndOutput) {
 }
 
 TEST(ReadBundle, FollowsExecDebugAndShells) {
-  const Read r = read("a.sh",
-                      "#!/bin/bash\n"
-                      "kubectl -n net exec -it pod-1 -c main -- ib_write_bw -d mlx5_0\n"
-                      "oc exec <pod-2> -- bash -c 'rping -s -v; ibv_devinfo'\n"
-                      "kubectl get pods -o name | head -1\n"
-                      "x=$(ibstat -l)\n"
-                      "for n in a b; do ssh \"$n\" sminfo; done\n");
+  const ReadFile r = read_file("a.sh",
+                               "#!/bin/bash\n"
+                               "kubectl -n net exec -it pod-1 -c main -- ib_write_bw -d mlx5_0\n"
+                               "oc exec <pod-2> -- bash -c 'rping -s -v; ibv_devinfo'\n"
+                               "kubectl get pods -o name | head -1\n"
+                               "x=$(ibstat -l)\n"
+                               "for n in a b; do ssh \"$n\" sminfo; done\n");
   EXPECT_EQ(commands(r.bundle),
             (Lines{"@pod-1 ib_write_bw -d mlx5_0", "@<pod-2> rping -s -v", "@<pod-2> ibv_devinfo",
                    "kubectl get pods -o name", "head -1", "ibstat -l", "for n in a b", "ssh $n sminfo", "done"}));
   EXPECT_EQ(r.bundle.commands[1].words[1].span.to_string(), "a.sh:3:35");
-  const Read debug =
-      read("b.md", "```\n$ oc debug node/n1\nsh-4.4# chroot /host\nsh-4.4# ls /dev/infiniband\nuverbs0\n```\n");
+  const ReadFile debug =
+      read_file("b.md", "```\n$ oc debug node/n1\nsh-4.4# chroot /host\nsh-4.4# ls /dev/infiniband\nuverbs0\n```\n");
   EXPECT_EQ(commands(debug.bundle), (Lines{"@node/n1 chroot /host", "@node/n1 ls /dev/infiniband"}));
   EXPECT_EQ(debug.bundle.commands[1].output.size(), 1u);
 }
 
 TEST(ReadBundle, ReadsHereDocumentsAsManifests) {
-  const Read r = read(
+  const ReadFile r = read_file(
       "a.md", "```bash\ncat <<'EOF' | kubectl apply -f -\n" + std::string(kPolicy) + "EOF\nkubectl get pods\n```\n");
   EXPECT_EQ(labels(r.bundle), (Lines{"SriovNetworkNodePolicy net/fast"}));
   EXPECT_EQ(commands(r.bundle), (Lines{"cat", "kubectl apply -f -", "kubectl get pods"}));
@@ -250,33 +250,33 @@ TEST(ReadBundle, TellsManifestsFromTextByHowTheyBegin) {
        {policy, "\n\n" + policy, "---\n" + policy, "# a comment\n" + policy,
         std::string("kind: Pod\nmetadata: {name: a}\n"), std::string(R"({"kind": "Pod", "metadata": {"name": "a"}})"),
         std::string(R"( [{"kind": "Pod", "metadata": {"name": "a"}}])")}) {
-    const Read r = read("standard input", text);
+    const ReadFile r = read_file("standard input", text);
     EXPECT_TRUE(r.bundle.prose.empty()) << text;
     EXPECT_EQ(r.findings, "") << text;
   }
   for (const std::string& text :
        {"Create this:\n\n" + policy, std::string("The kind: of page\n"), std::string("kinds\n")})
-    EXPECT_FALSE(read("standard input", text).bundle.prose.empty()) << text;
-  EXPECT_TRUE(read("standard input", "").bundle.prose.empty());
+    EXPECT_FALSE(read_file("standard input", text).bundle.prose.empty()) << text;
+  EXPECT_TRUE(read_file("standard input", "").bundle.prose.empty());
 }
 
 TEST(ReadBundle, FindsCommandsInJoinedText) {
-  const Read r =
-      read("a.txt",
-           "See the nodes:\n"
-           "$ oc debug node/<node> sh-4.4# chroot /host sh-4.4# ls -l /dev/infiniband/The output lists them.\n"
-           "# On the server $ oc exec <pod-1> -- ib_write_bw -d <dev> # On the client $ oc exec <pod-2> -- "
-           "ib_write_bw -d <dev> <ip>The output displays it.\n"
-           "ibping -S -C mlx5_0\n"
-           "oc is the client.\n"
-           "$ ibping -c 3 -L 1A line per answer follows.\n");
+  const ReadFile r =
+      read_file("a.txt",
+                "See the nodes:\n"
+                "$ oc debug node/<node> sh-4.4# chroot /host sh-4.4# ls -l /dev/infiniband/The output lists them.\n"
+                "# On the server $ oc exec <pod-1> -- ib_write_bw -d <dev> # On the client $ oc exec <pod-2> -- "
+                "ib_write_bw -d <dev> <ip>The output displays it.\n"
+                "ibping -S -C mlx5_0\n"
+                "oc is the client.\n"
+                "$ ibping -c 3 -L 1A line per answer follows.\n");
   EXPECT_EQ(commands(r.bundle),
             (Lines{"@node/<node> chroot /host", "@node/<node> ls -l /dev/infiniband/", "@<pod-1> ib_write_bw -d <dev>",
                    "@<pod-2> ib_write_bw -d <dev> <ip>", "ibping -S -C mlx5_0", "ibping -c 3 -L 1"}));
 }
 
 TEST(ReadBundle, ReadsCommandsInCodeSpans) {
-  const Read r = read("a.md", "# rping\nRun `ib_write_bw -d mlx5_0 -a` or `rping`, see `spec.numVfs`.\n");
+  const ReadFile r = read_file("a.md", "# rping\nRun `ib_write_bw -d mlx5_0 -a` or `rping`, see `spec.numVfs`.\n");
   EXPECT_EQ(commands(r.bundle), (Lines{"ib_write_bw -d mlx5_0 -a"}));
   EXPECT_EQ(r.bundle.commands[0].words[0].span.to_string(), "a.md:2:6");
 }
@@ -317,7 +317,7 @@ TEST(ReadBundle, TakesTimeLinearInHostileText) {
 }
 
 TEST(ReadBundle, RefusesWhatIsNoText) {
-  EXPECT_EQ(read("a.md", "\xFF\xFEx").findings,
+  EXPECT_EQ(read_file("a.md", "\xFF\xFEx").findings,
             "a.md: error: the file is UTF-16 [RB-DOC-003]\n  fix: save it as UTF-8\n");
 }
 

@@ -89,7 +89,7 @@ std::string reason(const std::vector<Contradiction>& all, const Grouping& group)
 }
 
 // The groups of `group`, in the order of their first sources.
-std::vector<std::vector<doc::SourcePtr>> split(const std::vector<doc::SourcePtr>& sources, const Grouping& group) {
+std::vector<std::vector<doc::SourcePtr>> groups_of(const std::vector<doc::SourcePtr>& sources, const Grouping& group) {
   std::map<std::string, size_t> numbers;
   std::vector<std::vector<doc::SourcePtr>> groups;
   for (const doc::SourcePtr& source : sources) {
@@ -117,7 +117,7 @@ FileGroups group_by_folder(const std::vector<doc::SourcePtr>& sources) {
   if (out.why.empty()) out.why = pages;
   if (out.why.empty()) out.why = reason(all, group);
   if (out.why.empty()) return out;
-  out.groups = split(sources, group);
+  out.groups = groups_of(sources, group);
   return out;
 }
 

@@ -14,7 +14,7 @@ using doc::Value;
 constexpr std::string_view kOpen = "{{";
 constexpr std::string_view kClose = "}}";
 
-bool is_word(char c) {
+bool is_word_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
@@ -23,7 +23,7 @@ std::string_view variable(std::string_view expression) {
   const size_t begin = expression.find_first_not_of(" \t-");
   if (begin == std::string_view::npos) return {};
   size_t end = begin;
-  while (end < expression.size() && is_word(expression[end])) ++end;
+  while (end < expression.size() && is_word_character(expression[end])) ++end;
   return expression.substr(begin, end - begin);
 }
 
@@ -109,7 +109,8 @@ bool is_jinja(const doc::Span& span) {
 bool is_shell_variable(const doc::Span& span) {
   const std::string_view text = written_at(span);
   const size_t at = text.find('$');
-  return at != std::string_view::npos && at + 1 < text.size() && (text[at + 1] == '{' || is_word(text[at + 1]));
+  return at != std::string_view::npos && at + 1 < text.size() &&
+         (text[at + 1] == '{' || is_word_character(text[at + 1]));
 }
 
 bool is_marked_name(const doc::Span& span) {
@@ -117,7 +118,7 @@ bool is_marked_name(const doc::Span& span) {
   const size_t begin = text.find("<<");
   const size_t end = begin == std::string_view::npos ? begin : text.find(">>", begin + 2);
   if (end == std::string_view::npos || end == begin + 2) return false;
-  return std::ranges::all_of(text.substr(begin + 2, end - begin - 2), [](char one) { return is_word(one); });
+  return std::ranges::all_of(text.substr(begin + 2, end - begin - 2), [](char one) { return is_word_character(one); });
 }
 
 }  // namespace railbed::check

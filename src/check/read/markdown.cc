@@ -15,15 +15,15 @@ struct Fence {
   std::string_view info;
 };
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_line(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 // "yaml" from "yaml", "{.yaml}", "yaml:file.yaml" or "yaml title=x".
-std::string_view first_word(std::string_view info) {
-  info = trimmed(info);
+std::string_view language_word(std::string_view info) {
+  info = trimmed_line(info);
   while (!info.empty() && (info[0] == '{' || info[0] == '.')) info.remove_prefix(1);
   return info.substr(0, info.find_first_of(" \t,:}{"));
 }
@@ -36,27 +36,27 @@ std::optional<Fence> opening(std::string_view line) {
   if (last - indent < 3) return std::nullopt;
   const std::string_view info = line.substr(last);
   if (mark == '`' && info.find('`') != std::string_view::npos) return std::nullopt;
-  return Fence{mark, last - indent, indent, first_word(info)};
+  return Fence{mark, last - indent, indent, language_word(info)};
 }
 
 // The language in `[source,yaml]` or `[,yaml]`, which may be empty.
 std::optional<std::string_view> listing_attributes(std::string_view line) {
-  line = trimmed(line);
+  line = trimmed_line(line);
   if (!line.starts_with("[") || !line.ends_with("]")) return std::nullopt;
   line = line.substr(1, line.size() - 2);
   const size_t comma = line.find(',');
-  const std::string_view style = trimmed(line.substr(0, comma));
+  const std::string_view style = trimmed_line(line.substr(0, comma));
   if (!style.empty() && !style.starts_with("source") && !style.starts_with("listing")) return std::nullopt;
-  return comma == std::string_view::npos ? std::string_view() : first_word(line.substr(comma + 1));
+  return comma == std::string_view::npos ? std::string_view() : language_word(line.substr(comma + 1));
 }
 
 bool is_dashes(std::string_view line) {
-  line = trimmed(line);
+  line = trimmed_line(line);
   return line.size() >= 4 && line.find_first_not_of('-') == std::string_view::npos;
 }
 
 bool closes(const Fence& fence, std::string_view line) {
-  line = trimmed(line);
+  line = trimmed_line(line);
   const bool only_marks = !line.empty() && line.find_first_not_of(fence.mark) == std::string_view::npos;
   return only_marks && (fence.mark == '-' ? line.size() == fence.length : line.size() >= fence.length);
 }
@@ -89,7 +89,7 @@ class Splitter {
   std::optional<Fence> opens(std::string_view line) const {
     if (auto fence = opening(line)) return fence;
     if (!attributes_ || !is_dashes(line)) return std::nullopt;
-    return Fence{'-', trimmed(line).size(), std::min(line.find('-'), line.size()), *attributes_};
+    return Fence{'-', trimmed_line(line).size(), std::min(line.find('-'), line.size()), *attributes_};
   }
 
   void open(const Fence& fence, const PageLine& line) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/read/markdown.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace railbed::check {

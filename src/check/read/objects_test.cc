@@ -8,7 +8,7 @@ namespace {
 
 using doc::Value;
 
-Value network() {
+Value network_of_rail() {
   Value value;
   value.set("kind", "SriovNetwork");
   value.set("metadata", Value()).set("name", "rail0");
@@ -21,7 +21,7 @@ Value network() {
 }
 
 TEST(ObjectsWithoutText, EveryFieldIsFoundByItsPlace) {
-  const Bundle bundle = bundle_of({network()});
+  const Bundle bundle = bundle_of({network_of_rail()});
   ASSERT_EQ(bundle.documents.size(), 1u);
   const Document& document = bundle.documents[0];
   EXPECT_EQ(document.label(), "SriovNetwork rail0");
@@ -36,7 +36,7 @@ TEST(ObjectsWithoutText, EveryFieldIsFoundByItsPlace) {
 }
 
 TEST(ObjectsWithoutText, APlaceIsNoneOfAText) {
-  const Bundle bundle = bundle_of({network()});
+  const Bundle bundle = bundle_of({network_of_rail()});
   const Value& vlan = *bundle.documents[0].value.find("spec")->find("vlan");
   EXPECT_FALSE(vlan.span.known());
   EXPECT_EQ(vlan.written(), "");
@@ -47,7 +47,7 @@ TEST(ObjectsWithoutText, APlaceIsNoneOfAText) {
 }
 
 TEST(ObjectsWithoutText, TwoOfOneNameAreTwo) {
-  const Bundle bundle = bundle_of({network(), network()});
+  const Bundle bundle = bundle_of({network_of_rail(), network_of_rail()});
   const ObjectIndex index(bundle);
   for (const Document& document : bundle.documents) EXPECT_EQ(index.at(document.value.find("spec")->span), &document);
   EXPECT_EQ(index.at({}), nullptr);
@@ -57,7 +57,7 @@ TEST(ObjectsWithoutText, AListIsItsItemsAndWhatHasNoKindIsLeftOut) {
   Value list;
   list.set("kind", "SriovNetworkList");
   Value& items = list.set("items", Value::array());
-  items.push(network());
+  items.push(network_of_rail());
   items.push(Value::object());
   items.push("text");
   EXPECT_EQ(bundle_of({list, Value(), Value(7)}).documents.size(), 1u);

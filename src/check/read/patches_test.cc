@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/read/patches.h"
 
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>

@@ -70,7 +70,7 @@ struct Count {
   int64_t (*of)(const Value*) = count_of;
 };
 
-struct Row {
+struct PodKind {
   std::string_view kind;
   std::string_view path;  // of an object with metadata and spec, or of a PodSpec itself
   bool is_spec = false;   // a PodSpec; the annotations are those of the object
@@ -78,7 +78,7 @@ struct Row {
 };
 
 constexpr std::string_view kReplicas = "spec.replicas";
-constexpr Row kRows[] = {
+constexpr PodKind kPodKinds[] = {
     {"Pod", ""},
     {"PodTemplate", "template"},
     {"Deployment", "spec.template", false, {{{kReplicas}}}},
@@ -174,7 +174,7 @@ const Value* value_beside(const Value& object, std::string_view path, const Plac
   return value;
 }
 
-int64_t replicas_of(const Value& object, const Row& row, const Place& place) {
+int64_t replicas_of(const Value& object, const PodKind& row, const Place& place) {
   int64_t replicas = 1;
   for (const Count& count : row.counts) {
     if (count.path.empty()) continue;
@@ -201,7 +201,7 @@ void read_containers(const Value& spec, std::string_view key, bool init, std::ve
   }
 }
 
-PodTemplate read_template(const Document& document, const Row& row, const Place& place) {
+PodTemplate read_template(const Document& document, const PodKind& row, const Place& place) {
   PodTemplate pod{.document = &document,
                   .path = place.path,
                   .spec = row.is_spec ? place.value : place.value->find("spec"),
@@ -269,7 +269,7 @@ int64_t PodTemplate::resource_count(std::string_view key) const {
 std::vector<PodTemplate> find_pods(const Bundle& bundle) {
   std::vector<PodTemplate> pods;
   for (const Document& document : bundle.documents)
-    for (const Row& row : kRows) {
+    for (const PodKind& row : kPodKinds) {
       if (row.kind != document.kind) continue;
       std::vector<Place> places;
       find_places(document.value, row.path, {}, places);

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Bundle bundle_of(const std::string& text) {
+Bundle bundle_read_from(const std::string& text) {
   Bundle bundle;
   doc::Diagnostics problems;
   const auto source = std::make_shared<doc::Source>(doc::Source{"a.yaml", text});
@@ -28,7 +28,7 @@ Bundle bundle_of(const std::string& text) {
 
 // "path replicas first-container", for each pod.
 std::vector<std::string> pods_in(const std::string& text) {
-  const Bundle bundle = bundle_of(text);
+  const Bundle bundle = bundle_read_from(text);
   std::vector<std::string> out;
   for (const PodTemplate& pod : find_pods(bundle))
     out.push_back(fmt::format("{} {} {}{}", pod.path, pod.replicas,
@@ -95,7 +95,7 @@ TEST(FindPods, AGroupWithoutALeaderTemplateIsMadeOfItsWorkerTemplate) {
 }
 
 TEST(FindPods, AnInferenceServiceHasPodSpecsAndItsOwnAnnotations) {
-  const Bundle bundle = bundle_of(
+  const Bundle bundle = bundle_read_from(
       "kind: LLMInferenceService\n"
       "metadata:\n"
       "  name: x\n"
@@ -140,7 +140,7 @@ TEST(FindPods, WhatIsNotThereOrOfAnotherTypeIsLeftOut) {
 }
 
 TEST(PodTemplate, CountsResourcesAsTheSchedulerDoes) {
-  const Bundle bundle = bundle_of(
+  const Bundle bundle = bundle_read_from(
       "kind: Pod\n"
       "spec:\n"
       "  initContainers:\n"

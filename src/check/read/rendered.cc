@@ -57,7 +57,7 @@ std::vector<Renderable> charts(const std::vector<doc::SourcePtr>& sources) {
 }
 
 // The paths that a kustomization takes its objects and patches from: items are paths, or objects with a `path`.
-std::set<std::string> parts_of(const doc::Value& kustomization, std::string_view name) {
+std::set<std::string> paths_of_parts(const doc::Value& kustomization, std::string_view name) {
   static constexpr std::string_view kLists[] = {"resources",      "bases",      "components",
                                                 "crds",           "generators", "transformers",
                                                 "configurations", "patches",    "patchesStrategicMerge",
@@ -83,7 +83,7 @@ std::map<std::string, Kustomization> read_kustomizations(const std::vector<doc::
     Kustomization& one = all[plain_path(folder_of(source->name))];
     one.folder = folder_of(source->name);
     one.files = {source->name};
-    one.parts = parts_of(value, source->name);
+    one.parts = paths_of_parts(value, source->name);
     const doc::Value* kind = value.find("kind");
     one.alone = kind == nullptr || kind->as_string() == nullptr || *kind->as_string() != "Component";
   }

@@ -13,12 +13,12 @@ namespace railbed::check {
 
 namespace {
 
-std::string_view without_blanks(std::string_view text) {
+std::string_view from_first_word(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t");
   return first == std::string_view::npos ? std::string_view() : text.substr(first);
 }
 
-std::string_view first_word(std::string_view text) {
+std::string_view first_shell_word(std::string_view text) {
   return text.substr(0, text.find_first_of(" \t|;&"));
 }
 
@@ -34,14 +34,14 @@ bool is_prompt_name(std::string_view name) {
 }  // namespace
 
 bool looks_like_command(std::string_view line) {
-  line = without_blanks(line);
-  if (line.starts_with("sudo ")) line = without_blanks(line.substr(5));
-  const std::string_view program = first_word(line);
+  line = from_first_word(line);
+  if (line.starts_with("sudo ")) line = from_first_word(line.substr(5));
+  const std::string_view program = first_shell_word(line);
   if (!is_program(program)) return false;
-  const std::string_view rest = without_blanks(line.substr(program.size()));
+  const std::string_view rest = from_first_word(line.substr(program.size()));
   // Sentences end with a full stop and a colon; commands rarely do.
   if (rest.empty()) return true;
-  return may_follow(program, first_word(rest)) || rest[0] == '|' || rest[0] == ';' || rest[0] == '&';
+  return may_follow(program, first_shell_word(rest)) || rest[0] == '|' || rest[0] == ';' || rest[0] == '&';
 }
 
 size_t prompt_length(std::string_view line) {
@@ -94,7 +94,7 @@ class ShellReader {
         at = commands(line.begin + prompt);
       } else if (is_table_head(line.text)) {
         output(line);
-      } else if (without_blanks(line.text).starts_with("#")) {
+      } else if (from_first_word(line.text).starts_with("#")) {
         comment(line);
       } else if (prompts) {
         output(line);
@@ -116,7 +116,7 @@ class ShellReader {
 
   // "sh-4.4# " is a shell opened by `oc debug` or `oc rsh`; any other prompt means that it has ended.
   void note_prompt(std::string_view prompt) {
-    prompt = without_blanks(prompt);
+    prompt = from_first_word(prompt);
     if (!prompt.starts_with("sh-") && !prompt.starts_with("bash-") && !prompt.starts_with("#")) where_.clear();
   }
 
@@ -124,7 +124,7 @@ class ShellReader {
 
   // "#bytes  #iterations": after output, a '#' without a blank after it is part of the output.
   bool is_table_head(std::string_view line) const {
-    line = without_blanks(line);
+    line = from_first_word(line);
     return kind_ != ShellText::kFile && last_ && !bundle_.commands[*last_].output.empty() && line.size() > 1 &&
            line[0] == '#' && line[1] != ' ' && line[1] != '#' && line[1] != '!';
   }
@@ -146,7 +146,7 @@ class ShellReader {
   // A line of a script. Of what is neither a known program nor a word of the shell nobody can tell whether it
   // was pasted; below a command it counts as its output.
   size_t unprompted(const PageLine& line) {
-    std::string_view word = first_word(without_blanks(line.text));
+    std::string_view word = first_shell_word(from_first_word(line.text));
     const size_t equals = word.find('=');
     const bool assigns =
         equals != std::string_view::npos && equals > 0 &&
@@ -189,7 +189,7 @@ class ShellReader {
     while (at < region_.end) {
       const PageLine line = line_at(text_, at, region_.end);
       at = line.next;
-      if (without_blanks(line.text) != mark) continue;
+      if (from_first_word(line.text) != mark) continue;
       here_document_({begin, line.begin, region_.indent});
       return at;
     }

@@ -9,7 +9,7 @@ namespace {
 
 // "a|b c" for the words "a" and "b c"; commands are separated by " ; ", what stands in here-documents and the rest of
 // the text follows.
-std::string read(const std::string& text, size_t at = 0) {
+std::string words_read(const std::string& text, size_t at = 0) {
   ShellLexer lexer(text, text.size());
   const ShellLine line = lexer.line(at);
   std::string out;
@@ -87,10 +87,10 @@ TEST(ShellWords, AreThoseThatAShellMakes) {
       {"a) b", "a ; b"},
       {"a$b", "a$b"},
   };
-  for (const auto& [text, words] : cases) EXPECT_EQ(read(text), words) << text;
-  EXPECT_EQ(read("a b\nc d\ne", 4), "c|d then e");
+  for (const auto& [text, words] : cases) EXPECT_EQ(words_read(text), words) << text;
+  EXPECT_EQ(words_read("a b\nc d\ne", 4), "c|d then e");
   const std::string most = "'" + std::string(64, 'x') + "'";
-  EXPECT_EQ(read(most), std::string(64, 'x'));
+  EXPECT_EQ(words_read(most), std::string(64, 'x'));
 }
 
 TEST(ShellWords, KnowTheirPlaces) {

@@ -13,9 +13,9 @@
 namespace railbed::check {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kBlanksOfLine = " \t\r";
 
-bool has(std::string_view text, std::string_view what) {
+bool contains(std::string_view text, std::string_view what) {
   return text.find(what) != std::string_view::npos;
 }
 
@@ -30,11 +30,11 @@ bool has_outside_of_quotes(std::string_view line, std::string_view what) {
 bool is_helm(std::string_view text) {
   static constexpr std::string_view kWords[] = {".Values.", ".Release.", ".Chart.",  "{{- ",         "{{ include ",
                                                 "{{ if ",   "{{ range ", "{{ with ", "{{ template ", "{{/*"};
-  return std::ranges::any_of(kWords, [&](std::string_view word) { return has(text, word); });
+  return std::ranges::any_of(kWords, [&](std::string_view word) { return contains(text, word); });
 }
 
 // Whether an object of Kubernetes or a task of Ansible is meant: a line begins with one of its words.
-bool is_meant_as_manifest(std::string_view text) {
+bool has_words_of_manifest(std::string_view text) {
   static constexpr std::string_view kWords[] = {"apiVersion:", "kind:",        "\"apiVersion\"",
                                                 "\"kind\"",    "'apiVersion'", "'kind'",
                                                 "metadata:",   "spec:",        "kubernetes.core.k8s:"};
@@ -55,7 +55,7 @@ bool begins_with_prompt(std::string_view text) {
 
 // "<1>" or "<.>" at the end of a line, also several; its length with the blanks before it, 0 where there is none.
 size_t callout_length(std::string_view line) {
-  size_t end = line.find_last_not_of(kBlanks);
+  size_t end = line.find_last_not_of(kBlanksOfLine);
   size_t begin = line.size();
   while (end != std::string_view::npos && line[end] == '>') {
     const size_t open = line.rfind('<', end);
@@ -64,7 +64,7 @@ size_t callout_length(std::string_view line) {
     const bool number = !inside.empty() && std::ranges::all_of(inside, [](unsigned char c) { return std::isdigit(c); });
     if (!number && inside != ".") break;
     begin = open;
-    end = line.find_last_not_of(kBlanks, open - 1);
+    end = line.find_last_not_of(kBlanksOfLine, open - 1);
   }
   return line.size() - begin;
 }
@@ -77,9 +77,9 @@ bool is_left_out(std::string_view content) {
 }
 
 bool is_elision(std::string_view line) {
-  const size_t first = line.find_first_not_of(kBlanks);
+  const size_t first = line.find_first_not_of(kBlanksOfLine);
   if (first == std::string_view::npos || first == 0) return false;  // at the margin it ends a document of YAML
-  return is_left_out(line.substr(first, line.find_last_not_of(kBlanks) + 1 - first));
+  return is_left_out(line.substr(first, line.find_last_not_of(kBlanksOfLine) + 1 - first));
 }
 
 }  // namespace
@@ -95,11 +95,11 @@ std::string why_not_read(const doc::Source& source, const doc::Diagnostics& foun
     return is_helm(text) ? "a Helm template; check what is rendered from it: railbed check --render CHART"
                          : "a template ({{ … }}); check what is rendered from it";
   }
-  if (has(text, "AWSTemplateFormatVersion") || has(text, "AWS::"))
+  if (contains(text, "AWSTemplateFormatVersion") || contains(text, "AWS::"))
     return "a template of CloudFormation, not of Kubernetes";
   if (text.starts_with("#cloud-config") || text.starts_with("## template: jinja")) return "a file of cloud-init";
   if (begins_with_prompt(text)) return "what a command printed, and no manifest";
-  if (!is_meant_as_manifest(text)) return "no manifest, and not YAML or JSON that is understood here";
+  if (!has_words_of_manifest(text)) return "no manifest, and not YAML or JSON that is understood here";
   return "";
 }
 
@@ -109,8 +109,8 @@ bool leaves_lines_out(std::string_view block) {
   for (size_t at = 0; at < block.size();) {
     const size_t end = std::min(block.find('\n', at), block.size());
     const std::string_view line = block.substr(at, end - at);
-    const size_t first = std::min(line.find_first_not_of(kBlanks), line.size());
-    const std::string_view content = line.substr(first, line.find_last_not_of(kBlanks) + 1 - first);
+    const size_t first = std::min(line.find_first_not_of(kBlanksOfLine), line.size());
+    const std::string_view content = line.substr(first, line.find_last_not_of(kBlanksOfLine) + 1 - first);
     if (content == kDots || std::ranges::find(kMarks, content) != std::end(kMarks)) return true;
     at = end + 1;
   }
@@ -125,7 +125,7 @@ std::string why_block_not_read(std::string_view block) {
     if (has_outside_of_quotes(line, "{{") || has_outside_of_quotes(line, "{%"))
       return "a template; check what is rendered from it";
     const size_t first = std::min(line.find_first_not_of(" \t-"), line.size());
-    const std::string_view content = line.substr(first, line.find_last_not_of(kBlanks) + 1 - first);
+    const std::string_view content = line.substr(first, line.find_last_not_of(kBlanksOfLine) + 1 - first);
     kind = kind || content.starts_with("kind:") || content.starts_with("\"kind\"");
     at = end + 1;
   }
@@ -140,7 +140,7 @@ doc::SourcePtr without_callouts(const doc::SourcePtr& source) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = std::string_view(text).substr(at, end - at);
     if (is_elision(line)) {
-      text[at + line.find_first_not_of(kBlanks)] = kElided;
+      text[at + line.find_first_not_of(kBlanksOfLine)] = kElided;
       changed = true;
     } else if (const size_t length = callout_length(line)) {
       std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(end - length), length, ' ');

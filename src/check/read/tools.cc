@@ -6,6 +6,7 @@
 
 #include "check/data_files.h"
 #include "doc/diagnostic.h"
+#include "doc/members.h"
 
 namespace railbed::check {
 
@@ -13,7 +14,7 @@ namespace {
 
 using doc::Value;
 
-std::vector<std::string_view> split(std::string_view text) {
+std::vector<std::string_view> split_words(std::string_view text) {
   std::vector<std::string_view> words;
   for (size_t at = text.find_first_not_of(' '); at < text.size();) {
     const size_t end = std::min(text.find(' ', at), text.size());
@@ -23,31 +24,10 @@ std::vector<std::string_view> split(std::string_view text) {
   return words;
 }
 
-std::string text_at(const Value& object, std::string_view key) {
-  const Value* value = object.find(key);
-  const std::string* text = value ? value->as_string() : nullptr;
-  return text ? *text : std::string();
-}
-
-std::vector<std::string> texts_at(const Value& object, std::string_view key) {
-  std::vector<std::string> texts;
-  const Value* value = object.find(key);
-  if (const Value::Array* array = value ? value->as_array() : nullptr)
-    for (const Value& item : *array)
-      if (const std::string* text = item.as_string()) texts.push_back(*text);
-  return texts;
-}
-
-bool flag_at(const Value& object, std::string_view key) {
-  const Value* value = object.find(key);
-  const bool* flag = value ? value->as_bool() : nullptr;
-  return flag != nullptr && *flag;
-}
-
 // Parses "-d --ib-dev DEVICE"; "both" at the end marks options on which server and client must agree.
 ToolOption option_of(std::string_view line) {
   ToolOption option;
-  for (std::string_view word : split(line))
+  for (std::string_view word : split_words(line))
     if (word.starts_with("-"))
       option.names.emplace_back(word);
     else if (word == "both")
@@ -66,19 +46,19 @@ struct Tools {
 
 void add_tool(const Value& entry, const Value& groups, Tools& out) {
   Tool tool;
-  tool.package = text_at(entry, "package");
-  for (const std::string& group : texts_at(entry, "groups"))
-    for (const std::string& line : texts_at(groups, group)) tool.options.push_back(option_of(line));
-  for (const std::string& line : texts_at(entry, "options")) tool.options.push_back(option_of(line));
+  tool.package = doc::text_in(entry, "package");
+  for (const std::string& group : doc::texts_in(entry, "groups"))
+    for (const std::string& line : doc::texts_in(groups, group)) tool.options.push_back(option_of(line));
+  for (const std::string& line : doc::texts_in(entry, "options")) tool.options.push_back(option_of(line));
   const Value* positionals = entry.find("positionals");
   if (const int64_t* count = positionals ? positionals->as_int() : nullptr) tool.positionals = static_cast<int>(*count);
-  tool.takes = text_at(entry, "takes");
-  tool.stops_at_word = flag_at(entry, "stopsAtWord");
-  tool.two_sided = flag_at(entry, "twoSided");
-  tool.device_option = text_at(entry, "device");
-  for (std::string& name : texts_at(entry, "gpuMemory")) tool.memory.insert(std::move(name));
-  tool.hint = text_at(entry, "hint");
-  for (const std::string& name : texts_at(entry, "names")) {
+  tool.takes = doc::text_in(entry, "takes");
+  tool.stops_at_word = doc::flag_in(entry, "stopsAtWord");
+  tool.two_sided = doc::flag_in(entry, "twoSided");
+  tool.device_option = doc::text_in(entry, "device");
+  for (std::string& name : doc::texts_in(entry, "gpuMemory")) tool.memory.insert(std::move(name));
+  tool.hint = doc::text_in(entry, "hint");
+  for (const std::string& name : doc::texts_in(entry, "names")) {
     tool.name = name;
     out.tools.emplace(name, tool);
     out.programs.try_emplace(name);
@@ -93,15 +73,15 @@ Tools read_tools() {
   const Value* tools = data.find("tools");
   if (const Value::Array* entries = tools ? tools->as_array() : nullptr)
     for (const Value& entry : *entries) add_tool(entry, groups ? *groups : none, out);
-  for (const std::string& line : texts_at(data, "programs"))
-    for (std::string_view name : split(line)) out.programs.try_emplace(std::string(name));
+  for (const std::string& line : doc::texts_in(data, "programs"))
+    for (std::string_view name : split_words(line)) out.programs.try_emplace(std::string(name));
   const Value* subcommands = data.find("subcommands");
   if (const Value::Object* members = subcommands ? subcommands->as_object() : nullptr)
     for (const Value::Member& member : *members)
-      for (const std::string& line : texts_at(*subcommands, member.key))
-        for (std::string_view word : split(line)) out.programs[member.key].emplace(word);
-  for (const std::string& line : texts_at(data, "shell"))
-    for (std::string_view word : split(line)) out.shell.emplace(word);
+      for (const std::string& line : doc::texts_in(*subcommands, member.key))
+        for (std::string_view word : split_words(line)) out.programs[member.key].emplace(word);
+  for (const std::string& line : doc::texts_in(data, "shell"))
+    for (std::string_view word : split_words(line)) out.shell.emplace(word);
   return out;
 }
 

@@ -25,7 +25,7 @@ constexpr size_t kNear = 20;           // lines at whose columns they may belong
 constexpr size_t kMostFindings = 8;    // of one part; more are not a slip of some lines
 constexpr size_t kMaxPart = 64 << 10;  // a document that is read dozens of times
 
-struct Line {
+struct PlacedLine {
   size_t begin = 0;
   size_t end = 0;  // behind its '\n'
   size_t indent = 0;
@@ -33,8 +33,8 @@ struct Line {
   std::string_view text;
 };
 
-std::vector<Line> lines_of(std::string_view text) {
-  std::vector<Line> lines;
+std::vector<PlacedLine> placed_lines(std::string_view text) {
+  std::vector<PlacedLine> lines;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
     const std::string_view line = text.substr(at, end - at);
@@ -48,7 +48,7 @@ std::vector<Line> lines_of(std::string_view text) {
 
 // The part of a text that is read by itself: a document between "---" lines, a block between fences, else all
 // of it.
-struct Part {
+struct DocumentPart {
   size_t begin = 0;
   size_t end = 0;
   std::string name;
@@ -56,13 +56,13 @@ struct Part {
 };
 
 // The parts of a text, in its order. Text between fences is no manifest and has no part.
-std::vector<Part> parts_of(const doc::Source& source) {
+std::vector<DocumentPart> documents_of(const doc::Source& source) {
   const std::string_view text = source.text;
   const bool manifest = source.name.ends_with(".yaml") || source.name.ends_with(".yml");
-  std::vector<Part> parts;
-  Part part{0, 0, manifest ? source.name : "fence.yaml", true};
+  std::vector<DocumentPart> parts;
+  DocumentPart part{0, 0, manifest ? source.name : "fence.yaml", true};
   bool inside = manifest;
-  for (const Line& line : lines_of(text)) {
+  for (const PlacedLine& line : placed_lines(text)) {
     const std::string_view content = line.text.substr(std::min(line.indent, line.text.size()));
     const bool mark = !manifest && (content.starts_with("```") || content.starts_with("~~~"));
     if (!mark && !line.text.starts_with("---")) continue;
@@ -77,8 +77,8 @@ std::vector<Part> parts_of(const doc::Source& source) {
 }
 
 // The part that contains `offset`; the whole text where none does.
-Part part_at(const std::vector<Part>& parts, const doc::Source& source, size_t offset) {
-  const auto next = std::ranges::upper_bound(parts, offset, {}, &Part::begin);
+DocumentPart part_at(const std::vector<DocumentPart>& parts, const doc::Source& source, size_t offset) {
+  const auto next = std::ranges::upper_bound(parts, offset, {}, &DocumentPart::begin);
   if (next != parts.begin() && offset < (next - 1)->end) return *(next - 1);
   return {0, source.text.size(), source.name, false};
 }
@@ -111,7 +111,7 @@ bool is_about_places(const Diagnostic& finding) {
 // All findings of one part: lines that were shifted together give a finding each, and one shift repairs them all.
 class Realigner {
  public:
-  Realigner(std::vector<Diagnostic*> findings, Part part, const TryText& read, size_t& bytes)
+  Realigner(std::vector<Diagnostic*> findings, DocumentPart part, const TryText& read, size_t& bytes)
       : findings_(std::move(findings)),
         read_(read),
         bytes_(bytes),
@@ -122,7 +122,7 @@ class Realigner {
     for (Diagnostic* finding : findings_) moves_.push_back(std::exchange(finding->edits, {}));
     if (part_.end - part_.begin > kMaxPart) return;
     text_ = std::string_view(source_->text).substr(part_.begin, part_.end - part_.begin);
-    lines_ = lines_of(text_);
+    lines_ = placed_lines(text_);
     if (is_misplaced(*findings_[0])) {
       keep({}, std::string(text_));
       if (!results_.empty()) least_ = results_[0].score.of_all;
@@ -295,11 +295,12 @@ class Realigner {
   }
 
   size_t line_at(size_t offset) const {
-    const auto line = std::ranges::find_if(lines_, [&](const Line& one) { return offset < part_.begin + one.end; });
+    const auto line =
+        std::ranges::find_if(lines_, [&](const PlacedLine& one) { return offset < part_.begin + one.end; });
     return static_cast<size_t>(line - lines_.begin()) - (line == lines_.end() ? 1 : 0);
   }
   // Whether a key begins its line: it is not within braces or after another key.
-  bool begins_its_line(size_t offset, const Line& line) const {
+  bool begins_its_line(size_t offset, const PlacedLine& line) const {
     const std::string_view before = line.text.substr(0, offset - part_.begin - line.begin);
     return before.find_first_not_of(" -") == std::string_view::npos;
   }
@@ -421,7 +422,7 @@ class Realigner {
 
   // Corrects a finding that was reported for a line that is right, or compared it with the wrong neighbour.
   void retell(Diagnostic& finding, const Way& way) const {
-    const Line& line = lines_[way.first];
+    const PlacedLine& line = lines_[way.first];
     const std::string_view content =
         line.text.substr(line.indent, line.text.find_last_not_of(" \r\n") + 1 - line.indent);
     const std::string_view key = key_of(content);
@@ -453,9 +454,9 @@ class Realigner {
   const TryText& read_;
   size_t& bytes_;
   SourcePtr source_;
-  Part part_;
+  DocumentPart part_;
   std::string_view text_;
-  std::vector<Line> lines_;
+  std::vector<PlacedLine> lines_;
   std::vector<std::vector<doc::Edit>> moves_;  // by finding; may be empty
   size_t least_ = SIZE_MAX;                    // the number of findings without any repair
   bool spent_ = false;
@@ -465,15 +466,15 @@ class Realigner {
 }  // namespace
 
 void realign(doc::Diagnostics& findings, const TryText& read, size_t& bytes) {
-  std::map<const doc::Source*, std::vector<Part>> parts;
-  std::map<std::pair<const doc::Source*, size_t>, std::pair<Part, std::vector<Diagnostic*>>> with_findings;
+  std::map<const doc::Source*, std::vector<DocumentPart>> parts;
+  std::map<std::pair<const doc::Source*, size_t>, std::pair<DocumentPart, std::vector<Diagnostic*>>> with_findings;
   for (Diagnostic& finding : findings.mutable_all()) {
     if (finding.says != doc::Says::kBadIndentation && !is_misplaced(finding)) continue;
     if (!finding.span.known()) continue;
     const doc::Source* source = finding.span.source.get();
     const auto [its_parts, fresh] = parts.try_emplace(source);
-    if (fresh) its_parts->second = parts_of(*source);
-    Part part = part_at(its_parts->second, *source, finding.span.offset);
+    if (fresh) its_parts->second = documents_of(*source);
+    DocumentPart part = part_at(its_parts->second, *source, finding.span.offset);
     auto& [its, there] = with_findings[{source, part.begin}];
     its = std::move(part);
     there.push_back(&finding);

@@ -16,7 +16,7 @@ using doc::Value;
 
 namespace {
 
-bool is_blank(char c) {
+bool is_margin(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 bool is_letter(char c) {
@@ -42,10 +42,10 @@ const Schema* field_of(const Schema* schema, std::string_view key) {
   const auto found = schema->fields.find(key);
   return found == schema->fields.end() ? nullptr : found->second;
 }
-bool knows(const Schema* schema, std::string_view key) {
+bool is_field(const Schema* schema, std::string_view key) {
   return field_of(schema, key) != nullptr;
 }
-const Schema* inside(const Schema* schema, std::string_view key) {
+const Schema* schema_inside(const Schema* schema, std::string_view key) {
   if (const Schema* field = field_of(schema, key)) return field;
   return schema != nullptr && is_object(schema) ? schema->items : nullptr;
 }
@@ -63,11 +63,11 @@ class Words {
   bool one_line() const { return one_line_; }
   // Skips blanks, and line ends where they have no meaning. False at the end of the line.
   bool skip_blanks_in_line() {
-    while (!done() && is_blank(here())) ++at;
+    while (!done() && is_margin(here())) ++at;
     return !done() && here() != '\n';
   }
   void skip_blanks() {
-    while (!done() && (is_blank(here()) || here() == '\n')) ++at;
+    while (!done() && (is_margin(here()) || here() == '\n')) ++at;
   }
   size_t line_end() const { return std::min(text_.find('\n', at), text_.size()); }
 
@@ -83,11 +83,11 @@ class Words {
       while (i < text_.size() && is_key_byte(text_[i])) ++i;
     }
     if (i == from || i >= text_.size() || text_[i] != ':') return std::nullopt;
-    if (i + 1 < text_.size() && !is_blank(text_[i + 1]) && text_[i + 1] != '\n') return std::nullopt;
+    if (i + 1 < text_.size() && !is_margin(text_[i + 1]) && text_[i + 1] != '\n') return std::nullopt;
     return i - from;
   }
   bool dash_here() const {
-    return here() == '-' && (at + 1 >= text_.size() || is_blank(text_[at + 1]) || text_[at + 1] == '\n');
+    return here() == '-' && (at + 1 >= text_.size() || is_margin(text_[at + 1]) || text_[at + 1] == '\n');
   }
   // The offset after the quote that closes the one at `from`; nullopt without one.
   std::optional<size_t> quoted_end(size_t from) const {
@@ -120,7 +120,7 @@ class Words {
   size_t word_end(size_t from) const { return std::min(text_.find_first_of(" \t\r\n", from), text_.size()); }
   // Whether something follows the value without a blank: the text after it was joined to it.
   bool glued(size_t end) const {
-    return end < text_.size() && !is_blank(text_[end]) && text_[end] != '\n' && text_[end] != ',';
+    return end < text_.size() && !is_margin(text_[end]) && text_[end] != '\n' && text_[end] != ',';
   }
   std::string_view slice(size_t begin, size_t end) const { return text_.substr(begin, end - begin); }
 
@@ -185,7 +185,7 @@ class Rebuilder {
     }
     const size_t end = words_.line_end();
     for (size_t at = words_.word_end(words_.at); at < end; at = words_.word_end(at)) {
-      while (at < end && is_blank(words_.slice(at, at + 1)[0])) ++at;
+      while (at < end && is_margin(words_.slice(at, at + 1)[0])) ++at;
       const auto length = words_.key_at(at);
       if (!length || !is_known(words_.slice(at, at + *length))) continue;
       words_.at = at;
@@ -196,9 +196,9 @@ class Rebuilder {
   }
 
   bool is_known(std::string_view name) const {
-    if (pending_ && knows(pending_->schema, name)) return true;
+    if (pending_ && is_field(pending_->schema, name)) return true;
     return std::ranges::any_of(frames_, [&](const Frame& frame) {
-      return !frame.list && knows(frame.schema, name) && frame.value->find(name) == nullptr;
+      return !frame.list && is_field(frame.schema, name) && frame.value->find(name) == nullptr;
     });
   }
 
@@ -211,7 +211,7 @@ class Rebuilder {
     const std::string_view name = unquoted(words_.slice(begin, begin + length));
     if (name.empty() || !descend_or_climb(name, begin + length + 1)) return false;
     Frame& top = frames_.back();
-    const Schema* schema = inside(top.schema, name);
+    const Schema* schema = schema_inside(top.schema, name);
     Value::Object& members = *top.value->as_object();
     std::erase_if(members, [&](const Value::Member& member) { return member.key == name; });
     members.push_back({std::string(name), index_.at(begin, length), Value()});
@@ -225,14 +225,14 @@ class Rebuilder {
   // Selects the object that gets the key `name`; false when the text has ended.
   bool descend_or_climb(std::string_view name, size_t behind) {
     if (pending_ && is_object(pending_->schema)) {
-      const bool into = knows(pending_->schema, name) ||
+      const bool into = is_field(pending_->schema, name) ||
                         (takes_any(pending_->schema) && (pending_->schema != nullptr || !is_known(name)));
       if (into) return descend();
     }
     for (size_t i = frames_.size(); i-- > 0;) {
       const Frame& frame = frames_[i];
-      const bool wants = !frame.list && (knows(frame.schema, name) ? frame.value->find(name) == nullptr
-                                                                   : takes_any(frame.schema) && !is_known(name));
+      const bool wants = !frame.list && (is_field(frame.schema, name) ? frame.value->find(name) == nullptr
+                                                                      : takes_any(frame.schema) && !is_known(name));
       if (!wants) continue;
       frames_.resize(i + 1);
       pending_.reset();
@@ -298,7 +298,7 @@ class Rebuilder {
       if (!frames_[i].list) continue;
       const Schema* items = frames_[i].schema ? frames_[i].schema->items : nullptr;
       if (key.empty() ? items != nullptr && items->type == FieldType::kObject
-                      : items != nullptr && !knows(items, key) && !takes_any(items))
+                      : items != nullptr && !is_field(items, key) && !takes_any(items))
         continue;
       frames_.resize(i + 1);
       pending_.reset();
@@ -351,7 +351,7 @@ class Rebuilder {
     size_t stop = words_.one_line() ? words_.word_end(begin) : words_.line_end();
     const size_t hash = words_.slice(begin, stop).find(" #");
     if (hash != std::string_view::npos) stop = begin + hash;
-    while (stop > begin && is_blank(words_.slice(stop - 1, stop)[0])) --stop;
+    while (stop > begin && is_margin(words_.slice(stop - 1, stop)[0])) --stop;
     return glue(schema, begin, stop);
   }
 
@@ -395,7 +395,7 @@ class Rebuilder {
       return block_yaml(pending, begin);
     words_.at = text_end(begin);
     size_t end = words_.at;
-    while (end > begin && (is_blank(words_.slice(end - 1, end)[0]) || words_.slice(end - 1, end) == "\n")) --end;
+    while (end > begin && (is_margin(words_.slice(end - 1, end)[0]) || words_.slice(end - 1, end) == "\n")) --end;
     set_text(pending, begin, end);
     return true;
   }
@@ -429,7 +429,7 @@ class Rebuilder {
         return at + quote + 1;
       }
       size_t next = end;
-      while (next < limit && (is_blank(words_.slice(next, next + 1)[0]) || words_.slice(next, next + 1) == "\n"))
+      while (next < limit && (is_margin(words_.slice(next, next + 1)[0]) || words_.slice(next, next + 1) == "\n"))
         ++next;
       const auto length = words_.key_at(next);
       const bool at_line = words_.one_line() || (next > 0 && words_.slice(next - 1, next) == "\n");

@@ -13,25 +13,25 @@
 namespace railbed::check {
 namespace {
 
-struct Read {
+struct ReadPage {
   Bundle bundle;
   std::string findings;
 };
 
-Read read(const std::string& text) {
+ReadPage read_page(const std::string& text) {
   doc::Diagnostics diagnostics;
   auto source = std::make_shared<const doc::Source>(doc::Source{"page.txt", text});
-  Read out{read_bundle({source}, diagnostics), {}};
+  ReadPage out{read_bundle({source}, diagnostics), {}};
   out.findings = doc::render(diagnostics);
   return out;
 }
 
-std::string json(const Read& r, size_t which = 0) {
+std::string json(const ReadPage& r, size_t which = 0) {
   return which < r.bundle.documents.size() ? doc::to_json(r.bundle.documents[which].value) : "none";
 }
 
 TEST(Rebuild, GivesLinesWithoutIndentationTheirPlaces) {
-  const Read r = read(R"(Make the policy and the pod:
+  const ReadPage r = read_page(R"(Make the policy and the pod:
 apiVersion: sriovnetwork.openshift.io/v1
 kind: SriovNetworkNodePolicy
 metadata:
@@ -105,7 +105,7 @@ Then go on.
 }
 
 TEST(Rebuild, TakesOneLineApartAndStopsWhereTheTextGoesOn) {
-  const Read r = read(
+  const ReadPage r = read_page(
       "Create it: apiVersion: sriovnetwork.openshift.io/v1 kind: SriovNetworkNodePolicy metadata: name: fast "
       "spec: # "
       "--- what it makes --- resourceName: fast nodeSelector: fabric: a priority: 10 numVfs: 8 nicSelector: "
@@ -136,14 +136,15 @@ TEST(Rebuild, TakesOneLineApartAndStopsWhereTheTextGoesOn) {
 }
 
 TEST(Rebuild, KeepsMisspeltFieldsWhereTheyStand) {
-  const Read r = read("apiVersion: v1\nkind: Pod\nmetadata:\nname: a\nspec:\ncontainer:\n- name: main\nimage: x\n");
+  const ReadPage r =
+      read_page("apiVersion: v1\nkind: Pod\nmetadata:\nname: a\nspec:\ncontainer:\n- name: main\nimage: x\n");
   EXPECT_EQ(
       json(r),
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"container":[{"name":"main","image":"x"}]}})");
 }
 
 TEST(Rebuild, CountsKindsThatHaveNoSchema) {
-  const Read r = read("apiVersion: example.org/v1\nkind: Teapot\nmetadata:\nname: a\n\nMore text.\n");
+  const ReadPage r = read_page("apiVersion: example.org/v1\nkind: Teapot\nmetadata:\nname: a\n\nMore text.\n");
   EXPECT_EQ(r.bundle.unknown_kinds, (std::map<std::string, int>{{"Teapot", 1}}));
   EXPECT_EQ(r.findings, "");
 }
@@ -195,7 +196,7 @@ TEST(Rebuild, EndsValuesWhereTheyEnd) {
        R"({"numVfs":8,"nicSelector":{"pfNames":["a","b"]},"mtu":1500})"},
   };
   for (const Case& c : cases) {
-    const Read r = read(c.text);
+    const ReadPage r = read_page(c.text);
     ASSERT_FALSE(r.bundle.documents.empty()) << c.text;
     const doc::Value* part = r.bundle.documents[0].value.find(c.part);
     EXPECT_EQ(part == nullptr ? "none" : doc::to_json(*part), c.json) << c.text;
@@ -248,10 +249,10 @@ spec:
   std::string config = *whole.find("spec")->find("sriovDevicePlugin")->find("config")->as_string();
   config.pop_back();  // the line end of the block
   whole.find("spec")->find("sriovDevicePlugin")->set("config", doc::Value(config));
-  EXPECT_EQ(json(read(flat)), doc::to_json(whole));
+  EXPECT_EQ(json(read_page(flat)), doc::to_json(whole));
   std::string joined = flat;
   std::ranges::replace(joined, '\n', ' ');
-  EXPECT_EQ(json(read(joined)), doc::to_json(whole));
+  EXPECT_EQ(json(read_page(joined)), doc::to_json(whole));
 }
 
 // The manifests of a bundle whose kinds have schemas, without comments.
@@ -294,9 +295,9 @@ TEST(Rebuild, GivesBackTheManifestsOfTheBundles) {
       for (std::string line; std::getline(lines, line);) flat += line.substr(line.find_first_not_of(' ')) + "\n";
       const std::string wanted = without_blanks(doc::to_json(values[0]));
       const std::string what = path.stem().string() + " " + kind;
-      if (without_blanks(json(read(flat))) != wanted) different.push_back(what);
+      if (without_blanks(json(read_page(flat))) != wanted) different.push_back(what);
       std::ranges::replace(flat, '\n', ' ');
-      if (without_blanks(json(read(flat))) != wanted) different.push_back(what + " in one line");
+      if (without_blanks(json(read_page(flat))) != wanted) different.push_back(what + " in one line");
     }
   }
   EXPECT_GT(manifests, 100);

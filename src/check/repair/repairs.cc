@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "check/read/blanks.h"
 #include "check/read/bundle.h"
 #include "doc/json.h"
 
@@ -16,30 +17,29 @@ using doc::Edit;
 using doc::SourcePtr;
 using doc::Value;
 
-constexpr std::string_view kBlanks = " \t\r\n";
-constexpr std::string_view kNoBreak = "\xC2\xA0";
+constexpr std::string_view kBlanksAndBreaks = " \t\r\n";
 
 // The text without indentation, blanks and line ends.
-std::string without_blanks(std::string_view text) {
+std::string without_any_blanks(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text.substr(i).starts_with(kNoBreak))
       ++i;
-    else if (kBlanks.find(text[i]) == std::string_view::npos)
+    else if (kBlanksAndBreaks.find(text[i]) == std::string_view::npos)
       out += text[i];
   }
   return out;
 }
 
 // A line without the blanks around its content.
-std::string_view trimmed(std::string_view line) {
+std::string_view without_margins(std::string_view line) {
   for (;;) {
     const size_t before = line.size();
-    line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(kBlanksAndBreaks), line.size()));
     if (line.starts_with(kNoBreak)) line.remove_prefix(kNoBreak.size());
     if (line.size() == before) break;
   }
-  return line.substr(0, line.find_last_not_of(kBlanks) + 1);
+  return line.substr(0, line.find_last_not_of(kBlanksAndBreaks) + 1);
 }
 
 // How often each line with content occurs in a text; no-break spaces count as blanks.
@@ -47,7 +47,7 @@ std::map<std::string, int> contents(std::string_view text) {
   std::map<std::string, int> lines;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
-    std::string line(trimmed(text.substr(at, end - at)));
+    std::string line(without_margins(text.substr(at, end - at)));
     for (size_t i = line.find(kNoBreak); i != std::string::npos; i = line.find(kNoBreak, i))
       line.replace(i, kNoBreak.size(), " ");
     if (!line.empty()) ++lines[std::move(line)];
@@ -64,11 +64,11 @@ std::string_view written(const Edit& edit) {
 bool changes_words(const Edit& edit) {
   if (edit.origin) return false;
   if (edit.length == 0 || edit.text.empty())
-    return edit.length == 0 && edit.text.find_first_not_of(kBlanks) != std::string::npos;
-  return without_blanks(written(edit)) != without_blanks(edit.text);
+    return edit.length == 0 && edit.text.find_first_not_of(kBlanksAndBreaks) != std::string::npos;
+  return without_any_blanks(written(edit)) != without_any_blanks(edit.text);
 }
 
-bool is_word(std::string_view text) {
+bool is_plain_word(std::string_view text) {
   return !text.empty() && text.find_first_of(" \t\r\n\"'#[]{}") == std::string_view::npos;
 }
 
@@ -93,7 +93,8 @@ bool is_announced(const Edit& edit, const Diagnostic& finding) {
                        (edit.text.front() == '"' || edit.text.front() == '[');
   const bool unwrapped = old.size() == edit.text.size() + 2 && old.substr(1, edit.text.size()) == edit.text &&
                          (old.front() == '"' || old.front() == '\'');
-  const bool renamed = is_word(old) && is_word(edit.text) && finding.fix.find(edit.text) != std::string::npos;
+  const bool renamed =
+      is_plain_word(old) && is_plain_word(edit.text) && finding.fix.find(edit.text) != std::string::npos;
   return wrapped || unwrapped || renamed;
 }
 
@@ -107,14 +108,14 @@ void count_parts(const Value& value, std::map<std::string, int>& parts) {
   } else if (const Value::Array* items = value.as_array()) {
     for (const Value& item : *items) count_parts(item, parts);
   } else if (const std::string* text = value.as_string()) {
-    ++parts["text " + without_blanks(*text)];
+    ++parts["text " + without_any_blanks(*text)];
   } else if (!value.is_null()) {  // `key:` is null while its content is in another place
     ++parts["value " + doc::to_json(value)];
   }
 }
 
 // The parts of all documents; nullopt when a document cannot be read.
-std::optional<std::map<std::string, int>> parts_of(const SourcePtr& source) {
+std::optional<std::map<std::string, int>> counted_parts(const SourcePtr& source) {
   doc::Diagnostics problems;
   const Bundle bundle = read_bundle({source}, problems);
   for (const Diagnostic& problem : problems.all())
@@ -215,9 +216,9 @@ bool keeps_everything(const SourcePtr& before, const SourcePtr& after, const std
     });
   const SourcePtr wanted = words.empty() ? before : doc::EditedText(before, words).after();
   if (contents(wanted->text) != contents(after->text)) return false;
-  const auto wanted_parts = parts_of(wanted);
+  const auto wanted_parts = counted_parts(wanted);
   if (!wanted_parts) return true;
-  const auto parts = parts_of(after);
+  const auto parts = counted_parts(after);
   return parts && *parts == *wanted_parts;
 }
 

@@ -84,14 +84,14 @@ std::string meaning(const std::string& name, const std::string& text) {
   return out;
 }
 
-struct Case {
+struct LineShift {
   size_t line = 0;  // from 0
   size_t count = 1;
   int shift = 0;
 };
 
 // The lines after the shift; nullopt where they have too few blanks, or where the outer ones are empty.
-std::optional<std::string> shifted(const std::vector<std::string>& lines, const Case& one) {
+std::optional<std::string> shifted(const std::vector<std::string>& lines, const LineShift& one) {
   std::string out;
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string& line = lines[i];
@@ -165,8 +165,8 @@ size_t stride(size_t cases, size_t wanted) {
   return step;
 }
 
-std::vector<Case> cases_of(const std::vector<std::string>& lines) {
-  std::vector<Case> all;
+std::vector<LineShift> cases_of(const std::vector<std::string>& lines) {
+  std::vector<LineShift> all;
   for (size_t line = 0; line < lines.size(); ++line)
     for (size_t count = 1; count <= 3 && line + count <= lines.size(); ++count)
       for (int shift = -4; shift <= 4; ++shift)
@@ -243,11 +243,11 @@ TEST_P(Shifts, NothingIsLostOrTurnedIntoSomethingElse) {
   const char* show = std::getenv("RAILBED_SHIFTS_SHOW");
   std::map<std::string, int> counts;
   std::map<std::string, int> shown;
-  const std::vector<Case> cases = cases_of(lines);
+  const std::vector<LineShift> cases = cases_of(lines);
   const size_t step = stride(cases.size(), kSample);
   std::string outcomes;
   for (size_t i = 0; i < cases.size(); i += step) {
-    const Case& one = cases[i];
+    const LineShift& one = cases[i];
     const Outcome outcome = outcome_of(GetParam(), original, *shifted(lines, one));
     ++counts[outcome.kind];
     outcomes += fmt::format("{}+{} {:+}: {}{}\n", one.line + 1, one.count, one.shift, outcome.kind, outcome.told);

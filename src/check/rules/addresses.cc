@@ -352,7 +352,7 @@ void gateway_outside(const Input& in, Findings& out) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kAddressRules[] = {
     {"RB-ADDR-001", "a secondary network overlaps with the cluster's own networks", Needs::kNothing, overlaps_cluster},
     {"RB-ADDR-002", "a secondary network takes the pod's default route", Needs::kNothing, takes_default_route},
     {"RB-ADDR-003", "whereabouts hands its gateway out", Needs::kNothing, gateway_is_handed_out},
@@ -368,7 +368,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> address_rules() {
-  return kRules;
+  return kAddressRules;
 }
 
 }  // namespace railbed::check

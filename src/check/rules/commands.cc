@@ -202,7 +202,7 @@ struct Card {
   std::string pf, name, mst;
 };
 
-std::vector<Card> cards() {
+std::vector<Card> cards_with_mst() {
   std::vector<Card> out;
   const Value data = data_document("pci_ids.yaml");
   const Value* list = data.find("cards");
@@ -213,9 +213,9 @@ std::vector<Card> cards() {
   return out;
 }
 
-const Card* find_card(const std::vector<Card>& cards, std::string Card::* field, std::string_view value) {
-  const auto found = std::ranges::find(cards, value, field);
-  return found == cards.end() ? nullptr : &*found;
+const Card* find_card(const std::vector<Card>& cards_with_mst, std::string Card::* field, std::string_view value) {
+  const auto found = std::ranges::find(cards_with_mst, value, field);
+  return found == cards_with_mst.end() ? nullptr : &*found;
 }
 
 // "mt4125" of "/dev/mst/mt4125_pciconf0.1".
@@ -230,10 +230,10 @@ std::string_view mst_name(std::string_view word) {
   return digits ? word.substr(0, end) : std::string_view();
 }
 
-using Selected = std::vector<std::pair<std::string, doc::Span>>;  // device ids that policies select
+using SelectedDevices = std::vector<std::pair<std::string, doc::Span>>;  // device ids that policies select
 
-Selected selected_devices(const Input& in) {
-  Selected out;
+SelectedDevices selected_devices(const Input& in) {
+  SelectedDevices out;
   for (const PolicyView& policy : in.views.policies)
     if (const Value* id = at(*policy.spec, "nicSelector.deviceID"); id != nullptr && id->as_string() != nullptr)
       out.emplace_back(*id->as_string(), id->span);
@@ -241,7 +241,7 @@ Selected selected_devices(const Input& in) {
 }
 
 // Whether `mst` can be the name of a card that the policies select.
-bool fits(const std::vector<Card>& known, const Selected& selected, std::string_view mst) {
+bool fits(const std::vector<Card>& known, const SelectedDevices& selected, std::string_view mst) {
   if (find_card(known, &Card::mst, mst) == nullptr) return false;
   return selected.empty() || std::ranges::any_of(selected, [&](const auto& one) {
            const Card* its = find_card(known, &Card::pf, one.first);
@@ -251,8 +251,8 @@ bool fits(const std::vector<Card>& known, const Selected& selected, std::string_
 
 void mst_name_of_another_card(const Input& in, Findings& out) {
   if (in.bundle.commands.empty()) return;
-  const std::vector<Card> known = cards();
-  const Selected selected = selected_devices(in);
+  const std::vector<Card> known = cards_with_mst();
+  const SelectedDevices selected = selected_devices(in);
   for (const Command& command : in.bundle.commands)
     for (const Word& word : command.words) {
       const std::string_view name = mst_name(word.text);
@@ -273,8 +273,8 @@ void mst_without_driver(const Input& in, Findings& out) {
   if (in.bundle.commands.empty()) return;
   for (const Command& command : in.bundle.commands)
     if (!command.words.empty() && command.words[0].text == "mst") return;
-  const std::vector<Card> known = cards();
-  const Selected selected = selected_devices(in);
+  const std::vector<Card> known = cards_with_mst();
+  const SelectedDevices selected = selected_devices(in);
   for (const Command& command : in.bundle.commands) {
     const std::string_view program = command.words.empty() ? "" : std::string_view(command.words[0].text);
     if (program != "mstconfig" && program != "mstflint") continue;
@@ -463,7 +463,7 @@ void placeholder_in_script(const Input& in, Findings& out) {
   }
 }
 
-constexpr std::array kRules = {
+constexpr std::array kCommandRules = {
     Rule{"RB-CMD-001", "an option that the tool does not have", Needs::kNothing, unknown_option},
     Rule{"RB-CMD-002", "a word that the tool makes nothing of", Needs::kNothing, stray_word},
     Rule{"RB-CMD-003", "an option without its argument", Needs::kNothing, missing_argument},
@@ -492,7 +492,7 @@ constexpr std::array kRules = {
 }  // namespace
 
 std::span<const Rule> command_rules() {
-  return kRules;
+  return kCommandRules;
 }
 
 }  // namespace railbed::check

@@ -83,7 +83,7 @@ bool listed(const Value& list, std::string_view text) {
       *list.as_array(), [&](const Value& one) { return one.as_string() != nullptr && same(*one.as_string(), text); });
 }
 
-std::vector<std::string> split(std::string_view text) {
+std::vector<std::string> comma_parts(std::string_view text) {
   std::vector<std::string> parts;
   while (!text.empty()) {
     const size_t end = std::min(text.find(','), text.size());
@@ -215,7 +215,7 @@ void wrong_value(const Input& in, Findings& out) {
 // Whether a list of UCX transports has one that does RDMA.
 bool ucx_has_rdma(std::string_view tls) {
   if (tls.starts_with('^')) return true;
-  return std::ranges::any_of(split(tls), [](const std::string& one) {
+  return std::ranges::any_of(comma_parts(tls), [](const std::string& one) {
     return one == "all" || one == "ib" || one.starts_with("rc") || one.starts_with("ud") || one.starts_with("dc") ||
            one.starts_with("gga");
   });
@@ -261,7 +261,7 @@ bool for_many_pods(const Input& in, const Setting& setting) {
 void device_by_number(const Input& in, Findings& out) {
   each_with(in, "devices", [&](const Setting& setting, const Value&) {
     if (!has_rdma(in, *setting.pod) || setting.text.starts_with('^')) return;
-    const auto parts = split(setting.text);
+    const auto parts = comma_parts(setting.text);
     const auto numbered = std::ranges::find_if(parts, [](const std::string& one) { return is_numbered(one); });
     if (numbered == parts.end() || !for_many_pods(in, setting)) return;
     out.warning(setting.value->span,
@@ -281,7 +281,7 @@ void interface_not_there(const Input& in, Findings& out) {
     std::set<std::string> names = {"lo", "eth0"};
     for (const PodView::Net& net : pod.networks) names.insert(net.interface);
     const bool exact = setting.row->find("exact") != nullptr;
-    const auto parts = split(setting.text);
+    const auto parts = comma_parts(setting.text);
     const bool found = std::ranges::any_of(parts, [&](std::string part) {
       const bool whole = exact || part.starts_with('=');
       if (part.starts_with('=')) part.erase(0, 1);
@@ -307,7 +307,7 @@ void retired(const Input& in, Findings& out) {
     }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kEnvironmentRules[] = {
     {"RB-ENV-001", "a distance as an old number", Needs::kNothing, level_as_number},
     {"RB-ENV-002", "a variable set to what it is anyway", Needs::kNothing, set_to_default},
     {"RB-ENV-003", "a fixed GID index on RoCE", Needs::kNothing, fixed_gid_index},
@@ -323,7 +323,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> environment_rules() {
-  return kRules;
+  return kEnvironmentRules;
 }
 
 }  // namespace railbed::check

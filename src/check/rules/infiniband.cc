@@ -186,7 +186,7 @@ void limited_member(const Input& in, Findings& out) {
   });
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kInfinibandRules[] = {
     {"RB-IB-001", "an Ethernet network on InfiniBand VFs, or the reverse", Needs::kNothing, network_of_other_link},
     {"RB-IB-002", "an InfiniBand network on VFs of a policy without linkType", Needs::kNothing, link_type_not_said},
     {"RB-IB-003", "a PF whose name is of the other link type", Needs::kNothing, pf_name_of_other_link},
@@ -200,7 +200,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> infiniband_rules() {
-  return kRules;
+  return kInfinibandRules;
 }
 
 }  // namespace railbed::check

@@ -30,14 +30,14 @@ const Value* known_label(std::string_view key) {
 }
 
 // One "key: value" of a selector.
-struct Selected {
+struct SelectedNodes {
   std::string key;
   const Value* value = nullptr;
   doc::Span span;  // of the key
   const Document* document = nullptr;
 };
 
-void add_map(const Document& document, const Value* map, std::vector<Selected>& out) {
+void add_map(const Document& document, const Value* map, std::vector<SelectedNodes>& out) {
   if (map == nullptr || !map->is_object()) return;
   for (const Value::Member& member : *map->as_object())
     if (!member.value.is_object() && !member.value.is_array())
@@ -45,10 +45,10 @@ void add_map(const Document& document, const Value* map, std::vector<Selected>& 
 }
 
 // What the node selectors of the bundle select.
-std::vector<Selected> selected(const Input& in) {
+std::vector<SelectedNodes> selected(const Input& in) {
   static constexpr std::string_view kKinds[] = {"SriovNetworkNodePolicy", "SriovNetworkPoolConfig",
                                                 "NicConfigurationTemplate", "NicNodePolicy", "MachineConfigPool"};
-  std::vector<Selected> all;
+  std::vector<SelectedNodes> all;
   for (const Document& document : in.bundle.documents) {
     if (std::ranges::find(kKinds, document.kind) == std::end(kKinds)) continue;
     add_map(document, at(document.value, "spec.nodeSelector"), all);
@@ -207,7 +207,7 @@ std::string well_known_label_near(const std::string& key) {
   return key.size() <= near.size() ? near : "";
 }
 
-void typo_of_well_known_label(const Input& in, const Selected& one, Findings& out) {
+void typo_of_well_known_label(const Input& in, const SelectedNodes& one, Findings& out) {
   if (has_label(in, one.key)) return;
   const std::string near = well_known_label_near(one.key);
   if (near.empty()) return;
@@ -220,7 +220,7 @@ void nobody_makes_label(const Input& in, Findings& out) {
   const auto configs = nfd_configs(in);
   const bool openshift = is_openshift(in);
   std::set<std::string> told;
-  for (const Selected& one : selected(in)) {
+  for (const SelectedNodes& one : selected(in)) {
     if (made.contains(one.key) || !told.insert(one.key).second) continue;
     if (!one.key.starts_with(kFeature)) {
       typo_of_well_known_label(in, one, out);
@@ -331,7 +331,7 @@ void label_that_nobody_selects(const Input& in, Findings& out) {
 
 void documented_only(const Input& in, Findings& out) {
   const auto made = made_here(in);
-  for (const Selected& one : selected(in)) {
+  for (const SelectedNodes& one : selected(in)) {
     const Value* row = known_label(one.key);
     if (row == nullptr || row->find("instead") == nullptr || made.contains(one.key)) continue;
     if (has_label(in, one.key)) continue;
@@ -344,7 +344,7 @@ void documented_only(const Input& in, Findings& out) {
 }
 
 void value_that_is_never_set(const Input& in, Findings& out) {
-  for (const Selected& one : selected(in)) {
+  for (const SelectedNodes& one : selected(in)) {
     const Value* row = known_label(one.key);
     const bool pci = one.key.starts_with(std::string(kFeature) + "pci-") && one.key.ends_with(".present");
     if ((row == nullptr || row->find("value") == nullptr) && !pci) continue;
@@ -355,7 +355,7 @@ void value_that_is_never_set(const Input& in, Findings& out) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kLabelRules[] = {
     {"RB-LABEL-001", "a node selector asks for a label that nobody makes", Needs::kNothing, nobody_makes_label,
      doc::Says::kSelectsNoNode},
     {"RB-LABEL-002", "NFD's class list leaves InfiniBand out", Needs::kNothing, whitelist_without_infiniband},
@@ -371,7 +371,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> label_rules() {
-  return kRules;
+  return kLabelRules;
 }
 
 }  // namespace railbed::check

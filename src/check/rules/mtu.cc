@@ -268,7 +268,7 @@ void no_traffic_class(const Input& in, Findings& out) {
   });
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kMtuRules[] = {
     {"RB-MTU-001", "RoCE on VFs with small packets", Needs::kNothing, roce_without_mtu},
     {"RB-MTU-002", "a network's MTU above its PF's", Needs::kNothing, network_above_policy},
     {"RB-MTU-003", "an MTU that InfiniBand does not have", Needs::kNothing, infiniband_too_large},
@@ -281,7 +281,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> mtu_rules() {
-  return kRules;
+  return kMtuRules;
 }
 
 }  // namespace railbed::check

@@ -152,7 +152,7 @@ struct Difference {
 };
 
 // A text of which a page shows only the lines in question.
-bool leaves_lines_out(const Value& value) {
+bool leaves_text_out(const Value& value) {
   return value.is_string() && check::leaves_lines_out(*value.as_string());
 }
 
@@ -160,7 +160,7 @@ std::optional<Difference> difference(const Value& here, const Value& there, cons
   const Value::Object* a = here.as_object();
   const Value::Object* b = there.as_object();
   if (a == nullptr || b == nullptr) {
-    if (here == there || leaves_lines_out(here) || leaves_lines_out(there)) return std::nullopt;
+    if (here == there || leaves_text_out(here) || leaves_text_out(there)) return std::nullopt;
     return Difference{path + " differs", here.span, there.span};
   }
   for (const Value::Member& member : *b)
@@ -241,7 +241,7 @@ void outside_of_its_namespace(const Input& in, Findings& out) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kOperatorRules[] = {
     {"RB-OP-001", "a VF range on an alternative name", Needs::kFacts, range_on_alt_name},
     {"RB-OP-002", "a pool that drains all nodes at once, or none", Needs::kNothing, drain_of_all_or_none},
     {"RB-OP-003", "an object whose name its operator does not look at", Needs::kNothing, fixed_names},
@@ -254,7 +254,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> operator_rules() {
-  return kRules;
+  return kOperatorRules;
 }
 
 }  // namespace railbed::check

@@ -143,7 +143,7 @@ void conditions_exclude_each_other(const Input& in, Findings& out) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kPolicyRules[] = {
     {"RB-POLICY-015", "two policies that take the same VFs", Needs::kNothing, two_policies_take_the_same},
     {"RB-POLICY-016", "rootDevices and pfNames that exclude each other", Needs::kNothing,
      conditions_exclude_each_other},
@@ -152,7 +152,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> policy_rules() {
-  return kRules;
+  return kPolicyRules;
 }
 
 }  // namespace railbed::check

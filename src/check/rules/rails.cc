@@ -242,7 +242,7 @@ void rails_from_one_pool(const Input& in, Findings& out) {
     }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kRailRules[] = {
     {"RB-RAIL-001", "fewer rails than GPUs", Needs::kNothing, fewer_rails_than_gpus},
     {"RB-RAIL-002", "as many VFs asked for as networks use", Needs::kNothing, networks_and_vfs_differ},
     {"RB-RAIL-003", "rails far from the GPUs", Needs::kFacts, far_from_gpus},
@@ -254,7 +254,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> rail_rules() {
-  return kRules;
+  return kRailRules;
 }
 
 }  // namespace railbed::check

@@ -14,21 +14,21 @@ namespace {
 
 using doc::Value;
 
-const Value::Array& cards() {
+const Value::Array& known_cards() {
   static const Value kData = data_document("pci_ids.yaml");
   return *kData.find("cards")->as_array();
 }
 
 // The card whose PF has this id; null when it is unknown.
 const Value* card_of_pf(std::string_view id) {
-  for (const Value& card : cards())
+  for (const Value& card : known_cards())
     if (text_at(card, "pf") == id) return &card;
   return nullptr;
 }
 
 std::vector<std::string> pfs_of_vf(std::string_view id) {
   std::vector<std::string> pfs;
-  for (const Value& card : cards())
+  for (const Value& card : known_cards())
     if (text_at(card, "vf") == id) pfs.push_back(fmt::format("{} ({})", text_at(card, "pf"), text_at(card, "name")));
   return pfs;
 }
@@ -494,7 +494,7 @@ void device_by_name(const Input& in, Findings& out) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kRdmaRules[] = {
     {"RB-RDMA-001", "a pod that may not lock memory", Needs::kNothing, cannot_lock_memory},
     {"RB-RDMA-002", "a memory limit below what RDMA pins", Needs::kNothing, memory_too_small},
     {"RB-RDMA-003", "several GPUs and a small /dev/shm", Needs::kNothing, small_shared_memory},
@@ -516,7 +516,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> rdma_rules() {
-  return kRules;
+  return kRdmaRules;
 }
 
 }  // namespace railbed::check

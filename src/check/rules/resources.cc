@@ -31,7 +31,7 @@ bool made_by_others(std::string_view resource) {
   return false;
 }
 
-bool is_placeholder(std::string_view resource) {
+bool is_placeholder_resource(std::string_view resource) {
   const std::string_view prefix = resource.substr(0, resource.find('/'));
   for (const Word& word : texts_at(producers_data(), "placeholder_prefixes"))
     if (prefix == word.text || prefix.ends_with("." + word.text)) return true;
@@ -78,7 +78,7 @@ const Producer* same_base(const Input& in, std::string_view resource) {
 void nothing_produces(const Input& in, Findings& out) {
   if (in.views.producers.empty()) return;  // a bundle of pods only: its producers are elsewhere
   for (const Request& request : requests(in)) {
-    if (made_by_others(request.resource) || is_placeholder(request.resource)) continue;
+    if (made_by_others(request.resource) || is_placeholder_resource(request.resource)) continue;
     if (in.views.producer(request.resource) != nullptr || same_base(in, request.resource) != nullptr) continue;
     std::vector<std::string_view> made;
     for (const Producer& producer : in.views.producers) made.push_back(producer.resource);
@@ -100,7 +100,7 @@ void nothing_produces(const Input& in, Findings& out) {
 
 void placeholder_prefix(const Input& in, Findings& out) {
   for (const Request& request : requests(in))
-    if (is_placeholder(request.resource))
+    if (is_placeholder_resource(request.resource))
       out.error(request.span,
                 fmt::format("{} has the prefix of an example; no device plugin makes it", request.resource))
           .with_fix(in.settings.graph.resource_prefix + "/<resourceName of the policy>");
@@ -184,7 +184,7 @@ void without_prefix(const Input& in, Findings& out) {
 
 void other_prefix(const Input& in, Findings& out) {
   for (const Request& request : requests(in)) {
-    if (made_by_others(request.resource) || is_placeholder(request.resource)) continue;
+    if (made_by_others(request.resource) || is_placeholder_resource(request.resource)) continue;
     const Producer* other = same_base(in, request.resource);
     const Producer* same = in.views.producer(request.resource);
     if (other == nullptr || other->by != Producer::By::kPolicy) continue;
@@ -311,14 +311,14 @@ void above_webhook_limit(const Input& in, Findings& out) {
 }
 
 // The VFs of a PF that one entry of pfNames selects.
-struct Part {
+struct VfRange {
   std::string pf;
   graph::VfRange vfs;
   Word word;
 };
 
-std::vector<Part> parts_of(const PolicyView& policy) {
-  std::vector<Part> parts;
+std::vector<VfRange> vf_ranges_of(const PolicyView& policy) {
+  std::vector<VfRange> parts;
   for (const Word& word : texts_at(*policy.spec, "nicSelector.pfNames")) {
     const auto name = api::parse_pf_name(word.text);
     if (name && name->vfs) parts.push_back({name->name, {name->vfs->first, name->vfs->last}, word});
@@ -327,10 +327,10 @@ std::vector<Part> parts_of(const PolicyView& policy) {
 }
 
 void one_resource_in_two_parts(const Input& in, Findings& out) {
-  std::map<std::pair<std::string_view, std::string>, std::pair<const PolicyView*, Part>> first_of;
+  std::map<std::pair<std::string_view, std::string>, std::pair<const PolicyView*, VfRange>> first_of;
   for (const PolicyView& policy : in.views.policies) {
     if (policy.ignored) continue;
-    for (const Part& part : parts_of(policy)) {
+    for (const VfRange& part : vf_ranges_of(policy)) {
       const auto [first, fresh] = first_of.try_emplace({policy.resource, part.pf}, std::pair(&policy, part));
       const auto& [owner, other] = first->second;
       if (fresh || owner == &policy || part.vfs.overlaps(other.vfs)) continue;
@@ -346,8 +346,8 @@ void one_resource_in_two_parts(const Input& in, Findings& out) {
 
 void two_ranges_in_one_policy(const Input& in, Findings& out) {
   for (const PolicyView& policy : in.views.policies) {
-    std::map<std::string, Part> seen;
-    for (const Part& part : parts_of(policy)) {
+    std::map<std::string, VfRange> seen;
+    for (const VfRange& part : vf_ranges_of(policy)) {
       const auto [first, fresh] = seen.try_emplace(part.pf, part);
       if (!fresh)
         out.warning(part.word.span,
@@ -410,7 +410,7 @@ void plugin_selects_nothing(const Input& in, Findings& out) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kResourceRules[] = {
     {"RB-RES-001", "a resource that nothing makes", Needs::kNothing, nothing_produces},
     {"RB-RES-002", "a resource with the prefix of an example", Needs::kNothing, placeholder_prefix},
     {"RB-RES-003", "one resource made twice", Needs::kNothing, produced_twice},
@@ -428,7 +428,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> resource_rules() {
-  return kRules;
+  return kResourceRules;
 }
 
 }  // namespace railbed::check

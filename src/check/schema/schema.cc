@@ -23,7 +23,7 @@ using doc::Value;
 
 namespace {
 
-constexpr std::string_view kFolder = "schema/";
+constexpr std::string_view kSchemaFolder = "schema/";
 
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
@@ -153,7 +153,7 @@ class Book {
   Book() {
     parts_.add_definition("pluginCommon", notation(api::cni_common_keys()));
     for (const DataFile& file : data_files())
-      if (file.name.starts_with(kFolder)) parts_.index(file);
+      if (file.name.starts_with(kSchemaFolder)) parts_.index(file);
   }
 
   const Schema* kind(std::string_view api_version, std::string_view name) {

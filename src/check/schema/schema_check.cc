@@ -109,7 +109,7 @@ std::string way_to(const Schema& schema, std::string_view key, int depth, std::s
 }
 
 // An object with more mistakes is another kind of file, or an attack; nobody reads all of them.
-constexpr size_t kMaxFindings = 1'000;
+constexpr size_t kMaxMistakes = 1'000;
 // A larger object is no manifest, and repeated searches among its members would take too long.
 constexpr size_t kMaxMembers = 10'000;
 
@@ -121,7 +121,7 @@ constexpr const char* kOfObjects = "RB-API";
 
 class Checker {
  public:
-  explicit Checker(doc::Diagnostics& out) : out_(out), limit_(out.all().size() + kMaxFindings) {}
+  explicit Checker(doc::Diagnostics& out) : out_(out), limit_(out.all().size() + kMaxMistakes) {}
 
   bool is_full() const { return out_.all().size() >= limit_; }
 
@@ -706,7 +706,7 @@ void check_schema(const Value& value, const Schema& schema, const std::string& p
   // Repairing so many mistakes round by round would take too long.
   for (size_t i = before; i < out.all().size(); ++i) out.mutable_all()[i].edits.clear();
   out.note("RB-API-013", value.span,
-           fmt::format("{} mistakes are told of this object; there may be more", kMaxFindings));
+           fmt::format("{} mistakes are told of this object; there may be more", kMaxMistakes));
 }
 
 }  // namespace railbed::check

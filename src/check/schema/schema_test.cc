@@ -34,7 +34,7 @@ struct Checked {
   }
 };
 
-Checked check(const std::string& text) {
+Checked checked_text(const std::string& text) {
   Checked checked{.source = std::make_shared<doc::Source>(doc::Source{"a.yaml", text})};
   for (const doc::Value& value : doc::parse_yaml(checked.source, checked.findings)) {
     const Schema* schema = find_schema(*value.find("apiVersion")->as_string(), *value.find("kind")->as_string());
@@ -101,14 +101,14 @@ TEST(FindSchema, AsksForTheGroup) {
   EXPECT_EQ(find_plugin_schema("nothing"), nullptr);
 }
 
-struct Case {
+struct Mistake {
   const char* what;
   std::string text;
   const char* told;
 };
 
 TEST(CheckSchema, SaysWhatIsWrongWithAField) {
-  const Case cases[] = {
+  const Mistake cases[] = {
       {"one level too deep", policy("  nicSelector:\n    vendor: \"15b3\"\n    isRdma: true\n"),
        "10:5 RB-API-003 'isRdma' is a field of spec, not of spec.nicSelector; it has no effect here (indent it as far "
        "as the other fields of spec)\n"},
@@ -170,11 +170,11 @@ TEST(CheckSchema, SaysWhatIsWrongWithAField) {
       {"misspelt and needed", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  container: []\n",
        "5:3 RB-API-006 spec.containers is missing; 'container' is not a field (did you mean 'containers'?)\n"},
   };
-  for (const Case& c : cases) EXPECT_EQ(check(c.text).told(), c.told) << c.what << "\n" << c.text;
+  for (const Mistake& c : cases) EXPECT_EQ(checked_text(c.text).told(), c.told) << c.what << "\n" << c.text;
 }
 
 TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
-  const Case cases[] = {
+  const Mistake cases[] = {
       {"a field of a policy in a plugin", attachment("    {\"type\": \"host-device\",\n     \"isRdma\": true}\n"),
        "7:6 RB-CNI-003 'isRdma' is a field of SriovNetworkNodePolicy, not of CNI plugin "
        "\"host-device\"; it has no effect here\n"},
@@ -241,7 +241,7 @@ TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
        "7:5 RB-API-003 'template' is a field of spec, not of spec.router; it has no effect here (indent it as "
        "far as the other fields of spec)\n"},
   };
-  for (const Case& c : cases) EXPECT_EQ(check(c.text).told(), c.told) << c.what << "\n" << c.text;
+  for (const Mistake& c : cases) EXPECT_EQ(checked_text(c.text).told(), c.told) << c.what << "\n" << c.text;
 }
 
 TEST(CheckSchema, RepairsWhatIsSafe) {
@@ -255,19 +255,19 @@ TEST(CheckSchema, RepairsWhatIsSafe) {
       "  isRdma: \"true\"\n"
       "  \"linkType\": IB\n"
       "  mtu: 4092\n");
-  EXPECT_EQ(check(wrong).repaired(), right);
+  EXPECT_EQ(checked_text(wrong).repaired(), right);
   // With two misspellings of one field, or one next to the field itself, a person must decide.
   const std::string both = policy("  nicSelector: {vendor: \"15b3\"}\n  isRDMA: true\n  isRdma: false\n");
-  EXPECT_EQ(check(both).repaired(), both);
+  EXPECT_EQ(checked_text(both).repaired(), both);
 }
 
 TEST(CheckSchema, KeepsTheQuotesAroundAnEmbeddedText) {
   const std::string head =
       "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: rail}\n";
-  EXPECT_EQ(check(head + R"(spec: {config: "{\"type\":\"tuning\",\"mtU\":\"9000\",\"mac\":5}"})").repaired(),
+  EXPECT_EQ(checked_text(head + R"(spec: {config: "{\"type\":\"tuning\",\"mtU\":\"9000\",\"mac\":5}"})").repaired(),
             head + R"(spec: {config: "{\"type\":\"tuning\",\"mtu\":\"9000\",\"mac\":5}"})")
       << "a quote would end the text around it";
-  EXPECT_EQ(check(head + R"(spec: {config: '{"type":"tuning","mtU":"9000","mac":5}'})").repaired(),
+  EXPECT_EQ(checked_text(head + R"(spec: {config: '{"type":"tuning","mtU":"9000","mac":5}'})").repaired(),
             head + R"(spec: {config: '{"type":"tuning","mtu":"9000","mac":"5"}'})");
 }
 
@@ -300,7 +300,7 @@ TEST(CheckSchema, AgreesWithTheParsers) {
       pod("    image: 5\n    resource: {}\n    limits: {a: 1}\n    resources: {limits: {x/vf: two}, request: {}}\n"),
   };
   for (const std::string& text : texts) {
-    Checked checked = check(text);
+    Checked checked = checked_text(text);
     std::set<std::pair<uint32_t, std::string>> told;
     for (const doc::Diagnostic& d : checked.findings.all()) told.emplace(d.span.offset, mistake(d));
     doc::Diagnostics parsers;
@@ -319,7 +319,7 @@ TEST(CheckSchema, AgreesWithTheParsers) {
 TEST(CheckSchema, AnObjectTellsAThousandMistakesAndNoMore) {
   std::string spec = "  nicSelector: {vendor: \"15b3\"}\n";
   for (int i = 0; i < 20'000; ++i) spec += fmt::format("  mtu{}: 1\n", i);
-  const Checked checked = check(policy(spec));
+  const Checked checked = checked_text(policy(spec));
   EXPECT_EQ(checked.findings.all().size(), 1'001U);
   EXPECT_EQ(checked.findings.all().back().id, "RB-API-013");
   EXPECT_EQ(checked.findings.all().back().message, "1000 mistakes are told of this object; there may be more");
@@ -351,14 +351,14 @@ TEST(Explain, EveryIdOfTheseFamiliesHasAStory) {
 // A field that has its place further down: the way begins at the object's root.
 TEST(CheckSchema, TellsTheWayToAFieldFromTheObjectsRoot) {
   EXPECT_EQ(
-      check("apiVersion: sriovnetwork.openshift.io/v1\n"
-            "kind: SriovNetworkNodePolicy\n"
-            "metadata: {name: rails, namespace: sriov, isRdma: true}\n"
-            "spec:\n"
-            "  resourceName: rails\n"
-            "  nodeSelector: {rdma: \"true\"}\n"
-            "  numVfs: 8\n"
-            "  nicSelector: {vendor: \"15b3\"}\n")
+      checked_text("apiVersion: sriovnetwork.openshift.io/v1\n"
+                   "kind: SriovNetworkNodePolicy\n"
+                   "metadata: {name: rails, namespace: sriov, isRdma: true}\n"
+                   "spec:\n"
+                   "  resourceName: rails\n"
+                   "  nodeSelector: {rdma: \"true\"}\n"
+                   "  numVfs: 8\n"
+                   "  nicSelector: {vendor: \"15b3\"}\n")
           .told(),
       "3:43 RB-API-003 'isRdma' is a field of spec, not of metadata; it has no effect here (indent it below 'spec:')\n");
 }
