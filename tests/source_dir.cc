@@ -7,8 +7,8 @@
 
 namespace railbed {
 
-// Found from the program's own place (build/tests/doc_test) and not compiled in: equal programs of two clones have equal
-// bytes then, which the compiler cache and the record of tests/run rely on.
+// Found from the program's own place (build/tests/doc_test) and not compiled in: equal programs of two clones have
+// equal bytes then, which the compiler cache and the record of tests/run rely on.
 const char* source_dir() {
   static const std::string found = [] {
     namespace fs = std::filesystem;

@@ -42,7 +42,7 @@ def seed():
 
 
 def build(name, variant, after, targets=()):
-    return Task(f"build {name}", "compile", ["tools/build", variant, *targets], after=after, limit_s=3600, nice=19, counts=False)
+    return Task(f"build {name}", "compile", ["tools/build", variant, *targets], after=after, limit_s=3600, nice=5, counts=False)
 
 
 def builds(suites, only):
@@ -68,7 +68,7 @@ def prepared(suites):
         names += ["api-server", "kubelet", "controllers"]
     for name in names:
         command = ["tests/fresh/root", "--", "true"] if name == "fresh" else ["tests/tools/build", name]
-        yield Task(f"tool {name}", "prepare", command, after=["~build programs"], limit_s=3600, nice=19, counts=False)
+        yield Task(f"tool {name}", "prepare", command, after=["~build programs"], limit_s=3600, nice=10, counts=False)
 
 
 def shares_of(suite, program, env, threads):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs tasks on the workers of their lanes as soon as what they need is there.
 
-Lanes: `compile` builds one variant after the other with all processors at the lowest priority; `prepare` builds programs of others
+Lanes: `compile` builds one variant after the other, below the priority of real parts, which wait for time, but not so far below that it stands still; `prepare` builds programs of others
 in the background; `test` runs test programs, two at a time; `wait` runs what mostly waits for kernels, machines and timers, two at a time.
 """
 import dataclasses
