@@ -45,10 +45,11 @@ if(RAILBED_SANITIZE STREQUAL "thread")
 endif()
 
 # In batches, the files of a room are compiled 16 at a time: most of a compiler's time goes into the headers that they share.
-# Machines that build everything once do it so (make build, make test); who changes one file compiles that one
-# (tools/build dev). The batch of a file is decided by its name, so that a new file changes one batch. A batch includes its
+# make test does it with tests and with all that sanitizers see; who changes one file compiles that one (tools/build dev).
+# The programs are never made so: the linker takes from a room the files that a program calls, and leaves out the libraries of all
+# others. The batch of a file is decided by its name, so that a new file changes one batch. A batch includes its
 # files by relative paths: it is the same text in every clone, which is what the compiler cache compares.
-option(RAILBED_BATCHES "Compile the files of a room 16 at a time" OFF)
+option(RAILBED_BATCHES "Compile tests, and what sanitizers see, 16 files of a room at a time" OFF)
 set(RAILBED_BATCH_SIZE 16)
 
 # Replaces the sources in the list VARIABLE by batches, but for those that are not called *.cc or are named behind.
@@ -138,7 +139,9 @@ function(railbed_library name)
   set(links ${ARG_DEPS})
   list(TRANSFORM links PREPEND railbed_)
   if(sources)
-    railbed_batches(sources ${name} ${ARG_ALONE})
+    if(RAILBED_SANITIZE)
+      railbed_batches(sources ${name} ${ARG_ALONE})
+    endif()
     add_library(railbed_${name} STATIC ${sources})
     target_link_libraries(railbed_${name} PUBLIC railbed_flags ${links} PRIVATE ${ARG_LIBS})
     if(RAILBED_SANITIZE AND ARG_HOT)

@@ -81,6 +81,7 @@ class RdmaTest : public testing::Test {
     fake().datagrams = 0;
     fake().flips_byte_of_reads = -1;
     fake().has_device_clock = false;
+    fake().records = true;
   }
   // Longer than any pause of a loaded machine.
   Limits limits() const {

@@ -21,16 +21,6 @@ until_true() { # SECONDS COMMAND...: repeats a quiet command until it succeeds
   done
 }
 on() { lab/lab exec "$1" -t 300 -- "${*:2}"; } # NODE COMMAND-LINE
-# The same on all nodes, beside each other; the last line has their statuses.
-on_both() { # COMMAND-LINE
-  local node pids=() all=status
-  for node in "${nodes[@]}"; do
-    on "$node" "$1" &
-    pids+=($!)
-  done
-  for node in "${pids[@]}"; do wait "$node"; all+=" $?"; done
-  echo "$all"
-}
 node_script() { on "$1" "sh /mnt/programs/node ${*:2}"; }
 node_address() { echo "10.0.2.$((10 + ${1#guest-}))"; }
 
@@ -83,8 +73,9 @@ allocatable() { kubectl get node "$1" -o "jsonpath={.status.allocatable.openshif
 start_agent() { # NODE OPTION...
   node_script "$1" agent --soft-rdma "${@:2}"
 }
-kill_agent_command() { echo "pkill -${1:-TERM} -x 'railbed(d|-cluster)?' && sh /mnt/programs/node wait-gone 'railbed(d|-cluster)?'"; } # [SIGNAL]
-kill_agent() { on "$1" "$(kill_agent_command "${2:-TERM}")"; } # NODE [SIGNAL]
+kill_agent() { # NODE [SIGNAL]
+  on "$1" "pkill -${2:-TERM} -x 'railbed(d|-cluster)?' && sh /mnt/programs/node wait-gone 'railbed(d|-cluster)?'"
+}
 
 # What a user has asked of the API server since the line FROM of its log: "VERB PATH STATUS" each. A watch is there when it has ended.
 requests_of() { # USER [FROM]

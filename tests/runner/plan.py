@@ -71,18 +71,20 @@ def prepared(suites):
         yield Task(f"tool {name}", "prepare", command, after=["~build programs"], limit_s=3600, nice=10, counts=False)
 
 
-def shares_of(suite, program, env, threads):
+def shares_of(suite, program, env, threads, attempts):
     name = program.name
     room = name.removesuffix("_test")
+    # Rooms with threads have tests that still wait for real time (src/perf above all), and beside others these may come late.
+    attempts = attempts if room in threads or room in READS_THE_TREE or suite == "netns" else 1
     recordable = room not in threads and room not in READS_THE_TREE and suite != "tsan" and suite != "netns"
     count = SHARES.get(name, 1)
     for number in range(count):
         share = {"GTEST_TOTAL_SHARDS": str(count), "GTEST_SHARD_INDEX": str(number)} if count > 1 else {}
         yield Task(f"{suite} {name}" + (f" {number + 1}/{count}" if count > 1 else ""), "test", [str(program.relative_to(ROOT))],
-                   limit_s=600, nice=5, env={**env, **share}, recordable=recordable, weight_s=program.stat().st_size >> 20)
+                   limit_s=600, nice=5, env={**env, **share}, recordable=recordable, attempts=attempts, weight_s=program.stat().st_size >> 20)
 
 
-def programs(suite, only):
+def programs(suite, only, attempts):
     """The test programs of a suite, once they are built; of the rooms in `only`, if there are any."""
     threads = set(subprocess.run([ROOT / "tools/build", "threads"], capture_output=True, text=True).stdout.split())
     threads |= {"kubelet_grpc", "node"}
@@ -100,7 +102,7 @@ def programs(suite, only):
     for program in sorted((ROOT / folder).glob("*_test")):
         if only and program.name.removesuffix("_test") not in only:
             continue
-        yield from shares_of(suite, program, env, threads)
+        yield from shares_of(suite, program, env, threads, attempts)
 
 
 def fuzzers():
@@ -137,9 +139,9 @@ def scripts(suite, everything, attempts):
             yield script("planted", ["tests/tools/planted"], limit_s=7200)
 
 
-def built(suite, only):
+def built(suite, only, attempts):
     """The tasks of a suite whose programs are known once they are built."""
-    return list(fuzzers() if suite == "fuzz" else programs(suite, only))
+    return list(fuzzers() if suite == "fuzz" else programs(suite, only, attempts))
 
 
 # The build after which a suite's programs are there.

@@ -74,8 +74,14 @@ def check_programs():
 
     passing = "echo '[==========] 3 tests'; echo '[  PASSED  ] 3 tests.'"
     same("a test program's counts are read", counts(tasks.run(program(passing))), (3, 0, 0, 0))
-    broken = program("echo '[==========] 2 tests'; echo '[  PASSED  ] 1 test.'; echo '[  FAILED  ] 1 test, listed below:'; echo '[  FAILED  ] A.B'; exit 1", attempts=2)
-    same("a failure of a test program has one attempt", (counts(tasks.run(broken)), tasks.run(broken).lines[0]), ((1, 1, 0, 0), "[  FAILED  ] A.B"))
+    broken = program("echo '[==========] 2 tests'; echo '[  PASSED  ] 1 test.'; echo '[  FAILED  ] 1 test, listed below:'; echo '[  FAILED  ] A.B'; exit 1")
+    same("a failure of a test program with one attempt", (counts(tasks.run(broken)), tasks.run(broken).lines[0]), ((1, 1, 0, 0), "[  FAILED  ] A.B"))
+    flaky = program("""case "$1" in --gtest_filter=A.B) echo '[==========] 1 test'; echo '[  PASSED  ] 1 test.'; exit ;; esac
+      echo '[==========] 2 tests'; echo '[  PASSED  ] 1 test.'; echo '[  FAILED  ] 1 test, listed below:'; echo '[  FAILED  ] A.B'; exit 1""", attempts=2)
+    again = tasks.run(flaky)
+    same("with two, only the failed test runs again", (counts(again), again.lines[0]), ((2, 0, 0, 1), "FLAKY passed when run again: A.B"))
+    race = program("echo '[==========] 1 test'; echo 'WARNING: ThreadSanitizer: data race'; echo '[  FAILED  ] A.B'; exit 1", attempts=2)
+    same("what a sanitizer reports has one attempt", counts(tasks.run(race)), (0, 1, 0, 0))
     same("a crash has failed", counts(tasks.run(program("echo '[==========] 2 tests'; kill -ABRT $$"))), (0, 1, 0, 0))
     same("a program without tests has failed", counts(tasks.run(program("true"))), (0, 1, 0, 0))
     children = tasks.run(program("(setsid bash -c 'for ((i = 0; i < 300000; i++)); do :; done' &) ; " + passing + "; sleep 2"))

@@ -119,7 +119,7 @@ class Program:
         result = Outcome(passed=number("PASSED"), failed=number("FAILED"), skipped=number("SKIPPED"))
         result.lines = [f"  skipped: {line}" for line in re.findall(r"^[^ \n]+: Skipped\n(.*)", text, re.M)]
         if result.failed:
-            result.lines += sorted(set(re.findall(r"^\[  FAILED  \] [A-Za-z].*", text, re.M)))
+            result.lines += sorted({f"[  FAILED  ] {name}" for name in re.findall(r"^\[  FAILED  \] ([A-Za-z][^ ,\n]*)", text, re.M)})
             result.lines += [f"  its log: {os.path.relpath(log, ROOT)}"]
         elif status != 0:
             result.failed = 1
@@ -173,6 +173,17 @@ def kind_of(task):
     return Program if task.command[0].endswith("_test") else Script
 
 
+def what_again(task, kind, result, log):
+    """The command that runs again only what failed, or nothing where that has one attempt: what a sanitizer reports, and a crash."""
+    if kind is Script:
+        return [*task.command, *([] if None in result.broken_parts else result.broken_parts)]
+    text = text_of(log)
+    names = sorted(set(re.findall(r"^\[  FAILED  \] ([A-Za-z][^ ,\n]*)", text, re.M)))
+    if kind is not Program or not names or re.search(r"Sanitizer|runtime error:", text):
+        return None
+    return [*task.command, "--gtest_filter=" + ":".join(names)]
+
+
 def run(task):
     """Runs a task, and what failed of it again as often as it may. What passes then is FLAKY and not counted as failed."""
     start = time.time()
@@ -182,18 +193,20 @@ def run(task):
     status, used_s = measured(task, task.command, log)
     result = kind.read(task, status, log)
     result.processor_s = used_s
-    while kind is Script and result.failed and result.reruns < task.attempts - 1:
+    while result.failed and result.reruns < task.attempts - 1:
+        command = what_again(task, kind, result, log)
+        if command is None:
+            break
         again_log = log.with_suffix(f".again{result.reruns + 1}.log")
         again_log.write_bytes(b"")
-        parts = [] if None in result.broken_parts else result.broken_parts
-        status, used_s = measured(task, [*task.command, *parts], again_log)
+        status, used_s = measured(task, command, again_log)
         again = kind.read(task, status, again_log)
         result.processor_s += used_s
         result.reruns += 1
         if not again.failed:
             result.passed += result.failed
             result.failed = 0
-            result.lines = ["FLAKY passed when run again: " + line.removeprefix("FAIL ") if line.startswith("FAIL ") else line for line in result.lines]
+            result.lines = [re.sub(r"^(FAIL |\[  FAILED  \] )", "FLAKY passed when run again: ", line) for line in result.lines]
         else:
             result.broken_parts = again.broken_parts
             result.lines += [line for line in again.lines if line not in result.lines]
