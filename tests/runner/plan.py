@@ -23,6 +23,8 @@ TOOLS = {
     "api": ("api-server",), "operator": ("api-server",), "cells": ("api-server",), "whereabouts": ("api-server",),
     "pods": ("kubelet", "cni"), "devices": ("kubelet", "cni"),
 }
+# A kubelet with containerd each: one at a time on this machine's control groups.
+KUBELETS = {"pods", "devices", "cluster_pods", "deploy", "switching"}
 ALL_TOOLS = ("cni", "cnidrive", "api-server", "kubelet", "controllers")
 # Test programs of minutes, in shares that run beside each other.
 SHARES = {"perf_test": 2, "agent_test": 2, "check_test": 2}
@@ -116,7 +118,7 @@ def scripts(suite, everything, attempts):
 
     def script(name, command, after=(), limit_s=1200, env=None):
         return Task(f"{suite} {name}", "wait", command, after=[*ready, *after], limit_s=limit_s, weight_s=WEIGHTS.get(f"{suite} {name}", 20),
-                    attempts=attempts, env=env or {})
+                    attempts=attempts, env=env or {}, alone="kubelet" if name in KUBELETS else "")
 
     drawn = str(seed())
     if suite == "cni":

@@ -17,7 +17,7 @@ class Schedule:
     waiting: list
     grow: object  # called with a task that has ended well: the tasks that it makes possible
     told: object  # called with (task, outcome), one at a time
-    running: int = 0
+    running: list = dataclasses.field(default_factory=list)
     done: dict = dataclasses.field(default_factory=dict)
     changed: threading.Condition = dataclasses.field(default_factory=threading.Condition)
     known: set = dataclasses.field(default_factory=set)
@@ -42,7 +42,7 @@ class Schedule:
                     self.changed.wait(1)
                     chosen = self.next_of(lane)
                 self.waiting.remove(chosen)
-                self.running += 1
+                self.running.append(chosen)
             broken = self.broken_need(chosen)
             outcome = tasks.Outcome(failed=1, lines=[f"FAIL {chosen.name}: {broken} did not end well"]) if broken else self.outcome_of(chosen)
             with self.changed:
@@ -51,11 +51,13 @@ class Schedule:
                 new = self.grow(chosen, outcome)
                 self.known |= {task.name for task in new}
                 self.waiting += new
-                self.running -= 1
+                self.running.remove(chosen)
                 self.changed.notify_all()
 
     def next_of(self, lane):
-        ready = [task for task in self.waiting if task.lane == lane and all(self.is_over(need) for need in task.after)]
+        taken = {task.alone for task in self.running if task.alone}
+        ready = [task for task in self.waiting
+                 if task.lane == lane and task.alone not in taken and all(self.is_over(need) for need in task.after)]
         if lane in ("compile", "prepare"):
             return ready[0] if ready else None
         return max(ready, key=lambda task: task.weight_s, default=None)

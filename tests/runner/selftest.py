@@ -145,6 +145,11 @@ def check_schedule():
     same("tasks may come from others", "grown" in ran, True)
     same("without its build a task has failed, and is named", (told["s kept"].failed, told["s kept"].lines), (1, ["FAIL s kept: build c did not end well"]))
     same("what only waits for another's end runs", told["s any"].passed, 1)
+    mark = scratch / "mark"
+    pair = [script(f"mkdir {mark} && sleep 0.3 && rmdir {mark} && echo PASS {name}", f"s {name}", "wait", alone="one") for name in ("first", "second")]
+    told.clear()
+    schedule.Schedule(pair, lambda task, _: [], lambda task, outcome: told.update({task.name: outcome})).run()
+    same("what must be alone is not beside its like", sum(outcome.passed for outcome in told.values()), 2)
 
 
 def check_growth():

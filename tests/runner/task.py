@@ -29,6 +29,7 @@ class Task:
     env: dict = dataclasses.field(default_factory=dict)
     recordable: bool = False  # the same bytes give the same result
     attempts: int = 1
+    alone: str = ""  # not beside another task with the same word here
     counts: bool = True  # builds and tools count only when they fail
 
     @property
