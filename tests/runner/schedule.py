@@ -43,8 +43,7 @@ class Schedule:
                     chosen = self.next_of(lane)
                 self.waiting.remove(chosen)
                 self.running.append(chosen)
-            broken = self.broken_need(chosen)
-            outcome = tasks.Outcome(failed=1, lines=[f"FAIL {chosen.name}: {broken} did not end well"]) if broken else self.outcome_of(chosen)
+            outcome = self.outcome_of(chosen)
             with self.changed:
                 self.done[chosen.name] = outcome
                 self.told(chosen, outcome)
@@ -69,14 +68,23 @@ class Schedule:
     def broken_need(self, task):
         return next((need for need in task.after if not need.startswith("~") and need in self.done and self.done[need].failed), None)
 
-    @staticmethod
-    def outcome_of(task):
-        if not task.recordable:
-            return tasks.run(task)
-        program = tasks.ROOT / (f"build-asan/fuzz/{task.command[1]}" if task.suite == "fuzz" else task.command[0])
-        key = record.key_of(task, program)
-        if found := record.find(key):
-            return found
-        outcome = tasks.run(task)
-        record.keep(key, task, outcome)
-        return outcome
+    def outcome_of(self, task):
+        """Never raises: a worker that ended would keep all others waiting for its task."""
+        if broken := self.broken_need(task):
+            return tasks.Outcome(failed=1, lines=[f"FAIL {task.name}: {broken} failed"])
+        try:
+            return run_or_recorded(task)
+        except Exception as problem:  # a full disk, a log that cannot be written
+            return tasks.Outcome(failed=1, lines=[f"FAIL {task.name}: tests/run could not run it: {problem!r}"])
+
+
+def run_or_recorded(task):
+    if not task.recordable:
+        return tasks.run(task)
+    program = tasks.ROOT / (f"build-asan/fuzz/{task.command[1]}" if task.suite == "fuzz" else task.command[0])
+    key = record.key_of(task, program)
+    if found := record.find(key):
+        return found
+    outcome = tasks.run(task)
+    record.keep(key, task, outcome)
+    return outcome

@@ -64,6 +64,8 @@ def check_parts():
     same("what passes then is counted, and told", (counts(flaky), flaky.lines), ((2, 0, 0, 1), ["FLAKY passed when run again: x: two"]))
     once.unlink()
     same("with one attempt it has failed", counts(tasks.run(script(text % (ran, once, once)))), (1, 1, 0, 0))
+    silent = tasks.run(script("[ $# = 0 ] || exit 0; echo '== part a'; echo FAIL a; exit 1", attempts=2))
+    same("a second run that checks nothing proves nothing", counts(silent), (0, 1, 0, 1))
     hard = tasks.run(script("echo '== part a'; echo FAIL a; exit 1", attempts=2))
     same("what fails again has failed", counts(hard), (0, 1, 0, 1))
 
@@ -80,6 +82,12 @@ def check_programs():
       echo '[==========] 2 tests'; echo '[  PASSED  ] 1 test.'; echo '[  FAILED  ] 1 test, listed below:'; echo '[  FAILED  ] A.B'; exit 1""", attempts=2)
     again = tasks.run(flaky)
     same("with two, only the failed test runs again", (counts(again), again.lines[0]), ((2, 0, 0, 1), "FLAKY passed when run again: A.B"))
+    vacuous = program("""case "$1" in --gtest_filter=*) echo '[==========] 0 tests'; echo '[  PASSED  ] 0 tests.'; exit ;; esac
+      echo '[==========] 1 test'; echo '[  FAILED  ] 1 test, listed below:'; echo '[  FAILED  ] A.B'; exit 1""", attempts=2)
+    same("a second run without the failed test proves nothing", counts(tasks.run(vacuous)), (0, 1, 0, 1))
+    shared = program("""[ -z "$GTEST_TOTAL_SHARDS" ] || { echo '[==========] 1 test'; echo '[  FAILED  ] 1 test, listed below:'; echo '[  FAILED  ] A.B'; exit 1; }
+      echo '[==========] 1 test'; echo '[  PASSED  ] 1 test.'""", attempts=2, env={"GTEST_TOTAL_SHARDS": "2", "GTEST_SHARD_INDEX": "1"})
+    same("a second run has no share", counts(tasks.run(shared)), (1, 0, 0, 1))
     race = program("echo '[==========] 1 test'; echo 'WARNING: ThreadSanitizer: data race'; echo '[  FAILED  ] A.B'; exit 1", attempts=2)
     same("what a sanitizer reports has one attempt", counts(tasks.run(race)), (0, 1, 0, 0))
     same("a crash has failed", counts(tasks.run(program("echo '[==========] 2 tests'; kill -ABRT $$"))), (0, 1, 0, 0))
@@ -143,8 +151,12 @@ def check_schedule():
     ran = order.read_text().split()
     same("what is needed comes first, and the longest of what is ready", (ran[0], ran.index("long") < ran.index("late")), ("b", True))
     same("tasks may come from others", "grown" in ran, True)
-    same("without its build a task has failed, and is named", (told["s kept"].failed, told["s kept"].lines), (1, ["FAIL s kept: build c did not end well"]))
+    same("without its build a task has failed, and is named", (told["s kept"].failed, told["s kept"].lines), (1, ["FAIL s kept: build c failed"]))
     same("what only waits for another's end runs", told["s any"].passed, 1)
+    missing = tasks.Task("unit gone", "test", ["no/such_test"], recordable=True)
+    told.clear()
+    schedule.Schedule([missing], lambda task, _: [], lambda task, outcome: told.update({task.name: outcome})).run()
+    same("what the runner itself cannot do has failed, and nobody waits for it", told["unit gone"].failed, 1)
     mark = scratch / "mark"
     pair = [script(f"mkdir {mark} && sleep 0.3 && rmdir {mark} && echo PASS {name}", f"s {name}", "wait", alone="one") for name in ("first", "second")]
     told.clear()
