@@ -29,7 +29,7 @@ ALL_TOOLS = ("cni", "cnidrive", "api-server", "kubelet", "controllers")
 # Test programs of minutes, in shares that run beside each other.
 SHARES = {"perf_test": 2, "agent_test": 2, "check_test": 2}
 # Rooms whose tests read more of the tree than the record looks at.
-READS_THE_TREE = {"attach", "verbs"}
+READS_THE_TREE = {"attach_test", "verbs_test"}
 # A sanitizer takes ten times as long, and all cases of a property run the same code.
 FEW_CASES = "max_success=25"
 # Sweeps of one thread, which take minutes under ThreadSanitizer.
@@ -52,7 +52,7 @@ def builds(suites, only):
     targets = [f"{room}_test" for room in only]
     if set(suites) & {"netns", "cni", "kill", "lab", "cluster", "fresh"}:
         yield build("programs", "dev", [], ("railbed", "railbed-cni", *TEST_TOOLS))
-    if {"unit", "lab"} & set(suites):
+    if "unit" in suites:
         yield build("dev", "dev", ["~build programs"], targets)
     for name in ("asan", "fuzz", "tsan"):
         if name in suites:
@@ -75,10 +75,11 @@ def prepared(suites):
 
 def shares_of(suite, program, env, threads, attempts):
     name = program.name
-    room = name.removesuffix("_test")
+    real_time = name in threads or suite == "netns"
+    reads_more = name in READS_THE_TREE
     # Rooms with threads have tests that still wait for real time (src/perf above all), and beside others these may come late.
-    attempts = attempts if room in threads or room in READS_THE_TREE or suite == "netns" else 1
-    recordable = room not in threads and room not in READS_THE_TREE and suite != "tsan" and suite != "netns"
+    attempts = attempts if real_time or reads_more else 1
+    recordable = not real_time and not reads_more and suite != "tsan"
     count = SHARES.get(name, 1)
     for number in range(count):
         share = {"GTEST_TOTAL_SHARDS": str(count), "GTEST_SHARD_INDEX": str(number)} if count > 1 else {}
@@ -89,7 +90,6 @@ def shares_of(suite, program, env, threads, attempts):
 def programs(suite, only, attempts):
     """The test programs of a suite, once they are built; of the rooms in `only`, if there are any."""
     threads = set(subprocess.run([ROOT / "tools/build", "threads"], capture_output=True, text=True).stdout.split())
-    threads |= {"kubelet_grpc", "node"}
     params = f"seed={seed()}"
     if suite in ("asan", "tsan"):
         params += " " + FEW_CASES
@@ -128,7 +128,7 @@ def scripts(suite, everything, attempts):
         yield script("run", ["tests/kill/run", *kills, "--seed", drawn], limit_s=7200 if everything else 1200)
     elif suite == "lab":
         for path in ["lab/selftest", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "tests/lab").glob("*.sh"))]:
-            needs = {"differential.sh": ["~tool cni", "~tool cnidrive"], "demo.sh": ["build dev"]}.get(pathlib.Path(path).name, [])
+            needs = {"differential.sh": ["~tool cni", "~tool cnidrive"]}.get(pathlib.Path(path).name, [])
             yield script(pathlib.Path(path).name, [path], needs, env={"RAILBED": str(ROOT / "build/railbed")})
     elif suite == "cluster":
         for part in subprocess.run([ROOT / "tests/cluster/run", "--list"], capture_output=True, text=True).stdout.split():
@@ -136,7 +136,7 @@ def scripts(suite, everything, attempts):
             yield script(part, [f"tests/cluster/{part}"], [f"~tool {tool}" for tool in TOOLS.get(part, ALL_TOOLS)], env=env)
     elif suite == "fresh":
         yield script("run", ["tests/fresh/run"], ["~tool fresh"], limit_s=3600)
-        yield script("second_clone", ["tests/tools/second_clone"])
+        yield script("second_clone", ["tests/tools/second_clone", *([] if everything else ["asan"])])
         if everything:
             yield script("planted", ["tests/tools/planted"], limit_s=7200)
 

@@ -91,19 +91,14 @@ class Build:
     @staticmethod
     def read(task, status, log):
         if status == 0:
-            return Outcome(cache=cache_hits(task))
+            return Outcome(cache=cache_hits(log))
         return Outcome(failed=1, lines=[f"FAIL {task.name}: status {status}", *indented(text_of(log).splitlines()[-40:])])
 
 
-def cache_hits(task):
-    folders = {"dev": "build", "programs": "build", "asan": "build-asan", "fuzz": "build-asan", "tsan": "build-tsan"}
-    stats = ROOT / folders.get(task.name.split()[1], "none") / "ccache.log"
-    if not stats.exists():
-        return ""
-    results = [line for line in stats.read_text().splitlines() if line and not line.startswith("#")]
-    hits = sum(line in ("direct_cache_hit", "preprocessed_cache_hit") for line in results)
-    misses = sum(line == "cache_miss" for line in results)
-    return f"{hits}/{hits + misses}" if hits + misses else ""
+def cache_hits(log):
+    """What tools/build says of the compiler cache, as "hits/objects"."""
+    found = re.findall(r"(\d+) of (\d+) objects from the compiler cache", text_of(log))
+    return "/".join(found[-1]) if found and found[-1][1] != "0" else ""
 
 
 class Program:
