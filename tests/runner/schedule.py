@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs tasks on the workers of their lanes as soon as what they need is there.
 
-Lanes: `compile` builds one variant after the other, below the priority of real parts, which wait for time, but not so far below that it stands still; `prepare` builds programs of others
-in the background; `test` runs test programs, two at a time; `wait` runs what mostly waits for kernels, machines and timers, two at a time.
+Lanes: `compile` builds one variant after the other; `prepare` builds third-party programs in the background; `test` runs test programs, two at a
+time; `wait` runs scripts that mostly wait for kernels, guests and timers, two at a time. Builds have a lower priority than these scripts, but not the
+lowest: beside four guests they would not get on.
 """
 import dataclasses
 import threading

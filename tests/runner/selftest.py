@@ -168,7 +168,7 @@ def check_growth():
     before = {"unit": 100, "asan": 200, "lab": 300, "tidy": 2}
     same("a machine that is slow throughout is no growth", times.grown({"unit": 200, "asan": 400, "lab": 600, "tidy": 90}, before), [])
     same("a suite that grows by a fifth is named", times.grown({"unit": 130, "asan": 200, "lab": 300}, before),
-         ["warning: unit has grown by 30 %: 130 s of processor, 100 expected (tests/times.tsv)"])
+         ["warning: unit has grown by 30 %: 130 CPU seconds, 100 expected (tests/times.tsv)"])
     now = time.time()
     done = [(tasks.Task("lab a", "wait", []), tasks.Outcome(passed=1, start=now, end=now + 2, processor_s=1.5)),
             (tasks.Task("unit a", "test", []), tasks.Outcome(recorded=1))]

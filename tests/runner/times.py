@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of a run: when each build, script and suite began and ended, its seconds of processor, what the compiler cache had, what ran again.
+"""The table of a run: when each build, script and suite began and ended, its CPU seconds, what the compiler cache had, what ran again.
 
-It is printed and kept as build/test-logs/times.tsv. tests/times.tsv has the seconds of processor of each suite's tests as they were when
+It is printed and kept as build/test-logs/times.tsv. tests/times.tsv has the CPU seconds of each suite's tests as they were when
 somebody last accepted them (tests/run --accept-times): a suite that has grown by a fifth is named. Machines differ, so the two are
 compared after the typical ratio of all suites is taken out.
 """
@@ -13,7 +13,7 @@ from runner import task as tasks
 
 ACCEPTED = tasks.ROOT / "tests/times.tsv"
 GROWTH = 1.2
-SMALL_S = 10  # seconds of processor below which a fifth is noise
+SMALL_S = 10  # CPU seconds below which a fifth is noise
 
 
 def rows_of(done, began):
@@ -39,7 +39,7 @@ def clock(seconds):
 
 def table(done, began):
     rows = rows_of(done, began)
-    lines = [f"{'what':<26} {'start':>6} {'end':>6} {'took s':>7} {'proc. s':>8} {'cache':>9} {'reruns':>6}"]
+    lines = [f"{'what':<26} {'start':>6} {'end':>6} {'took s':>7} {'CPU s':>8} {'cache':>9} {'reruns':>6}"]
     for name, start, end, used, cache, reruns in rows:
         lines.append(f"{name:<26} {clock(start):>6} {clock(end):>6} {end - start:>7.0f} {used:>8.0f} {cache:>9} {reruns or '':>6}")
     whole = time.time() - began
@@ -53,7 +53,7 @@ def table(done, began):
 
 
 def suites_of(done):
-    """Seconds of processor of each suite that ran whole: no build, nothing recorded, nothing again."""
+    """CPU seconds of each suite that ran whole: no build, nothing recorded, nothing again."""
     sums, partial = {}, set()
     for task, outcome in done:
         if not task.counts:
@@ -78,10 +78,10 @@ def grown(now, before):
         return []
     ratios = {suite: now[suite] / before[suite] for suite in both}
     typical = statistics.median(ratios.values())
-    return [f"warning: {suite} has grown by {100 * (ratio / typical - 1):.0f} %: {now[suite]:.0f} s of processor, {before[suite] * typical:.0f} expected (tests/times.tsv)"
+    return [f"warning: {suite} has grown by {100 * (ratio / typical - 1):.0f} %: {now[suite]:.0f} CPU seconds, {before[suite] * typical:.0f} expected (tests/times.tsv)"
             for suite, ratio in ratios.items() if ratio / typical > GROWTH]
 
 
 def accept(now):
-    text = "# SPDX-License-Identifier: Apache-2.0\n# Seconds of processor of each suite's tests, without builds; tests/run --accept-times writes it.\n"
+    text = "# SPDX-License-Identifier: Apache-2.0\n# CPU seconds of each suite's tests, without builds; tests/run --accept-times writes it.\n"
     ACCEPTED.write_text(text + "".join(f"{suite}\t{used:.0f}\n" for suite, used in sorted({**accepted(), **now}.items())))
