@@ -74,30 +74,32 @@ def check_programs():
     def program(text, **options):
         return script(text, "unit made", "test", suffix="_test", **options)
 
-    passing = "echo '[==========] 3 tests'; echo '[  PASSED  ] 3 tests.'"
+    passing = "echo '[==========] 3 tests from 1 test suite ran. (1 ms total)'; echo '[  PASSED  ] 3 tests.'"
     same("a test program's counts are read", counts(tasks.run(program(passing))), (3, 0, 0, 0))
-    broken = program("echo '[==========] 2 tests'; echo '[  PASSED  ] 1 test.'; echo '[  FAILED  ] 1 test, listed below:'; echo '[  FAILED  ] A.B'; exit 1")
+    broken = program("echo '[==========] 2 tests from 1 test suite ran. (1 ms total)'; echo '[  PASSED  ] 1 test.'; echo '[  FAILED  ] 1 test, listed below:'; echo '[  FAILED  ] A.B'; exit 1")
     same("a failure of a test program with one attempt", (counts(tasks.run(broken)), tasks.run(broken).lines[0]), ((1, 1, 0, 0), "[  FAILED  ] A.B"))
-    flaky = program("""case "$1" in --gtest_filter=A.B) echo '[==========] 1 test'; echo '[  PASSED  ] 1 test.'; exit ;; esac
-      echo '[==========] 2 tests'; echo '[  PASSED  ] 1 test.'; echo '[  FAILED  ] 1 test, listed below:'; echo '[  FAILED  ] A.B'; exit 1""", attempts=2)
+    flaky = program("""case "$1" in --gtest_filter=A.B) echo '[==========] 1 test from 1 test suite ran. (1 ms total)'; echo '[  PASSED  ] 1 test.'; exit ;; esac
+      echo '[==========] 2 tests from 1 test suite ran. (1 ms total)'; echo '[  PASSED  ] 1 test.'; echo '[  FAILED  ] 1 test, listed below:'; echo '[  FAILED  ] A.B'; exit 1""", attempts=2)
     again = tasks.run(flaky)
     same("with two, only the failed test runs again", (counts(again), again.lines[0]), ((2, 0, 0, 1), "FLAKY passed when run again: A.B"))
-    vacuous = program("""case "$1" in --gtest_filter=*) echo '[==========] 0 tests'; echo '[  PASSED  ] 0 tests.'; exit ;; esac
-      echo '[==========] 1 test'; echo '[  FAILED  ] 1 test, listed below:'; echo '[  FAILED  ] A.B'; exit 1""", attempts=2)
+    vacuous = program("""case "$1" in --gtest_filter=*) echo '[==========] 0 tests from 1 test suite ran. (1 ms total)'; echo '[  PASSED  ] 0 tests.'; exit ;; esac
+      echo '[==========] 1 test from 1 test suite ran. (1 ms total)'; echo '[  FAILED  ] 1 test, listed below:'; echo '[  FAILED  ] A.B'; exit 1""", attempts=2)
     same("a second run without the failed test proves nothing", counts(tasks.run(vacuous)), (0, 1, 0, 1))
-    shared = program("""[ -z "$GTEST_TOTAL_SHARDS" ] || { echo '[==========] 1 test'; echo '[  FAILED  ] 1 test, listed below:'; echo '[  FAILED  ] A.B'; exit 1; }
-      echo '[==========] 1 test'; echo '[  PASSED  ] 1 test.'""", attempts=2, env={"GTEST_TOTAL_SHARDS": "2", "GTEST_SHARD_INDEX": "1"})
+    shared = program("""[ -z "$GTEST_TOTAL_SHARDS" ] || { echo '[==========] 1 test from 1 test suite ran. (1 ms total)'; echo '[  FAILED  ] 1 test, listed below:'; echo '[  FAILED  ] A.B'; exit 1; }
+      echo '[==========] 1 test from 1 test suite ran. (1 ms total)'; echo '[  PASSED  ] 1 test.'""", attempts=2, env={"GTEST_TOTAL_SHARDS": "2", "GTEST_SHARD_INDEX": "1"})
     same("a second run has no share", counts(tasks.run(shared)), (1, 0, 0, 1))
-    race = program("echo '[==========] 1 test'; echo 'WARNING: ThreadSanitizer: data race'; echo '[  FAILED  ] A.B'; exit 1", attempts=2)
+    race = program("echo '[==========] 1 test from 1 test suite ran. (1 ms total)'; echo 'WARNING: ThreadSanitizer: data race'; echo '[  FAILED  ] A.B'; exit 1", attempts=2)
     same("what a sanitizer reports has one attempt", counts(tasks.run(race)), (0, 1, 0, 0))
-    same("a crash has failed", counts(tasks.run(program("echo '[==========] 2 tests'; kill -ABRT $$"))), (0, 1, 0, 0))
+    same("a crash has failed", counts(tasks.run(program("echo '[==========] 2 tests from 1 test suite ran. (1 ms total)'; kill -ABRT $$"))), (0, 1, 0, 0))
     same("a program without tests has failed", counts(tasks.run(program("true"))), (0, 1, 0, 0))
+    early = tasks.run(program("echo '[==========] Running 2 tests from 1 test suite.'; echo '[       OK ] A.B (0 ms)'; exit 0"))
+    same("one that ends with success amid its tests has failed", (counts(early), early.lines[0]), ((0, 1, 0, 0), "FAIL unit made: it ended before its tests did"))
     children = tasks.run(program("(setsid bash -c 'for ((i = 0; i < 300000; i++)); do :; done' &) ; " + passing + "; sleep 2"))
     same("the time of daemons counts", children.processor_s > 0.2, True)
 
 
 def check_record():
-    made = script("echo '[==========] 3 tests'; echo '[  PASSED  ] 3 tests.'", "unit recorded", "test", suffix="_test", recordable=True)
+    made = script("echo '[==========] 3 tests from 1 test suite ran. (1 ms total)'; echo '[  PASSED  ] 3 tests.'", "unit recorded", "test", suffix="_test", recordable=True)
     program = pathlib.Path(made.command[0])
     libraries, record.libraries_of = record.libraries_of, lambda path: []
     record.hash_of.cache_clear()

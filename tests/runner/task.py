@@ -120,9 +120,9 @@ class Program:
         elif status != 0:
             result.failed = 1
             result.lines += [f"FAIL {task.name}: status {status}", *indented(text.splitlines()[-25:])]
-        elif "[==========] " not in text:
+        elif not re.search(r"^\[==========\] \d+ tests? from .* ran\.", text, re.M):
             result.failed = 1
-            result.lines += [f"FAIL {task.name}: it is no GoogleTest program"]
+            result.lines += [f"FAIL {task.name}: it ended before its tests did", *indented(text.splitlines()[-25:])]
         return result
 
 
