@@ -266,16 +266,17 @@ class Conformance:
 
     def arguments_are_harmless(self):
         """Strings of a pod that look like paths change nothing but their own record."""
+        mark = f"railbed-{os.getpid()}-{os.urandom(4).hex()}"  # not a name that somebody else has put into /tmp
         before = {path: set(os.listdir(path)) for path in ("/", "/etc", "/run")}
         request = self.request([{"type": "macvlan", "master": "p0", "ipam": addresses("static")}], "1.0.0")
-        request["args"] = [["IgnoreUnknown", "1"], ["K8S_POD_NAMESPACE", "../../etc"], ["K8S_POD_NAME", "$(touch /tmp/railbed-was-here)"],
-                           ["K8S_POD_UID", "../../../tmp/x"]]
+        request["args"] = [["IgnoreUnknown", "1"], ["K8S_POD_NAMESPACE", "../../etc"], ["K8S_POD_NAME", f"$(touch /tmp/{mark}-run)"],
+                           ["K8S_POD_UID", f"../../../tmp/{mark}"]]
         self.side.ask("add", **request)
         gone = self.side.ask("del", **request)
         wrong = [] if gone["ok"] or gone["error"]["code"] == 4 else self.must(gone, "DEL")
         wrong += self.nothing_left()
         wrong += [f"new in {path}: {set(os.listdir(path)) - was}" for path, was in before.items() if set(os.listdir(path)) - was]
-        wrong += [f"{path} is there" for path in ("/tmp/railbed-was-here", "/tmp/x") if os.path.exists(path)]
+        wrong += [f"{path} is there" for path in (f"/tmp/{mark}-run", f"/tmp/{mark}") if os.path.exists(path)]
         self.report.check("conformance: names of pods that look like paths and commands", not wrong, wrong)
 
     def collected(self):
