@@ -7,6 +7,7 @@
 
 #include <sys/mount.h>
 
+#include "os/real/find_netns.h"
 #include "scratch.h"
 
 namespace railbed::os {
@@ -412,6 +413,104 @@ TEST_P(NetnsTest, TheInterfacesOfAVanishedNamespaceAreGone) {
   while (has(*host_, "v1") && events->next(deadline)) {
   }
   EXPECT_FALSE(has(*host_, "v1"));
+}
+
+TEST_P(NetnsTest, AnIdentityIsOfOneNamespaceUnderAnyName) {
+  NetnsPort& port = kernel_->netns();
+  ASSERT_EQ(message(port.create("other")), "");
+  const auto other = port.open("/run/netns/other").value();
+  const NetnsIdentity pod = port.identity(*pod_).value();
+  EXPECT_EQ(port.identity(*port.open("/run/netns/pod").value()).value(), pod);
+  EXPECT_NE(port.identity(*other).value(), pod);
+  EXPECT_NE(port.identity(*port.open_own().value()).value(), pod);
+  EXPECT_EQ(inside_->namespace_number().value().number, pod.number);
+  EXPECT_TRUE(port.leads_to("/run/netns/pod", *pod_).value());
+  EXPECT_FALSE(port.leads_to("/run/netns/other", *pod_).value());
+  EXPECT_FALSE(port.leads_to("/run/netns/none", *pod_).value());
+}
+
+// What proves the end of a namespace: its number goes with its last holder, and not with its name.
+TEST_P(NetnsTest, ANumberGoesWhenTheNamespaceEnds) {
+  NetnsPort& port = kernel_->netns();
+  EXPECT_EQ(port.number_if_any(*pod_).value(), std::nullopt);
+  const Nsid number = port.number(*pod_).value();
+  EXPECT_EQ(port.number(*pod_).value(), number);
+  EXPECT_EQ(port.number_if_any(*pod_).value(), number);
+  EXPECT_TRUE(port.numbers().value().contains(number));
+  ASSERT_EQ(message(port.remove("pod")), "");
+  inside_.reset();
+  EXPECT_TRUE(port.numbers().value().contains(number));
+  pod_.reset();
+  const auto deadline = kernel_->clock().now() + std::chrono::seconds(90);
+  while (port.numbers().value().contains(number) && kernel_->clock().now() < deadline)
+    kernel_->clock().wait_until(kernel_->clock().now() + std::chrono::milliseconds(10));
+  EXPECT_FALSE(port.numbers().value().contains(number));
+}
+
+TEST_P(NetnsTest, WhatIsHeldIsOpenedWhereverItsPathLeads) {
+  NetnsPort& port = kernel_->netns();
+  const NetnsIdentity pod = port.identity(*pod_).value();
+  auto held = port.hold(port.open("/run/netns/pod").value()).value();
+  ASSERT_EQ(message(port.remove("pod")), "");
+  ASSERT_EQ(message(port.create("pod")), "");
+  EXPECT_EQ(port.identity(*port.open("/run/netns/pod").value()).value(), pod);
+  EXPECT_FALSE(port.leads_to("/run/netns/pod", *pod_).value());
+  EXPECT_EQ(port.hold(port.open("/run/netns/pod").value()).value(), held);
+  held.reset();
+  EXPECT_NE(port.identity(*port.open("/run/netns/pod").value()).value(), pod);
+  held = port.hold(port.open("/run/netns/pod").value()).value();
+  EXPECT_FALSE(port.is_own("/run/netns/pod").value());
+}
+
+TEST_P(NetnsTest, IsFoundAtItsNameAndWithoutOne) {
+  NetnsPort& port = kernel_->netns();
+  const NetnsIdentity pod = port.identity(*pod_).value();
+  const auto found = [&] {
+    std::string where;
+    EXPECT_EQ(message(port.visit({},
+                                 [&](std::unique_ptr<Netns> netns, const NetnsIdentity& who) -> Result<bool> {
+                                   if (who == pod) where = netns->path();
+                                   return where.empty();
+                                 })),
+              "");
+    return where;
+  };
+  EXPECT_EQ(found(), "/run/netns/pod");
+  ASSERT_EQ(message(port.remove("pod")), "");
+  EXPECT_TRUE(found().starts_with("/proc/")) << found();  // this process has a descriptor of it
+}
+
+// Held by a mount that only another mount namespace has, as CRI-O's, and by no process.
+TEST_F(RealNetnsTest, IsFoundWhereOnlyAnotherMountNamespaceHasIt) {
+  NetnsPort& port = kernel_->netns();
+  const NetnsIdentity pod = port.identity(*pod_).value();
+  ASSERT_EQ(std::system("mkdir -p /run/kept && mount -t tmpfs none /run/kept && touch /run/kept/p && "
+                        "{ unshare --mount --propagation private sh -c 'mount --bind /run/netns/pod /run/kept/p && "
+                        "touch /run/kept/ready && sleep 60' & } && "
+                        "for i in $(seq 500); do [ -e /run/kept/ready ] && exit 0; sleep 0.01; done; exit 1"),
+            0);
+  ASSERT_EQ(message(port.remove("pod")), "");
+  inside_.reset();
+  pod_.reset();
+  std::string where;
+  EXPECT_EQ(message(port.visit({},
+                               [&](std::unique_ptr<Netns> netns, const NetnsIdentity& who) -> Result<bool> {
+                                 if (who == pod) where = netns->path();
+                                 return where.empty();
+                               })),
+            "");
+  EXPECT_TRUE(where.ends_with("/root/run/kept/p")) << where;
+  (void)std::system("pkill -f '^sleep 60$'; umount /run/kept");
+}
+
+// The lines of mountinfo: proc_pid_mountinfo(5).
+TEST(FindNetns, ReadsMountsOfNamespaces) {
+  EXPECT_EQ(nsfs_mount_in("36 35 0:4 net:[4026532177] /run/netns/a rw shared:9 - nsfs nsfs rw"), "/run/netns/a");
+  EXPECT_EQ(nsfs_mount_in("36 35 0:4 net:[4026532177] /run/a\\040b\\134 rw - nsfs nsfs rw"), "/run/a b\\");
+  EXPECT_EQ(nsfs_mount_in("36 35 0:4 mnt:[4026532177] /run/m rw shared:9 - nsfs nsfs rw"), "");
+  EXPECT_EQ(nsfs_mount_in("36 35 8:1 / / rw - ext4 /dev/sda1 rw"), "");
+  EXPECT_EQ(nsfs_mount_in("36 35 0:4 net:[1]"), "");
+  EXPECT_EQ(nsfs_mount_in(""), "");
 }
 
 TEST_P(NetnsTest, Sysctl) {

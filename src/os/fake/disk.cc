@@ -135,6 +135,18 @@ Result<void> FakeDisk::remove(const std::string& path) {
   return {};
 }
 
+Result<void> FakeDisk::rename(const std::string& from, const std::string& to) {
+  std::lock_guard lock(mutex_);
+  if (killed_) return dead();
+  if (!files_.contains(from)) return fail(system_error(ENOENT, "rename " + from));
+  TRY(change(to, Change::kRemoves));
+  files_[to] = files_[from];
+  files_.erase(from);
+  touch(from);
+  touch(to);
+  return {};
+}
+
 // Two changes, before each of which the process may die: the new content under its name, and on the disk.
 Result<void> FakeDisk::replace_durably(const std::string& path, std::string_view content, unsigned mode) {
   TRY(replace(path, content, mode));

@@ -43,6 +43,7 @@ class FakeDisk : public Disk {
   Result<void> create(const std::string& path, std::string_view content, unsigned mode) override;
   Result<void> replace(const std::string& path, std::string_view content, unsigned mode) override;
   Result<void> remove(const std::string& path) override;
+  Result<void> rename(const std::string& from, const std::string& to) override;
   Result<void> replace_durably(const std::string& path, std::string_view content, unsigned mode) override;
   Result<void> sync_directory(const std::string& path) override;
   int syncs() const { return syncs_; }

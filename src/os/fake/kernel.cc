@@ -258,6 +258,18 @@ void FakeKernel::vanish_netns(const std::string& name) {
   auto lock = state_->look();
   if (FakeNs* ns = state_->ns_by_name(name)) state_->end_ns(*ns);
 }
+void FakeKernel::hide_netns(const std::string& name) {
+  auto lock = state_->look();
+  if (FakeNs* ns = state_->ns_by_name(name)) {
+    ns->hidden = true;
+    ns->name.clear();
+  }
+}
+void FakeKernel::end_hidden_netns() {
+  auto lock = state_->look();
+  for (auto& [id, ns] : state_->namespaces) ns.hidden = false;
+  state_->reap_namespaces();
+}
 void FakeKernel::remove_link(const std::string& name) {
   auto lock = state_->look();
   if (FakeNetdev* netdev = state_->netdev_by_name(kInitialNs, name)) state_->remove_netdev(netdev->id);

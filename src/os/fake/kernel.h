@@ -61,7 +61,10 @@ class FakeKernel : public Kernel {
   // --- What others do to the machine; these are not counted as calls.
   void set_carrier(const std::string& name, bool carrier);
   void vanish_netns(const std::string& name);  // with everything that holds it
-  void remove_link(const std::string& name);   // in the initial namespace, as by hot-unplug
+  // It loses its name and lives on, held by what nobody finds, as a socket, until end_hidden_netns().
+  void hide_netns(const std::string& name);
+  void end_hidden_netns();
+  void remove_link(const std::string& name);  // in the initial namespace, as by hot-unplug
   void put_file(const std::string& path, const std::string& content);
   void put_link(const std::string& path, const std::string& target);
   // The effect of running the executable at `path`; counts as one call, whatever it does.

@@ -311,7 +311,9 @@ class FakeLinks : public LinkPort {
       return {};
     });
   }
-  uint64_t cookie() override { return static_cast<uint64_t>(ns_) + 1; }
+  Result<NamespaceNumber> namespace_number() override {
+    return NamespaceNumber{.number = static_cast<uint64_t>(ns_) + 1};
+  }
 
   // As the kernel: on behind a step that fails.
   Result<void> carry_out(const std::vector<LinkStep>& steps, size_t& at) override {

@@ -37,12 +37,25 @@ void FakeState::reap_namespaces() {
       ::close(pipe);
       return true;
     });
-    if (ns.name.empty() && ns.watched_pipes.empty() && ns.ports.expired() && !ns.ending) free.push_back(id);
+    if (ns.name.empty() && ns.watched_pipes.empty() && ns.ports.expired() && !ns.ending && !ns.hidden)
+      free.push_back(id);
   }
   for (NsId id : free) {
     namespaces[id].ending = true;
+    namespaces[id].nsid.reset();  // as in cleanup_net(): first the number, then what is inside
     later(netns_delay, [this, id] { end_ns(namespaces[id]); });
   }
+}
+
+// The lowest that is free, as the kernel's idr_alloc().
+int FakeState::give_nsid(FakeNs& ns) {
+  std::set<int> taken;
+  for (const auto& [id, one] : namespaces)
+    if (one.nsid.has_value()) taken.insert(*one.nsid);
+  int number = 0;
+  while (taken.contains(number)) ++number;
+  ns.nsid = number;
+  return number;
 }
 
 // As in default_device_exit_net(): physical interfaces return to the initial namespace, as "dev<index>" when their name
@@ -50,6 +63,8 @@ void FakeState::reap_namespaces() {
 void FakeState::end_ns(FakeNs& ns) {
   if (ns.gone) return;
   ns.gone = true;
+  ns.hidden = false;
+  ns.nsid.reset();
   ns.name.clear();
   for (int pipe : ns.watched_pipes) ::close(pipe);
   ns.watched_pipes.clear();
@@ -107,18 +122,21 @@ class FakeNetnsPort : public NetnsPort {
   }
   std::string path_of(const std::string& name) const override { return "/run/netns/" + name; }
 
-  Result<std::unique_ptr<Netns>> open(const std::string& path) override {
+  Result<std::unique_ptr<Netns>> take(int, const std::string& path) override {
+    return fail(Code::kUnsupported, "no descriptors are passed for {} here", path);
+  }
+  Result<std::unique_ptr<Netns>> again(const Netns& netns) override {
+    auto lock = state_->look();
+    return opened(state_->namespaces[TRY(inside(netns))], netns.path());
+  }
+  Result<std::unique_ptr<Netns>> open_at(const std::string& path) override {
     auto lock = state_->look();
     if (auto refused = state_->refused_netns.find(path); refused != state_->refused_netns.end() && refused->second != 0)
       return fail(system_error(refused->second, "open network namespace " + path));
     constexpr std::string_view kFolder = "/run/netns/";
     FakeNs* ns = path.starts_with(kFolder) ? state_->ns_by_name(path.substr(kFolder.size())) : nullptr;
     if (ns == nullptr || ns->name.empty()) return fail(system_error(ENOENT, "open network namespace " + path));
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return fail(system_error(errno, "pipe"));
-    ns->watched_pipes.push_back(ends[1]);
-    state_->open_netns[ends[0]] = ns->id;
-    return std::make_unique<Netns>(ends[0], path);
+    return opened(*ns, path);
   }
   Result<std::unique_ptr<Netns>> open_own() override {
     auto lock = state_->look();
@@ -133,6 +151,64 @@ class FakeNetnsPort : public NetnsPort {
     if (path.starts_with("/proc/") && path.ends_with("/ns/net")) return true;
     TRY(open(path));
     return false;
+  }
+
+  Result<bool> leads_to(const std::string& path, const Netns& netns) override {
+    auto lock = state_->look();
+    auto that = open_at(path);
+    if (!that.has_value() && that.error().code == Code::kNotFound) return false;
+    const std::unique_ptr<Netns> there = TRY(std::move(that));
+    return TRY(inside(*there)) == TRY(inside(netns));
+  }
+
+  Result<NetnsIdentity> identity(const Netns& netns) override {
+    auto lock = state_->look();
+    return NetnsIdentity{.number = static_cast<uint64_t>(TRY(inside(netns))) + 1};
+  }
+  Result<uint64_t> file_number(const Netns& netns) override {
+    auto lock = state_->look();
+    return static_cast<uint64_t>(TRY(inside(netns))) + 1'000;
+  }
+  Result<Nsid> number(const Netns& netns) override {
+    auto lock = state_->look();
+    FakeNs& ns = state_->namespaces[TRY(inside(netns))];
+    return Nsid{ns.nsid.has_value() ? *ns.nsid : state_->give_nsid(ns)};
+  }
+  Result<std::optional<Nsid>> number_if_any(const Netns& netns) override {
+    auto lock = state_->look();
+    const FakeNs& ns = state_->namespaces[TRY(inside(netns))];
+    return ns.nsid.has_value() ? std::optional(Nsid{*ns.nsid}) : std::nullopt;
+  }
+  Result<std::set<Nsid>> numbers() override {
+    auto lock = state_->look();
+    std::set<Nsid> all;
+    for (const auto& [id, ns] : state_->namespaces)
+      if (ns.nsid.has_value()) all.insert(Nsid{*ns.nsid});
+    return all;
+  }
+  Result<void> visit(const std::vector<std::string>&, const Visit& visit) override {
+    std::vector<NsId> found;
+    {
+      auto lock = state_->look();
+      for (const auto& [id, ns] : state_->namespaces)
+        if (!ns.gone && !ns.ending && !ns.hidden) found.push_back(id);
+    }
+    for (const NsId id : found) {
+      std::unique_ptr<Netns> netns;
+      if (id == kInitialNs) {
+        netns = TRY(open_own());
+      } else {
+        auto lock = state_->look();
+        FakeNs& ns = state_->namespaces[id];
+        if (ns.gone || ns.ending) continue;
+        if (const auto refused = state_->refused_netns.find(path_of(ns.name));
+            refused != state_->refused_netns.end() && refused->second != 0)
+          return fail(system_error(refused->second, "open network namespace " + path_of(ns.name)));
+        netns = TRY(opened(ns, ns.name.empty() ? fmt::format("/proc/{}/ns/net", 1000 + id) : path_of(ns.name)));
+      }
+      if (!TRY(visit(std::move(netns), {.number = static_cast<uint64_t>(id) + 1}))) break;
+    }
+    return {};
   }
 
   Result<std::unique_ptr<LinkPort>> links(const Netns& netns) override {
@@ -161,6 +237,13 @@ class FakeNetnsPort : public NetnsPort {
   }
 
  private:
+  Result<std::unique_ptr<Netns>> opened(FakeNs& ns, const std::string& path) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return fail(system_error(errno, "pipe"));
+    ns.watched_pipes.push_back(ends[1]);
+    state_->open_netns[ends[0]] = ns.id;
+    return std::make_unique<Netns>(ends[0], path);
+  }
   static Result<void> check_key(const std::string& key) {
     if (key.starts_with("net/") && key.find("..") == std::string::npos) return {};
     return fail(Code::kInvalid, "sysctl {}: only keys below net/ belong to a network namespace", key);

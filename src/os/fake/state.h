@@ -72,6 +72,8 @@ struct FakeNs {
   int next_index = 2;
   bool ending = false;  // nothing holds it any more
   bool gone = false;
+  bool hidden = false;             // held by what nobody finds
+  std::optional<int> nsid;         // in the initial one
   std::vector<int> watched_pipes;  // writing ends of the pipes whose reading ends are in open Netns objects
   std::weak_ptr<NsHold> ports;
   std::map<std::string, std::string> sysctls;
@@ -145,6 +147,7 @@ class FakeState {
   FakeNs& add_ns(const std::string& name);
   FakeNs* ns_by_name(const std::string& name);
   void reap_namespaces();  // ends namespaces that nothing holds
+  int give_nsid(FakeNs& ns);
   void end_ns(FakeNs& ns);
 
   // --- RDMA (fake_rdma.cc)

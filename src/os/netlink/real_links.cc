@@ -161,15 +161,17 @@ class RealLinks : public LinkPort {
     return {};
   }
 
-  uint64_t cookie() override {
+  Result<NamespaceNumber> namespace_number() override {
     uint64_t value = 0;
     socklen_t size = sizeof value;
-    if (::getsockopt(socket_.fd(), SOL_SOCKET, SO_NETNS_COOKIE, &value, &size) == 0) return value;
-    // Before Linux 5.14: the namespace's file. Its number may be used again once the namespace has ended, so that a
-    // difference proves another namespace, while the same number proves little.
+    if (::getsockopt(socket_.fd(), SOL_SOCKET, SO_NETNS_COOKIE, &value, &size) == 0)
+      return NamespaceNumber{.number = value};
+    if (errno != ENOPROTOOPT) return fail(system_error(errno, "getsockopt SO_NETNS_COOKIE"));
     const Descriptor own(::ioctl(socket_.fd(), SIOCGSKNS));
+    if (!own) return fail(system_error(errno, "ioctl SIOCGSKNS"));
     struct stat file{};
-    return own && ::fstat(own.get(), &file) == 0 ? file.st_ino : 0;
+    if (::fstat(own.get(), &file) != 0) return fail(system_error(errno, "fstat of a socket's namespace"));
+    return NamespaceNumber{.number = file.st_ino, .of_file = true};
   }
 
  private:

@@ -57,6 +57,8 @@ class Disk {
     return replace(path, content, mode);
   }
   virtual Result<void> remove(const std::string& path) = 0;  // a missing file is fine
+  // Whatever it is, a directory, a link or a file; replaces what is at `to`.
+  virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
 
   // For what must outlive a power failure; each waits for the disk. replace_durably(): after a power failure at any
   // moment there is the old file or the new one, and the new one once this has returned. sync_directory(): names that

@@ -193,9 +193,13 @@ class LinkPort {
   virtual Result<std::vector<Rule>> rules() = 0;
   virtual Result<void> add_rule(const Rule& rule) = 0;     // Conflict when it exists
   virtual Result<void> remove_rule(const Rule& rule) = 0;  // NotFound when it does not
-  // Distinguishes this port's namespace from every other since the machine started; 0 where the kernel has no such
-  // number.
-  virtual uint64_t cookie() = 0;
+  // Of this port's namespace: NetnsIdentity::number (netns.h), and whether it is of the file. Fails where the kernel
+  // cannot tell, for want of descriptors or memory: then nobody knows whose namespace it is.
+  struct NamespaceNumber {
+    uint64_t number = 0;
+    bool of_file = false;
+  };
+  virtual Result<NamespaceNumber> namespace_number() = 0;
 
   // Steps in their order: create(), change(), add_address() and add_route(). The kernel gets all in one system call.
   // The error is that of the first step that fails, and `at` its number; the kernel goes on behind it, so that later

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/netlink.h>
 #include <linux/nsfs.h>
 #include <sched.h>
 #include <sys/file.h>
@@ -20,10 +21,13 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "os/netlink/netlink_socket.h"
+#include "os/netlink/nsid_codec.h"
 #include "os/netlink/real_links.h"
 #include "os/netlink/real_rdma.h"
 #include "os/netlink/sender_threads.h"
 #include "os/real/descriptor.h"
+#include "os/real/find_netns.h"
 #include "os/real/inside_netns.h"
 
 namespace railbed::os {
@@ -32,11 +36,37 @@ Netns::~Netns() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+Result<std::unique_ptr<Netns>> NetnsPort::open(const std::string& path) {
+  std::shared_ptr<Hold> held;
+  {
+    const std::lock_guard lock(held_mutex_);
+    if (const auto found = held_.find(path); found != held_.end()) held = found->second.lock();
+  }
+  return held != nullptr ? again(held->netns()) : open_at(path);
+}
+
+Result<std::shared_ptr<NetnsPort::Hold>> NetnsPort::hold(std::unique_ptr<Netns> netns) {
+  const std::string path = netns->path();
+  const NetnsIdentity wanted = TRY(identity(*netns));
+  const std::lock_guard lock(held_mutex_);
+  std::erase_if(held_, [](const auto& one) { return one.second.expired(); });
+  if (const auto found = held_.find(path); found != held_.end())
+    if (std::shared_ptr<Hold> there = found->second.lock()) {
+      if (TRY(identity(there->netns())) == wanted) return there;
+      return fail(Code::kBusy, "another request is being worked on in another network namespace that was at {}", path);
+    }
+  auto made = std::make_shared<Hold>(std::move(netns));
+  held_[path] = made;
+  return made;
+}
+
 namespace {
 
 constexpr std::chrono::seconds kLockTimeout{10};
 constexpr const char* kSysctls = "/proc/sys/";
 constexpr const char* kOwn = "/proc/thread-self/ns/net";
+// Since Linux 6.18 a namespace tells its number itself, which is also that of SO_NETNS_COOKIE: NS_GET_ID.
+constexpr unsigned long kGetId = _IOR(NSIO, 13, uint64_t);
 
 Result<void> check_name(const std::string& name) {
   if (name.empty() || name.size() > NAME_MAX || name == "." || name == ".." || name.find('/') != std::string::npos ||
@@ -140,24 +170,82 @@ class RealNetns : public NetnsPort {
 
   std::string path_of(const std::string& name) const override { return run_dir_ + "/" + name; }
 
-  Result<std::unique_ptr<Netns>> open(const std::string& path) override {
+  Result<std::unique_ptr<Netns>> open_at(const std::string& path) override {
     Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!fd) return fail(system_error(errno, "open network namespace " + path));
-    struct statfs status{};
-    if (::fstatfs(fd.get(), &status) != 0) return fail(system_error(errno, "statfs " + path));
-    if (status.f_type != NSFS_MAGIC || ::ioctl(fd.get(), NS_GET_NSTYPE) != CLONE_NEWNET)
+    if (!is_network_namespace(fd.get()))
       return fail(Code::kNotFound, "open network namespace {}: this is no network namespace (any more)", path);
     return std::make_unique<Netns>(fd.release(), path);
   }
-  Result<std::unique_ptr<Netns>> open_own() override { return open(kOwn); }
-  // A namespace is one inode of nsfs, whichever mount or process leads to it (namespaces(7)).
+  Result<std::unique_ptr<Netns>> again(const Netns& netns) override {
+    Descriptor fd(::fcntl(netns.fd(), F_DUPFD_CLOEXEC, 0));
+    if (!fd) return fail(system_error(errno, "dup of network namespace " + netns.path()));
+    return std::make_unique<Netns>(fd.release(), netns.path());
+  }
+  Result<std::unique_ptr<Netns>> take(int fd, const std::string& path) override {
+    auto taken = std::make_unique<Netns>(fd, path);
+    if (is_network_namespace(fd)) return taken;
+    return fail(Code::kInvalid, "the descriptor that came for {} is of no network namespace", path);
+  }
+  Result<std::unique_ptr<Netns>> open_own() override { return open_at(kOwn); }
   Result<bool> is_own(const std::string& path) override {
     auto that = TRY(open(path));
-    struct stat a{};
-    struct stat b{};
-    if (::fstat(that->fd(), &a) != 0) return fail(system_error(errno, "fstat " + path));
-    if (::stat(kOwn, &b) != 0) return fail(system_error(errno, std::string("stat ") + kOwn));
-    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return are_same(*that, *TRY(open_own()));
+  }
+  Result<bool> leads_to(const std::string& path, const Netns& netns) override {
+    auto that = open_at(path);
+    if (!that.has_value() && that.error().code == Code::kNotFound) return false;
+    return are_same(*TRY(std::move(that)), netns);
+  }
+
+  Result<NetnsIdentity> identity(const Netns& netns) override {
+    uint64_t number = 0;
+    if (::ioctl(netns.fd(), kGetId, &number) == 0) return NetnsIdentity{.number = number};
+    auto port = TRY(real_links(&netns));
+    const auto told = TRY(port->namespace_number().context("asking {} which one it is", netns.path()));
+    return NetnsIdentity{.number = told.number, .of_file = told.of_file};
+  }
+
+  Result<uint64_t> file_number(const Netns& netns) override {
+    struct stat file{};
+    if (::fstat(netns.fd(), &file) != 0) return fail(system_error(errno, "fstat " + netns.path()));
+    return file.st_ino;
+  }
+  Result<Nsid> number(const Netns& netns) override {
+    auto socket = TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    if (auto known = TRY(ask_number(socket, netns))) return *known;
+    auto give = encode_give_nsid(netns.fd());
+    // EEXIST: somebody else has given it one meanwhile.
+    if (auto given = socket.ask(give); !given && given.error().sys_errno != EEXIST)
+      return fail(netlink_error(given.error(), "RTM_NEWNSID of " + netns.path()));
+    if (auto known = TRY(ask_number(socket, netns))) return *known;
+    return fail(Code::kUnsupported, "RTM_NEWNSID of {}: the kernel gave it no number", netns.path());
+  }
+  Result<std::optional<Nsid>> number_if_any(const Netns& netns) override {
+    auto socket = TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    return ask_number(socket, netns);
+  }
+  Result<std::set<Nsid>> numbers() override {
+    auto socket = TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    auto list = encode_list_nsids();
+    auto messages = socket.ask(list);
+    if (!messages) return fail(netlink_error(messages.error(), "RTM_GETNSID of all"));
+    std::set<Nsid> all;
+    for (const NetlinkMessage& message : *messages)
+      if (auto one = decode_nsid(message)) all.insert(*one);
+    return all;
+  }
+
+  Result<void> visit(const std::vector<std::string>& folders, const Visit& visit) override {
+    std::vector<std::string> places = folders;
+    if (std::ranges::find(places, run_dir_) == places.end()) places.push_back(run_dir_);
+    std::set<NetnsIdentity> seen;
+    return find_netns(places, [&](Descriptor fd, const std::string& where) -> Result<bool> {
+      auto found = std::make_unique<Netns>(fd.release(), where);
+      const NetnsIdentity who = TRY(identity(*found));
+      if (!seen.insert(who).second) return true;
+      return visit(std::move(found), who);
+    });
   }
 
   Result<std::unique_ptr<LinkPort>> links(const Netns& netns) override { return real_links(&netns, &threads_); }
@@ -188,6 +276,24 @@ class RealNetns : public NetnsPort {
   }
 
  private:
+  // A namespace is one inode of nsfs, whichever mount or process leads to it (namespaces(7)): while both are open.
+  static Result<bool> are_same(const Netns& one, const Netns& other) {
+    struct stat a{};
+    struct stat b{};
+    if (::fstat(one.fd(), &a) != 0) return fail(system_error(errno, "fstat " + one.path()));
+    if (::fstat(other.fd(), &b) != 0) return fail(system_error(errno, "fstat " + other.path()));
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  }
+
+  static Result<std::optional<Nsid>> ask_number(NetlinkSocket& socket, const Netns& netns) {
+    auto request = encode_nsid_of(netns.fd());
+    auto messages = socket.ask(request);
+    if (!messages) return fail(netlink_error(messages.error(), "RTM_GETNSID of " + netns.path()));
+    for (const NetlinkMessage& message : *messages)
+      if (auto one = decode_nsid(message)) return one;
+    return std::optional<Nsid>{};
+  }
+
   // Processes with their own mount namespaces must see mounts made here, so the directory is shared, as `ip netns`
   // makes it.
   Result<void> prepare_run_dir() {
@@ -217,7 +323,7 @@ class RealNetns : public NetnsPort {
   }
 
   Result<void> loopback_up(const std::string& path) {
-    auto netns = TRY(open(path));
+    auto netns = TRY(open_at(path));
     auto port = TRY(real_links(netns.get()));
     auto loopback = TRY(port->find(IfName{"lo"}, WithVfs::kNo));
     return port->change(loopback.index, {.up = true});

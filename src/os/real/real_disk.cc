@@ -139,6 +139,12 @@ class RealDisk : public Disk {
     return {};
   }
 
+  Result<void> rename(const std::string& from, const std::string& to) override {
+    if (::rename(from.c_str(), to.c_str()) != 0)
+      return fail(system_error(errno, fmt::format("rename {} to {}", from, to)));
+    return {};
+  }
+
   Result<std::unique_ptr<DiskLock>> lock(const std::string& path, std::chrono::milliseconds wait) override {
     Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file) return fail(system_error(errno, "open " + path));

@@ -75,6 +75,32 @@ Result<std::optional<size_t>> Connection::read_some(std::span<char> into) {
   return fail(system_error(errno, "recv"));
 }
 
+Result<std::optional<size_t>> Connection::read_some(std::span<char> into, Descriptor& passed) {
+  constexpr size_t kMostPassed = 4;  // the kernel closes what has no room
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMostPassed)];
+  iovec bytes{.iov_base = into.data(), .iov_len = into.size()};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  ssize_t got;
+  do got = ::recvmsg(fd(), &message, MSG_CMSG_CLOEXEC);
+  while (got < 0 && errno == EINTR);
+  if (got < 0 && errno == EAGAIN) return std::nullopt;
+  if (got < 0) return fail(system_error(errno, "recvmsg"));
+  for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
+    if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
+    for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= one->cmsg_len; at += sizeof(int)) {
+      int number = -1;
+      std::memcpy(&number, CMSG_DATA(one) + at, sizeof number);
+      Descriptor next(number);
+      if (!passed) passed = std::move(next);
+    }
+  }
+  return static_cast<size_t>(got);
+}
+
 Result<size_t> Connection::write_some(std::string_view bytes) {
   ssize_t put;
   do put = ::send(fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -36,6 +36,8 @@ class Connection {
   Result<Peer> peer() const;
   // The number of bytes read; 0 at the end; nullopt when none have arrived yet.
   Result<std::optional<size_t>> read_some(std::span<char> into);
+  // The same, with the descriptor that was passed with these bytes, if one was. All but the first are closed.
+  Result<std::optional<size_t>> read_some(std::span<char> into, Descriptor& passed);
   // The number of bytes written; 0 when the socket takes none at the moment.
   Result<size_t> write_some(std::string_view bytes);
   int fd() const { return socket_.get(); }

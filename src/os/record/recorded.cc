@@ -51,7 +51,9 @@ class RecordedLinkPort : public LinkPort {
   Result<std::vector<Rule>> rules() override { return std::vector<Rule>{}; }
   Result<void> add_rule(const Rule&) override { return read_only("RTM_NEWRULE"); }
   Result<void> remove_rule(const Rule&) override { return read_only("RTM_DELRULE"); }
-  uint64_t cookie() override { return 0; }
+  Result<NamespaceNumber> namespace_number() override {
+    return fail(Code::kUnsupported, "namespaces have no numbers in a recording");
+  }
 
  private:
   template <typename Match>
@@ -110,8 +112,17 @@ class RecordedNetns : public NetnsPort {
   Result<void> remove(const std::string&) override { return read_only("remove network namespace"); }
   Result<std::vector<std::string>> names() override { return std::vector<std::string>{}; }
   std::string path_of(const std::string& name) const override { return "/run/netns/" + name; }
-  Result<std::unique_ptr<Netns>> open(const std::string&) override { return read_only("open network namespace"); }
+  Result<std::unique_ptr<Netns>> open_at(const std::string&) override { return read_only("open network namespace"); }
+  Result<std::unique_ptr<Netns>> again(const Netns&) override { return read_only("open network namespace"); }
+  Result<std::unique_ptr<Netns>> take(int, const std::string&) override { return read_only("open network namespace"); }
   Result<std::unique_ptr<Netns>> open_own() override { return read_only("open network namespace"); }
+  Result<bool> leads_to(const std::string&, const Netns&) override { return read_only("open network namespace"); }
+  Result<NetnsIdentity> identity(const Netns&) override { return read_only("network namespace"); }
+  Result<uint64_t> file_number(const Netns&) override { return read_only("network namespace"); }
+  Result<Nsid> number(const Netns&) override { return read_only("network namespace"); }
+  Result<std::optional<Nsid>> number_if_any(const Netns&) override { return read_only("network namespace"); }
+  Result<std::set<Nsid>> numbers() override { return read_only("network namespaces"); }
+  Result<void> visit(const std::vector<std::string>&, const Visit&) override { return read_only("network namespaces"); }
   Result<bool> is_own(const std::string&) override { return read_only("open network namespace"); }
   Result<std::unique_ptr<LinkPort>> links(const Netns&) override { return read_only("network namespace"); }
   Result<std::unique_ptr<RdmaPort>> rdma(const Netns&) override { return read_only("network namespace"); }

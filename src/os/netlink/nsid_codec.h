@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// rtnetlink's messages about the numbers of namespaces, as bytes.
+//
+// Why: see NetnsPort::numbers(): what has no number any more has ended. Threading: pure functions. Failure: what cannot
+// be read gives nothing. Source: linux/net_namespace.h.
+#pragma once
+
+#include <optional>
+
+#include "os/netlink/netlink_message.h"
+#include "os/ports/netns.h"
+
+namespace railbed::os {
+
+NetlinkRequest encode_nsid_of(int netns_fd);
+NetlinkRequest encode_give_nsid(int netns_fd);
+NetlinkRequest encode_list_nsids();
+
+// Nothing for a namespace that has no number.
+std::optional<Nsid> decode_nsid(const NetlinkMessage& message);
+
+}  // namespace railbed::os
