@@ -16,6 +16,7 @@
 #include "state/schema.h"
 #include "state/sqlite.h"
 #include "state/store.h"
+#include "state/witness.h"
 
 namespace railbed::state {
 namespace {
@@ -126,7 +127,11 @@ class SqliteStore : public Store {
  public:
   SqliteStore(Access access, std::optional<FileLock> lock, std::unique_ptr<Database> db, OpenOptions options,
               Origin origin = Origin::kFound)
-      : access_(access), lock_(std::move(lock)), db_(std::move(db)), options_(std::move(options)) {
+      : access_(access),
+        lock_(std::move(lock)),
+        db_(std::move(db)),
+        options_(std::move(options)),
+        witness_(options_.directory, options_.boot_id) {
     if (origin == Origin::kMade) kept_.emplace();  // without rows
   }
 
@@ -226,7 +231,7 @@ class SqliteStore : public Store {
                    "result) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                    {a.pod, a.interface, a.netns, a.network, a.type, status, a.device, a.resource, a.undo, a.result}));
       kept->put(db_->last_row(), a);
-      return {};
+      return count();
     }
     if (*row == a) return {};
     if (only_progress(*row, a))
@@ -237,7 +242,7 @@ class SqliteStore : public Store {
                    "= ?, result = ? WHERE number = ?",
                    {a.netns, a.network, a.type, status, a.device, a.resource, a.undo, a.result, number}));
     kept->put(number, a);
-    return {};
+    return count();
   }
   Result<void> forget_attachment(const std::string& pod, const std::string& interface) override {
     std::lock_guard lock(mutex_);
@@ -246,7 +251,7 @@ class SqliteStore : public Store {
     if (kept->find(pod, interface, number) == nullptr) return {};
     TRY(db_->run("DELETE FROM attachment WHERE number = ?", {number}));
     kept->forget(number);
-    return {};
+    return count();
   }
   Result<std::vector<Attachment>> attachments() override {
     std::lock_guard lock(mutex_);
@@ -274,7 +279,7 @@ class SqliteStore : public Store {
     TRY(db_->run("INSERT INTO lease (pool, address, pod, interface) VALUES (?, ?, ?, ?)",
                  {lease.pool, lease.address.to_string(), lease.pod, lease.interface}));
     kept->put(lease);
-    return {};
+    return count();
   }
   Result<void> forget_leases(const std::string& pod, const std::string& interface) override {
     std::lock_guard lock(mutex_);
@@ -284,7 +289,7 @@ class SqliteStore : public Store {
       TRY(db_->run("DELETE FROM lease WHERE pool = ? AND address = ?", {lease.pool, lease.address.to_string()}));
       kept->forget(lease);
     }
-    return {};
+    return count();
   }
   Result<std::vector<AddressLease>> leases(const std::string& pool) override {
     std::vector<AddressLease> all = TRY(all_leases());
@@ -359,10 +364,13 @@ class SqliteStore : public Store {
     return {};
   }
   Result<void> commit() override {
-    Result<void> done = db_->run("COMMIT");
+    Result<uint64_t> generation = std::exchange(counts_, false) ? count_on() : Result<uint64_t>(0);
+    Result<void> done = generation.has_value() ? db_->run("COMMIT") : fail(std::move(generation.error()));
     if (!done.has_value()) {
       [[maybe_unused]] auto undone = db_->run("ROLLBACK");
       kept_.reset();
+    } else if (*generation != 0) {
+      witness_.write(*generation);
     }
     in_transaction_ = false;
     mutex_.unlock();
@@ -371,11 +379,25 @@ class SqliteStore : public Store {
   void rollback() override {
     [[maybe_unused]] auto undone = db_->run("ROLLBACK");
     kept_.reset();
+    counts_ = false;
     in_transaction_ = false;
     mutex_.unlock();
   }
 
  private:
+  // One more change of attachments and leases (witness.h): with the transaction, or at once.
+  Result<void> count() {
+    counts_ = in_transaction_;
+    if (!in_transaction_) witness_.write(TRY(count_on()));
+    return {};
+  }
+  Result<uint64_t> count_on() {
+    const std::vector<int64_t> now = TRY(query<int64_t>(
+        "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'generation' RETURNING CAST(value AS INTEGER)",
+        {}, read_integer));
+    return now.empty() ? 0 : static_cast<uint64_t>(now.front());
+  }
+
   // A reader without the lock reads the file each time, because the writer goes on meanwhile.
   Result<KeptRows*> rows() {
     if (kept_.has_value() && access_ != Access::kReadOnly) return &*kept_;
@@ -410,6 +432,8 @@ class SqliteStore : public Store {
   std::weak_ptr<FileLock> held_;  // while a Hold is there
   std::recursive_mutex mutex_;    // held from begin() to commit() or rollback()
   bool in_transaction_ = false;
+  bool counts_ = false;  // the transaction changes attachments or leases
+  Witness witness_;
   std::optional<KeptRows> kept_;
 };
 
@@ -470,6 +494,20 @@ Result<void> check_damage(Database& db, const std::string& path) {
                     .hint = advice_after_damage(path)});
 }
 
+// Compares the file with its witness (witness.h), and goes on from the higher of both.
+Result<void> count_from_witness(Database& db, const OpenOptions& options) {
+  const auto found =
+      TRY(query_all<int64_t>(db, "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'generation'", {}, read_integer));
+  const auto counted = static_cast<uint64_t>(found.empty() ? 0 : found.front());
+  const uint64_t witnessed = Witness(options.directory, options.boot_id).read();
+  if (!found.empty() && counted >= witnessed) return {};
+  TRY(db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('generation', ?)",
+             {std::to_string(std::max(counted, witnessed))}));
+  if (counted >= witnessed) return {};
+  return db.run("INSERT OR REPLACE INTO note (key, value) VALUES (?, ?)",
+                {std::string(kLostItsEnd), fmt::format("{} of {}", counted, witnessed)});
+}
+
 Result<void> set_up(Database& db, const std::string& path, Origin origin, const OpenOptions& options) {
   TRY(db.script("PRAGMA journal_mode = WAL"));
   // A killed process loses nothing in either mode. Only a power cut can, and the state is void after a boot; but
@@ -477,7 +515,10 @@ Result<void> set_up(Database& db, const std::string& path, Origin origin, const 
   TRY(db.script(in_memory(options.directory) ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = NORMAL"));
   TRY(db.script("PRAGMA secure_delete = ON"));
   // In a file that was made a moment ago, under the lock that is still held, there is nothing to look at.
-  if (origin == Origin::kMade) return db.run("INSERT INTO meta (key, value) VALUES ('boot_id', ?)", {options.boot_id});
+  if (origin == Origin::kMade) {
+    TRY(db.run("INSERT INTO meta (key, value) VALUES ('boot_id', ?)", {options.boot_id}));
+    return count_from_witness(db, options);
+  }
   TRY(check_damage(db, path));
   TRY(db.run("BEGIN IMMEDIATE"));
   int64_t min_reader = TRY(user_version(db));
@@ -489,6 +530,7 @@ Result<void> set_up(Database& db, const std::string& path, Origin origin, const 
     TRY(db.script(kDropContent));
     TRY(db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot_id', ?)", {options.boot_id}));
   }
+  TRY(count_from_witness(db, options));
   return db.run("COMMIT");
 }
 

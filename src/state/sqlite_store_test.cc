@@ -78,6 +78,83 @@ TEST_F(SqliteStore, IsReadBesideAWriter) {
   EXPECT_EQ(*(*reader)->note("key"), "newer");
 }
 
+// A file that is whole, and older than what was written last: put back by somebody, or its log lost its end.
+class SqliteRolledBack : public SqliteStore {
+ protected:
+  static AddressLease lease(int number) {
+    return {"pool", *IpAddress::parse(fmt::format("10.0.0.{}", number)), "a/b", "net1"};
+  }
+  void keep(int number) { EXPECT_TRUE((*open())->put_lease(lease(number)).has_value()); }
+  std::string file() const { return directory_ + "/state.db"; }
+  std::optional<std::string> lost() { return *(*open())->note(kLostItsEnd); }
+};
+
+TEST_F(SqliteRolledBack, IsNoticedOnceAndToldByANote) {
+  keep(1);
+  const std::string old = directory_ + "/old";  // the file and its log
+  std::filesystem::create_directory(old);
+  for (const auto& entry : std::filesystem::directory_iterator(directory_))
+    if (entry.path().filename().string().starts_with("state.db")) std::filesystem::copy(entry.path(), old);
+  keep(2);
+  keep(3);
+  EXPECT_EQ(lost(), std::nullopt);
+  for (const char* one : {"state.db", "state.db-wal", "state.db-shm"}) std::filesystem::remove(directory_ + "/" + one);
+  for (const auto& entry : std::filesystem::directory_iterator(old))
+    std::filesystem::rename(entry.path(), directory_ + "/" + entry.path().filename().string());
+  EXPECT_EQ(lost(), "1 of 3");
+  EXPECT_EQ((*open())->all_leases()->size(), 1u);
+  ASSERT_TRUE((*open())->forget_note(kLostItsEnd).has_value());
+  EXPECT_EQ(lost(), std::nullopt);
+  keep(4);
+  EXPECT_EQ(lost(), std::nullopt);
+}
+
+TEST_F(SqliteRolledBack, ALogWithoutItsEndIsNoticed) {
+  pid_t child = fork();
+  if (child == 0) {  // killed, so that the log stays
+    auto store = open();
+    for (int i = 1; i <= 3; ++i) (void)(*store)->put_lease(lease(i));
+    kill(getpid(), SIGKILL);
+  }
+  waitpid(child, nullptr, 0);
+  const std::string log = file() + "-wal";
+  std::filesystem::resize_file(log, std::filesystem::file_size(log) - 5000);
+  EXPECT_NE(lost(), std::nullopt);
+  EXPECT_LT((*open())->all_leases()->size(), 3u);
+}
+
+TEST_F(SqliteRolledBack, AFileThatIsGoneIsNoticedAndOneOfAnotherBootIsNot) {
+  keep(1);
+  std::filesystem::remove(file());
+  EXPECT_EQ(lost(), "0 of 1");
+  std::filesystem::remove(file());
+  EXPECT_EQ(*(*open("boot-2"))->note(kLostItsEnd), std::nullopt);
+}
+
+// Killed between the file and its witness, a process leaves a file that is ahead: nothing is lost.
+TEST_F(SqliteRolledBack, AWitnessThatIsBehindMeansNothing) {
+  keep(1);
+  const std::string witness = directory_ + "/generation";
+  std::filesystem::copy_file(witness, witness + ".old");
+  keep(2);
+  std::filesystem::rename(witness + ".old", witness);
+  EXPECT_EQ(lost(), std::nullopt);
+  keep(3);
+  std::filesystem::remove(witness);
+  EXPECT_EQ(lost(), std::nullopt);
+}
+
+TEST_F(SqliteRolledBack, WhatIsUndoneIsNotCounted) {
+  {
+    auto store = open();
+    auto transaction = Transaction::begin(**store);
+    ASSERT_TRUE((*store)->put_lease(lease(1)).has_value());
+  }
+  EXPECT_EQ(lost(), std::nullopt);
+  keep(2);
+  EXPECT_EQ(lost(), std::nullopt);
+}
+
 // The file has the configurations of executed plugins, and everybody who can open it can lock it. The test also begins
 // with a file that an earlier version left open to all.
 TEST_F(SqliteStore, IsForRootAlone) {
