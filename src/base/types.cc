@@ -168,9 +168,12 @@ bool Gid::is_mapped_ipv4() const {
 
 Result<IfName> IfName::parse(std::string_view text) {
   bool good = !text.empty() && text.size() <= 15 && text != "." && text != "..";
-  for (unsigned char c : text) good = good && c > ' ' && c != '/' && c != ':' && c != 0x7f;
+  // A '%' is a pattern for the kernel, which makes another name of it ("net%d") or refuses it in the middle of the
+  // work.
+  for (unsigned char c : text) good = good && c > ' ' && c != '/' && c != ':' && c != '%' && c != 0x7f;
   if (!good)
-    return fail(Code::kInvalid, "\"{}\" is not an interface name (1 to 15 bytes without '/', ':' and blanks)", text);
+    return fail(Code::kInvalid, "\"{}\" is not an interface name (1 to 15 bytes without '/', ':', '%' and blanks)",
+                text);
   return IfName{std::string(text)};
 }
 

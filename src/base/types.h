@@ -72,7 +72,7 @@ struct Gid {
   friend auto operator<=>(const Gid&, const Gid&) = default;
 };
 
-// The name of a network interface: 1 to 15 bytes, none of '/', ':' or white space, and not "." or "..".
+// The name of a network interface: 1 to 15 bytes, none of '/', ':', '%' or white space, and not "." or "..".
 struct IfName {
   std::string value;
 

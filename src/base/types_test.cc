@@ -105,7 +105,7 @@ TEST(IfName, TakesFifteenBytes) {
   EXPECT_EQ(IfName::parse("!")->value, "!");
   EXPECT_EQ(IfName::parse("...")->value, "...");
   EXPECT_EQ(IfName::parse("sixteen_bytes_xx").error().to_string(),
-            "\"sixteen_bytes_xx\" is not an interface name (1 to 15 bytes without '/', ':' and blanks)");
+            "\"sixteen_bytes_xx\" is not an interface name (1 to 15 bytes without '/', ':', '%' and blanks)");
   EXPECT_FALSE(IfName::parse("a\x7f"));
 }
 

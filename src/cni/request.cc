@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/types.h"
+#include "cni/wire.h"
 
 namespace railbed::cni {
 
@@ -105,7 +106,7 @@ Outcome<void> check_values(const Request& request) {
                "a letter or digit, then letters, digits, '_', '.' and '-'; 253 bytes at most");
   if (!request.ifname.empty() && !valid_interface_name(request.ifname))
     return bad(fmt::format("CNI_IFNAME=\"{}\" is no name of an interface", shown(request.ifname)),
-               "1 to 15 bytes, none of '/', ':' or white space, and not \".\" or \"..\"");
+               "1 to 15 bytes, none of '/', ':', '%' or white space, and not \".\" or \"..\"");
   if (!request.netns.empty() && (request.netns.front() != '/' || request.netns.size() > kMostPathBytes ||
                                  std::ranges::any_of(request.netns, control)))
     return bad(fmt::format("CNI_NETNS=\"{}\" is no absolute path", shown(request.netns)));
@@ -166,6 +167,7 @@ Outcome<Request> read_request(const std::string& type, const std::vector<std::st
   if (type.empty() || type.find('/') != std::string::npos || std::ranges::any_of(type, control))
     return bad(fmt::format("\"{}\" is no name of a plugin", shown(type)));
   TRY_CNI(check_values(request));
+  request.netns_proof = value_of(environment, kNetnsProof);
   request.executed_by = value_of(environment, "CNI_RAILBED_AGENT");
   request.args_text = value_of(environment, "CNI_ARGS");
   request.args = TRY_CNI(read_args(request.args_text));
