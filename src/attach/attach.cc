@@ -85,24 +85,20 @@ class PodTransaction {
                                [&](const InterfaceRequest& one) { return is_of(record.interface, one.record_name()); });
   }
 
+  // A record may belong to an earlier namespace of the pod.
   Result<void> take_away(const std::vector<Attachment>& records) {
-    // A record may belong to an earlier namespace of the pod.
-    for (const std::string& path : paths_of(records)) {
-      std::vector<Attachment> there;
-      std::ranges::copy_if(records, std::back_inserter(there),
-                           [&](const Attachment& one) { return one.netns == path; });
-      GivenBack given =
-          TRY(give_back(host_, store_, there, path == request_.netns_path ? netns_.get() : nullptr, deadline_));
-      notes_.insert(notes_.end(), given.notes.begin(), given.notes.end());
-      if (!given.failures.empty()) return fail(joined(given.failures));
-    }
+    if (records.empty()) return {};
+    GivenBack given = TRY(give_back_anywhere(host_, store_, records, deadline_));
+    notes_.insert(notes_.end(), given.notes.begin(), given.notes.end());
+    if (!given.failures.empty()) return fail(joined(given.failures));
+    for (const Attachment& record : TRY(attachments_of(store_, request_.pod)))
+      if (is_orphan(record) && std::ranges::find(records, record.interface, &Attachment::interface) != records.end())
+        return fail(Error{.code = Code::kConflict,
+                          .message = fmt::format("interface {} of an earlier network namespace of this pod is an "
+                                                 "orphan: {} is out of reach and has not ended",
+                                                 record.interface, record.netns),
+                          .hint = "it ends with the last process, mount or socket that holds it; then ask again"});
     return {};
-  }
-
-  static std::set<std::string> paths_of(const std::vector<Attachment>& records) {
-    std::set<std::string> paths;
-    for (const Attachment& one : records) paths.insert(one.netns);
-    return paths;
   }
 
   Result<std::vector<InterfaceSpec>> read_specs() {
@@ -146,7 +142,7 @@ class PodTransaction {
   Result<PodReport> attach_new(const std::vector<InterfaceSpec>& specs) {
     host_.forget();
     if (!changed_.empty()) pod_->forget();
-    Place place{request_.pod, request_.netns_path, *pod_, LinkGroup::of_pod(request_.pod)};
+    const Place place = TRY(this->place());
     std::vector<Prepared> interfaces;
     for (const InterfaceSpec& spec : new_) {
       TRY(refuse_changing(spec, spec.device));
@@ -160,6 +156,16 @@ class PodTransaction {
     Result<PodReport> done = brought.has_value() ? conclude(interfaces, specs) : fail(std::move(brought.error()));
     if (done.has_value() || host_.turn_is_lost()) return done;
     return fail(undo(interfaces, std::move(done.error())));
+  }
+
+  Result<Place> place() {
+    const NetnsRef ref = TRY(netns_ref_of(kernel_, *netns_));
+    return Place{.pod = request_.pod,
+                 .netns = request_.netns_path,
+                 .view = *pod_,
+                 .group = LinkGroup::of_pod(request_.pod),
+                 .identity = *ref.identity,
+                 .nsid = ref.nsid};
   }
 
   Result<void> refuse_changing(const InterfaceSpec& spec, const std::optional<PciAddress>& device) const {
@@ -183,12 +189,10 @@ class PodTransaction {
     return transaction.commit();
   }
 
-  // This process holds the namespace open, so it still exists. But if its path is gone nobody can find it, and the
-  // device would vanish with it, without a record.
+  // This process holds the namespace open, so it still exists. But where its path leads elsewhere by now the runtime
+  // has given the pod up, or another one.
   Result<void> still_there() {
-    auto again = kernel_.netns().open(request_.netns_path);
-    if (again.has_value()) return {};
-    if (again.error().code != Code::kNotFound) return fail(std::move(again.error()));
+    if (TRY(kernel_.netns().leads_to(request_.netns_path, *netns_))) return {};
     return fail(Code::kNotFound, "network namespace {} vanished while its interfaces were attached",
                 request_.netns_path);
   }
@@ -215,7 +219,8 @@ class PodTransaction {
       records.push_back(one.record);
       records.back().status = AttachmentStatus::kBegun;
     }
-    Result<GivenBack> given = give_back(host_, store_, records, netns_.get(), deadline_);
+    Result<GivenBack> given =
+        give_back(host_, store_, records, {.state = NetnsState::kThere, .netns = netns_, .error = {}}, deadline_);
     if (host_.turn_is_lost()) return why;
     Result<void> kept = put_leases_back();
     std::string trouble;
@@ -251,7 +256,7 @@ class PodTransaction {
   const PodRequest& request_;
   os::Deadline deadline_;
   Host host_;
-  std::unique_ptr<os::Netns> netns_;
+  std::shared_ptr<os::Netns> netns_;
   std::unique_ptr<os::LinkPort> inside_;
   std::optional<PodView> pod_;
   std::vector<state::AddressLease> leases_before_;  // the pod's
@@ -278,22 +283,13 @@ namespace {
 
 Result<DetachReport> detach(os::Kernel& kernel, state::Store& store, std::vector<Attachment> records,
                             const WaitPolicy& wait) {
-  DetachReport report;
-  std::vector<RecoveryReport::Failure> failures;
+  if (records.empty()) return DetachReport{};
   Host host(kernel, wait);
-  while (!records.empty()) {
-    std::string path = records.front().netns;
-    std::vector<Attachment> there;
-    for (const Attachment& record : records)
-      if (record.netns == path) there.push_back(record);
-    std::erase_if(records, [&](const Attachment& record) { return record.netns == path; });
-    GivenBack given = TRY(give_back(host, store, there, nullptr, wait.deadline));
-    report.detached += static_cast<int>(given.done.size());
-    std::ranges::move(given.notes, std::back_inserter(report.notes));
-    std::ranges::move(given.failures, std::back_inserter(failures));
-  }
-  if (failures.empty()) return report;
-  return fail(joined(failures));
+  GivenBack given = TRY(give_back_anywhere(host, store, std::move(records), wait.deadline));
+  if (!given.failures.empty()) return fail(joined(given.failures));
+  return DetachReport{.detached = static_cast<int>(given.done.size()),
+                      .orphaned = static_cast<int>(given.orphans.size()),
+                      .notes = std::move(given.notes)};
 }
 
 }  // namespace
@@ -311,22 +307,43 @@ Result<DetachReport> detach_interface(os::Kernel& kernel, state::Store& store, c
   return detach(kernel, store, std::move(records), wait).context("pod {}", pod);
 }
 
-Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, const WaitPolicy& wait) {
+namespace {
+
+// Whether recover() has to give it back: what is attached stays with its namespace for as long as that has not ended.
+bool is_to_recover(const Attachment& record, const NetnsPlace& place, LookForNamespaces look) {
+  if (place.state == NetnsState::kEnded) return true;
+  if (record.status == AttachmentStatus::kAttached) return false;
+  return place.state == NetnsState::kThere || (look == LookForNamespaces::kYes && !is_orphan(record));
+}
+
+}  // namespace
+
+Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, const WaitPolicy& wait,
+                               LookForNamespaces look) {
   RecoveryReport report;
-  std::map<std::pair<std::string, std::string>, std::vector<Attachment>> todo;
-  std::map<std::string, std::optional<uint64_t>> now;
-  for (const Attachment& record : TRY(store.attachments())) {
-    if (is_of_program(record)) continue;
-    if (!now.contains(record.netns)) now[record.netns] = TRY(namespace_at(kernel, record.netns));
-    if (is_left(record, now[record.netns])) todo[{record.pod, record.netns}].push_back(record);
+  std::vector<Attachment> records = TRY(store.attachments());
+  std::erase_if(records, is_of_program);
+  std::vector<NetnsRef> refs;
+  for (const Attachment& record : records) refs.push_back(netns_ref_of(record));
+  Namespaces spaces(kernel);
+  spaces.open(refs);
+  if (look == LookForNamespaces::kYes && !spaces.all_known())
+    spaces.look();
+  else
+    spaces.ask_for_ends();
+  std::map<std::pair<std::string, NetnsRef>, std::vector<Attachment>> todo;
+  for (size_t i = 0; i < records.size(); ++i) {
+    const NetnsPlace& place = spaces.place_of(refs[i]);
+    if (is_to_recover(records[i], place, look)) todo[{records[i].pod, refs[i]}].push_back(records[i]);
+    if (place.state == NetnsState::kUnknown) report.unreachable.push_back(records[i].pod + " " + records[i].interface);
   }
   Host host(kernel, wait);
-  for (const auto& [pod, records] : todo) {
-    GivenBack given = TRY(give_back(host, store, records, nullptr, wait.deadline));
+  for (const auto& [of, records_there] : todo) {
+    GivenBack given = TRY(give_back(host, store, records_there, spaces.place_of(of.second), wait.deadline));
     for (const Attachment& record : given.done)
       (record.status == AttachmentStatus::kBegun ? report.undone : report.finished)
           .push_back(record.pod + " " + record.interface);
-    for (const std::string& note : given.notes) report.notes.push_back(fmt::format("pod {}, {}", pod.first, note));
+    for (const std::string& note : given.notes) report.notes.push_back(fmt::format("pod {}, {}", of.first, note));
     std::ranges::move(given.failures, std::back_inserter(report.failures));
   }
   return report;

@@ -91,6 +91,7 @@ Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodR
 
 struct DetachReport {
   int detached = 0;
+  int orphaned = 0;  // stay recorded until their namespace has ended (give_back.h), which is no failure
   std::vector<std::string> notes;
 };
 
@@ -131,12 +132,18 @@ struct RecoveryReport {
     std::string interface;
     Error error;
   };
-  std::vector<Failure> failures;  // still recorded
+  std::vector<Failure> failures;         // still recorded
+  std::vector<std::string> unreachable;  // "default/a net1": its namespace is not at its path, and has not ended
   bool empty() const { return undone.empty() && finished.empty() && failures.empty(); }
 };
 
-// Undoes or finishes what killed processes and vanished namespaces left, in all pods.
-Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, const WaitPolicy& wait);
+// Whether recover() looks through the machine for namespaces that are not at their path, which may take a second. What
+// an earlier process began in one that is not looked for stays as it is.
+enum class LookForNamespaces : bool { kNo, kYes };
+
+// Undoes or finishes what killed processes and ended namespaces left, in all pods.
+Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, const WaitPolicy& wait,
+                               LookForNamespaces look = LookForNamespaces::kYes);
 
 // The known plugin types, main ones first.
 std::vector<std::string> supported_types();

@@ -57,7 +57,7 @@ class Check {
     netns_ = TRY(kernel_.netns().open(record_.netns));
     links_ = TRY(kernel_.netns().links(*netns_));
     pod_.emplace(*netns_, *links_);
-    if (before_.netns != 0 && pod_->cookie() != 0 && pod_->cookie() != before_.netns)
+    if (before_.netns.has_value() && TRY(pod_->identity()) != *before_.netns)
       return fail(Code::kConflict, "{} is another network namespace now", record_.netns);
     const os::Link* link = TRY(pod_->named(result_.interface));
     if (link == nullptr) return fail(Code::kConflict, "there is no interface {} in the pod", result_.interface);

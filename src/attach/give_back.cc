@@ -31,30 +31,15 @@ Result<void> unless_there(Result<void> done) {
 
 class GiveBack {
  public:
-  GiveBack(Host& host, state::Store& store, GivenBack& out, const os::Netns* held, os::Deadline deadline)
-      : host_(host), store_(store), out_(out), netns_(held), deadline_(deadline) {}
+  // `netns` is null when it has ended: everything in it was removed or is returning home.
+  GiveBack(Host& host, state::Store& store, GivenBack& out, const os::Netns* netns, os::Deadline deadline)
+      : host_(host), store_(store), out_(out), netns_(netns), deadline_(deadline) {}
 
-  // Without a namespace, everything in it was removed or is returning home.
-  Result<void> look_inside(const std::string& path) {
-    if (netns_ == nullptr) {
-      auto opened = host_.kernel().netns().open(path);
-      if (!opened.has_value() && opened.error().code == Code::kNotFound) return {};
-      opened_ = TRY(std::move(opened));
-      netns_ = opened_.get();
-    }
+  Result<void> look_inside() {
+    if (netns_ == nullptr) return {};
     links_ = TRY(host_.kernel().netns().links(*netns_));
     inside_ = TRY(links_->list(os::WithVfs::kNo));
-    cookie_ = links_->cookie();
     return {};
-  }
-
-  // Another namespace may have the path by now: then the recorded one's devices are returning home, and nothing in this
-  // one belongs to railbed.
-  bool is_elsewhere(const Before& before) const { return before.netns != 0 && cookie_ != 0 && before.netns != cookie_; }
-  void look_away() {
-    netns_ = nullptr;
-    links_.reset();
-    inside_.clear();
   }
 
   // Removes links that were made for the pod with one message if nothing else is in their group.
@@ -395,10 +380,8 @@ class GiveBack {
   GivenBack& out_;
   const os::Netns* netns_;  // null: it is gone
   os::Deadline deadline_;
-  std::unique_ptr<os::Netns> opened_;
   std::unique_ptr<os::LinkPort> links_;
   std::vector<os::Link> inside_;
-  uint64_t cookie_ = 0;
   bool look_again_ = false;  // the last move ended in an error at home
 };
 
@@ -423,10 +406,67 @@ Result<void> forget(state::Store& store, const std::vector<Attachment>& records)
   return transaction.commit();
 }
 
+// What the namespace has stays its own until it has ended.
+Result<void> orphan(state::Store& store, const std::vector<Attachment>& records, GivenBack& out) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  auto transaction = TRY(state::Transaction::begin(store));
+  for (Attachment record : records) {
+    Before before = TRY(before_of(record));
+    if (before.orphaned_at_s.has_value()) continue;
+    before.orphaned_at_s = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+    record.undo = undo_text(record.undo, before);
+    record.status = AttachmentStatus::kDetaching;
+    TRY(store.put_attachment(record));
+    out.notes.push_back(
+        fmt::format("interface {} is an orphan: network namespace {} is out of reach and has not ended; {} with it "
+                    "until it has",
+                    record.interface, record.netns,
+                    record.device.empty() ? "its addresses stay" : record.device + " and its addresses stay"));
+    out.orphans.push_back(std::move(record));
+  }
+  return transaction.commit();
+}
+
+// Records that somebody else has given back meanwhile are gone.
+Result<std::vector<Attachment>> still_there(state::Store& store, const std::vector<Attachment>& records) {
+  std::vector<Attachment> there;
+  for (const Attachment& record : records) {
+    const std::vector<Attachment> now = TRY(store.attachments_of(record.pod));
+    const auto found = std::ranges::find(now, record.interface, &Attachment::interface);
+    if (found != now.end()) there.push_back(*found);
+  }
+  return there;
+}
+
+// A namespace whose last holder has just gone ends within milliseconds.
+constexpr std::chrono::milliseconds kEndWait{1000};
+constexpr std::chrono::milliseconds kEndStep{10};
+
+void look_and_wait(Host& host, Namespaces& spaces, const std::vector<NetnsRef>& refs, os::Deadline deadline) {
+  spaces.look();
+  os::Clock& clock = host.kernel().clock();
+  const os::Deadline end = std::min(deadline, clock.now() + kEndWait);
+  const auto may_end = [&](const NetnsRef& ref) {
+    const NetnsPlace& place = spaces.place_of(ref);
+    return place.state == NetnsState::kUnknown && !place.error.has_value() && ref.nsid.has_value();
+  };
+  while (std::ranges::any_of(refs, may_end) && clock.now() < end && !host.stop().stop_requested()) {
+    clock.wait_until(clock.now() + kEndStep);
+    spaces.ask_for_ends();
+  }
+}
+
+void add(GivenBack more, GivenBack& all) {
+  std::ranges::move(more.done, std::back_inserter(all.done));
+  std::ranges::move(more.orphans, std::back_inserter(all.orphans));
+  std::ranges::move(more.failures, std::back_inserter(all.failures));
+  std::ranges::move(more.notes, std::back_inserter(all.notes));
+}
+
 }  // namespace
 
 Result<GivenBack> give_back(Host& host, state::Store& store, const std::vector<Attachment>& records,
-                            const os::Netns* held, os::Deadline deadline) {
+                            const NetnsPlace& place, os::Deadline deadline) {
   GivenBack out;
   if (records.empty()) return out;
   TRY(mark(store, records));
@@ -434,10 +474,13 @@ Result<GivenBack> give_back(Host& host, state::Store& store, const std::vector<A
   auto failed = [&](const Attachment& record, Error error) {
     out.failures.push_back({record.pod, record.interface, std::move(error)});
   };
-  GiveBack work(host, store, out, held, deadline);
-  Result<void> looked = work.look_inside(records.front().netns);
-  std::vector<std::pair<Attachment, Before>> here;
-  std::vector<std::pair<Attachment, Before>> elsewhere;
+  if (place.state == NetnsState::kUnknown && !place.error.has_value()) {
+    TRY(orphan(store, records, out));
+    return out;
+  }
+  GiveBack work(host, store, out, place.netns.get(), deadline);
+  Result<void> looked = place.error.has_value() ? fail(Error(*place.error)) : work.look_inside();
+  std::vector<std::pair<Attachment, Before>> some;
   for (auto record = records.rbegin(); record != records.rend(); ++record) {
     Result<Before> before = before_of(*record);
     if (!looked.has_value())
@@ -445,25 +488,46 @@ Result<GivenBack> give_back(Host& host, state::Store& store, const std::vector<A
     else if (!before.has_value())
       failed(*record, before.error());
     else
-      (work.is_elsewhere(*before) ? elsewhere : here).emplace_back(*record, std::move(*before));
+      some.emplace_back(*record, std::move(*before));
   }
-  auto give = [&](const std::vector<std::pair<Attachment, Before>>& some) -> Result<void> {
-    TRY(work.remove_made_together(some));
-    for (const auto& [record, before] : some) {
-      Result<void> done = work.back(record, before);
-      if (!done.has_value() && host.turn_is_lost()) return done;
-      if (done.has_value())
-        out.done.push_back(record);
-      else
-        failed(record, std::move(done.error()));
-    }
-    return {};
-  };
-  TRY(give(here));
-  work.look_away();
-  TRY(give(elsewhere));
+  TRY(work.remove_made_together(some));
+  for (const auto& [record, before] : some) {
+    Result<void> done = work.back(record, before);
+    if (!done.has_value() && host.turn_is_lost()) return fail(std::move(done.error()));
+    if (done.has_value())
+      out.done.push_back(record);
+    else
+      failed(record, std::move(done.error()));
+  }
   TRY(forget(store, out.done));
   return out;
+}
+
+Result<GivenBack> give_back_anywhere(Host& host, state::Store& store, std::vector<Attachment> records,
+                                     os::Deadline deadline) {
+  GivenBack all;
+  std::vector<NetnsRef> refs;
+  for (const Attachment& record : records) refs.push_back(netns_ref_of(record));
+  Namespaces spaces(host.kernel());
+  spaces.open(refs);
+  if (!spaces.all_known()) spaces.ask_for_ends();
+  if (!spaces.all_known()) {
+    TRY(host.aside(Aside::kWait, [&] {
+      look_and_wait(host, spaces, refs, deadline);
+      return Result<void>{};
+    }));
+    records = TRY(still_there(store, records));
+  }
+  while (!records.empty()) {
+    const std::string pod = records.front().pod;
+    const NetnsRef ref = netns_ref_of(records.front());
+    const auto is_of_it = [&](const Attachment& record) { return record.pod == pod && netns_ref_of(record) == ref; };
+    std::vector<Attachment> there;
+    std::ranges::copy_if(records, std::back_inserter(there), is_of_it);
+    std::erase_if(records, is_of_it);
+    add(TRY(give_back(host, store, there, spaces.place_of(ref), deadline)), all);
+  }
+  return all;
 }
 
 }  // namespace railbed::attach

@@ -220,7 +220,9 @@ TEST(Record, GoesBothWays) {
   before.all_multicast = true;
   before.tx_queue = 1000;
   before.sysctls = {{"net/ipv4/conf/net1/arp_filter", "0"}};
-  before.netns = 77;
+  before.netns = os::NetnsIdentity{.number = 77};
+  before.nsid = os::Nsid{3};
+  before.orphaned_at_s = 1'800'000'000;
   before.rules = {{.source = *IpPrefix::parse("10.0.0.1/32"), .table = 100, .priority = 9},
                   {.source = *IpPrefix::parse("fd00::1/128"), .table = 101}};
   before.table_routes = {whole};

@@ -107,7 +107,10 @@ Result<DetachReport> Original::give(const Before& before, const std::string& dev
                            .device = device,
                            .undo = undo_text(InterfaceSpec{}, before)};
   TRY(store->put_attachment(record));
-  GivenBack given = TRY(give_back(host_, *store, {record}, netns_.get(), deadline_));
+  // What the original left says nothing of which namespace it was: without one, it counts as ended.
+  const NetnsPlace place{
+      .state = netns_ == nullptr ? NetnsState::kEnded : NetnsState::kThere, .netns = netns_, .error = std::nullopt};
+  GivenBack given = TRY(give_back(host_, *store, {record}, place, deadline_));
   if (!given.failures.empty()) return fail(std::move(given.failures.front().error));
   return DetachReport{.detached = 1, .notes = std::move(given.notes)};
 }

@@ -58,7 +58,7 @@ class Original {
   const ForeignInterface& interface_;
   os::Deadline deadline_;
   Host host_;
-  std::unique_ptr<os::Netns> netns_;
+  std::shared_ptr<os::Netns> netns_;
   std::unique_ptr<os::LinkPort> links_;
   std::vector<os::Link> inside_;
 };

@@ -14,6 +14,11 @@ bool is_kernels_own(int table) {
 
 }  // namespace
 
+Result<os::NetnsIdentity> PodView::identity() {
+  const auto told = TRY(links_.namespace_number());
+  return os::NetnsIdentity{.number = told.number, .of_file = told.of_file};
+}
+
 Result<std::vector<os::Link>*> PodView::list() {
   if (!all_.has_value()) all_ = TRY(links_.list(os::WithVfs::kNo));
   return &*all_;

@@ -22,7 +22,7 @@ class PodView {
 
   const os::Netns& netns() const { return netns_; }
   os::LinkPort& links() { return links_; }
-  uint64_t cookie() { return links_.cookie(); }
+  Result<os::NetnsIdentity> identity();
 
   Result<std::vector<os::Link>*> list();
   // By name or alternative name, valid until forget(); null where there is none.

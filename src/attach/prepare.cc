@@ -239,9 +239,19 @@ class NewPreparation : Preparation {
     for (const Prepared& one : earlier_)
       if (one.record.device == device) others.push_back(one.record);
     for (const state::Attachment& other : others)
-      if (other.pod != out_.record.pod || other.interface != spec_.interface)
-        return fail(Code::kConflict, "{} belongs to pod {}, interface {}", what(), other.pod, other.interface);
+      if (other.pod != out_.record.pod || other.interface != spec_.interface) return fail(taken_by(other));
     return {};
+  }
+
+  Error taken_by(const state::Attachment& other) const {
+    if (!is_orphan(other))
+      return Error{.code = Code::kConflict,
+                   .message = fmt::format("{} belongs to pod {}, interface {}", what(), other.pod, other.interface)};
+    return Error{.code = Code::kConflict,
+                 .message = fmt::format("{} is an orphan of pod {}, interface {}: its DEL came, and its network "
+                                        "namespace has neither been found nor ended",
+                                        what(), other.pod, other.interface),
+                 .hint = "it is free once that namespace ends, with the last process, mount or socket that holds it"};
   }
 
   std::string device_text() const {
@@ -357,7 +367,8 @@ Result<Prepared> prepare(Host& host, state::Store& store, const InterfaceSpec& s
                      .type = spec.type,
                      .resource = spec.resource};
   if (spec.way == Way::kMake) prepared.before.group = place.group;
-  prepared.before.netns = place.view.cookie();
+  prepared.before.netns = place.identity;
+  prepared.before.nsid = place.nsid;
   Result<void> possible = allowed(host.kernel().files(), spec);
   if (possible.has_value())
     possible = spec.way == Way::kExisting ? prepare_existing(host, store, place.view, prepared)

@@ -28,6 +28,8 @@ struct Place {
   std::string netns;  // path
   PodView& view;
   uint32_t group = 0;  // for made interfaces
+  os::NetnsIdentity identity;
+  std::optional<os::Nsid> nsid;  // nullopt: this kernel gives none
 };
 
 // `earlier` are those that the same request has prepared so far.

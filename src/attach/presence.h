@@ -15,8 +15,9 @@ namespace railbed::attach {
 
 enum class Presence : uint8_t {
   kThere,
-  kMissing,  // the pod's namespace is there without it
-  kLeft,     // of a process that ended in the middle, or of a namespace that has ended: recover() gives it back
+  kMissing,      // the pod's namespace is there without it
+  kLeft,         // of a process that ended in the middle, or of a namespace that has ended: recover() gives it back
+  kUnreachable,  // the pod's namespace is not at its path, was found nowhere, and has not ended
 };
 
 // For each of the records. Those of executed programs are kThere: nobody but their program can tell.
@@ -24,12 +25,5 @@ Result<std::vector<Presence>> presence_of(os::Kernel& kernel, const std::vector<
 
 // Whether the recorded interface is in the pod's namespace.
 Result<bool> is_in_pod(const os::FileTree& files, PodView& pod, const state::Attachment& record);
-
-// Whether recover() has to give it back. `now` is the cookie of the namespace at the record's path; nullopt: there is
-// none.
-bool is_left(const state::Attachment& record, const std::optional<uint64_t>& now);
-
-// The cookie of the namespace at this path; nullopt without one.
-Result<std::optional<uint64_t>> namespace_at(os::Kernel& kernel, const std::string& path);
 
 }  // namespace railbed::attach

@@ -113,6 +113,15 @@ InPod in_pod_of(const doc::Value& object) {
           .parent_netns_id = optional_number(object, "parentNetnsId")};
 }
 
+void take_netns(const doc::Value& object, Before& before) {
+  for (const auto& [key, of_file] : {std::pair("netns", false), std::pair("netnsFile", true)})
+    if (const uint64_t number = std::strtoull(text_in(object, key).c_str(), nullptr, 16); number != 0)
+      before.netns = os::NetnsIdentity{.number = number, .of_file = of_file};
+  if (const std::optional<int> nsid = optional_number(object, "nsid")) before.nsid = os::Nsid{*nsid};
+  if (const doc::Value* at = object.find("orphanedAt"); at != nullptr && at->as_int() != nullptr)
+    before.orphaned_at_s = *at->as_int();
+}
+
 doc::Value before_value(const Before& before) {
   doc::Value object = doc::Value::object();
   put_number(object, "way", static_cast<int>(before.way));
@@ -139,7 +148,8 @@ doc::Value before_value(const Before& before) {
   put_optional(object, "allmulti", before.all_multicast);
   put_optional(object, "txQueue", before.tx_queue);
   put_texts(object, "sysctls", pairs(before.sysctls));
-  put_text(object, "netns", before.netns == 0 ? "" : fmt::format("{:x}", before.netns));
+  put_netns(object, before.netns, before.nsid);
+  if (before.orphaned_at_s.has_value()) object.set("orphanedAt", *before.orphaned_at_s);
   put_rules(object, "rules", before.rules);
   put_routes(object, "tableRoutes", before.table_routes);
   put_text(object, "vrf", before.vrf);
@@ -162,6 +172,13 @@ uint32_t LinkGroup::of_pod(const std::string& pod) {
 
 bool LinkGroup::is_of_a_pod(uint32_t group) {
   return (group & ~kNumberBits) == kGroupsOfPods;
+}
+
+// A number of a file has a key of its own: versions that know "netns" only take it for a number that is never given
+// again.
+void put_netns(doc::Value& object, const std::optional<os::NetnsIdentity>& netns, const std::optional<os::Nsid>& nsid) {
+  if (netns.has_value()) put_text(object, netns->of_file ? "netnsFile" : "netns", fmt::format("{:x}", netns->number));
+  if (nsid.has_value()) object.set("nsid", nsid->value);
 }
 
 std::string undo_text(const InterfaceSpec& spec, const Before& before) {
@@ -198,7 +215,7 @@ Result<Before> before_of(const state::Attachment& record) {
   before.all_multicast = optional_flag(object, "allmulti");
   before.tx_queue = optional_number(object, "txQueue");
   before.sysctls = unpaired(texts_in(object, "sysctls"));
-  before.netns = std::strtoull(text_in(object, "netns").c_str(), nullptr, 16);
+  take_netns(object, before);
   before.rules = TRY(rules_in(object, "rules"));
   before.table_routes = TRY(routes_in(object, "tableRoutes"));
   before.vrf = text_in(object, "vrf");
@@ -206,6 +223,11 @@ Result<Before> before_of(const state::Attachment& record) {
   before.rdma = texts_in(object, "rdma");
   before.rdma_undo = static_cast<RdmaUndo>(number_in(object, "rdmaUndo"));
   return before;
+}
+
+bool is_orphan(const state::Attachment& record) {
+  const Result<Before> before = before_of(record);
+  return before.has_value() && before->orphaned_at_s.has_value();
 }
 
 Result<VisibleSettings> visible_settings_of(const state::Attachment& record) {

@@ -52,7 +52,11 @@ struct Before {
   std::optional<int> tx_queue;
   std::vector<std::pair<std::string, std::string>> sysctls;  // of an interface that was there
 
-  uint64_t netns = 0;               // the cookie of the pod's namespace
+  std::optional<os::NetnsIdentity> netns;  // of the pod
+  std::optional<os::Nsid> nsid;            // its number here: gone when it has ended
+  // When the DEL came, in seconds since 1970, of a namespace that could not be reached and has not ended: the device
+  // and the addresses stay the pod's until it has.
+  std::optional<int64_t> orphaned_at_s;
   std::vector<os::Rule> rules;      // what was added to the pod's
   std::vector<Route> table_routes;  // the same, where the interface stays
   std::string vrf;                  // in which it is a port
@@ -71,7 +75,12 @@ struct LinkGroup {
   static bool is_of_a_pod(uint32_t group);
 };
 
+// Whether its DEL came and its namespace has neither been reached nor ended (give_back.h).
+bool is_orphan(const state::Attachment& record);
+
 std::string undo_text(const InterfaceSpec& spec, const Before& before);
+// Which namespace it is, in records of any kind.
+void put_netns(doc::Value& object, const std::optional<os::NetnsIdentity>& netns, const std::optional<os::Nsid>& nsid);
 // The record `undo` with the same spec and another state before.
 std::string undo_text(std::string_view undo, const Before& before);
 Result<Before> before_of(const state::Attachment& record);

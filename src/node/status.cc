@@ -5,6 +5,7 @@
 #include <map>
 
 #include "attach/attach.h"
+#include "attach/record.h"
 #include "attach/result.h"
 #include "node/plan_note.h"
 #include "state/sandbox.h"
@@ -70,7 +71,7 @@ InterfaceStatus interface_of(const state::Attachment& attachment, const facts::N
       interface.state = "attached";
       break;
     case state::AttachmentStatus::kDetaching:
-      interface.state = "being detached";
+      interface.state = attach::is_orphan(attachment) ? "orphan" : "being detached";
       break;
   }
   if (const facts::Nic* pf = pf_of_vf(facts, attachment.device)) {

@@ -38,7 +38,8 @@ struct InterfaceStatus {
   std::string rdma;
   bool soft = false;
   std::vector<std::string> addresses;
-  std::string state;  // "attached", "being attached", "being detached"
+  // "attached", "being attached", "being detached"; "orphan": its DEL came, and its namespace has not ended.
+  std::string state;
 };
 
 struct PodStatus {

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attach/namespaces.h"
+
+#include <algorithm>
+#include <set>
+
+namespace railbed::attach {
+namespace {
+
+bool is_unknown(const NetnsPlace& place) {
+  return place.state == NetnsState::kUnknown;
+}
+
+}  // namespace
+
+NetnsRef netns_ref_of(const state::Attachment& record) {
+  NetnsRef ref{.path = record.netns, .identity = std::nullopt, .nsid = std::nullopt};
+  if (const Result<Before> before = before_of(record); before.has_value()) {
+    ref.identity = before->netns;
+    ref.nsid = before->nsid;
+  }
+  return ref;
+}
+
+Result<NetnsRef> netns_ref_of(os::Kernel& kernel, const os::Netns& netns) {
+  NetnsRef ref{.path = netns.path(), .identity = TRY(kernel.netns().identity(netns)), .nsid = std::nullopt};
+  Result<os::Nsid> nsid = kernel.netns().number(netns);
+  if (!nsid.has_value() && nsid.error().code == Code::kUnsupported) return ref;
+  ref.nsid = TRY(std::move(nsid).context("writing down which network namespace {} is", netns.path()));
+  return ref;
+}
+
+Result<NetnsRef> netns_ref_at(os::Kernel& kernel, const std::string& path) {
+  return netns_ref_of(kernel, *TRY(kernel.netns().open(path)));
+}
+
+bool is_that_namespace(const NetnsRef& ref, const os::NetnsIdentity& there) {
+  return !ref.identity.has_value() || *ref.identity == there;
+}
+
+NetnsPlace Namespaces::at_path(const NetnsRef& ref) const {
+  NetnsPlace place;
+  if (ref.path.empty()) return place;
+  Result<std::unique_ptr<os::Netns>> opened = kernel_.netns().open(ref.path);
+  if (!opened.has_value()) {
+    if (opened.error().code != Code::kNotFound) place.error = std::move(opened.error());
+    return place;
+  }
+  const Result<os::NetnsIdentity> there = kernel_.netns().identity(**opened);
+  if (!there.has_value()) {
+    place.error = there.error();
+  } else if (is_that_namespace(ref, *there)) {
+    place.state = NetnsState::kThere;
+    place.netns = std::move(*opened);
+  }
+  return place;
+}
+
+void Namespaces::open(const std::vector<NetnsRef>& refs) {
+  for (const NetnsRef& ref : refs)
+    if (!places_.contains(ref)) places_.emplace(ref, at_path(ref));
+}
+
+bool Namespaces::all_known() const {
+  return std::ranges::none_of(places_, [](const auto& one) { return is_unknown(one.second); });
+}
+
+void Namespaces::ask_for_ends() {
+  const Result<std::set<os::Nsid>> given = kernel_.netns().numbers();
+  if (!given.has_value()) return;  // nothing is proven
+  for (auto& [ref, place] : places_)
+    if (is_unknown(place) && !place.error.has_value() && ref.nsid.has_value() && !given->contains(*ref.nsid))
+      place.state = NetnsState::kEnded;
+}
+
+// A runtime keeps its names in one folder.
+std::vector<std::string> Namespaces::folders() const {
+  std::set<std::string> all;
+  for (const auto& [ref, place] : places_)
+    if (const size_t slash = ref.path.rfind('/'); slash != std::string::npos && slash > 0)
+      if (!ref.path.starts_with("/proc/")) all.insert(ref.path.substr(0, slash));
+  return {all.begin(), all.end()};
+}
+
+Result<void> Namespaces::find() {
+  std::map<os::NetnsIdentity, std::shared_ptr<os::Netns>> wanted;
+  std::set<os::Nsid> numbers;
+  for (const auto& [ref, place] : places_) {
+    if (!is_unknown(place) || !ref.identity.has_value() || ref.identity->of_file) continue;
+    wanted.emplace(*ref.identity, nullptr);
+    if (ref.nsid.has_value()) numbers.insert(*ref.nsid);
+  }
+  if (wanted.empty()) return {};
+  std::map<os::Nsid, os::NetnsIdentity> holders;
+  size_t missing = wanted.size();
+  const auto look_at = [&](std::unique_ptr<os::Netns> netns, const os::NetnsIdentity& who) -> Result<bool> {
+    if (const auto found = wanted.find(who); found != wanted.end()) {
+      found->second = std::move(netns);
+      return --missing > 0;
+    }
+    if (const auto number = TRY(kernel_.netns().number_if_any(*netns)); number.has_value())
+      if (numbers.contains(*number)) holders.emplace(*number, who);
+    return true;
+  };
+  TRY(kernel_.netns().visit(folders(), look_at));
+  for (auto& [ref, place] : places_) {
+    if (!is_unknown(place) || !ref.identity.has_value()) continue;
+    if (const auto found = wanted.find(*ref.identity); found != wanted.end() && found->second != nullptr) {
+      place = {.state = NetnsState::kThere, .netns = found->second, .error = std::nullopt};
+    } else if (ref.nsid.has_value() && holders.contains(*ref.nsid)) {
+      place.state = NetnsState::kEnded;  // its number belongs to another one
+    }
+  }
+  return {};
+}
+
+void Namespaces::look() {
+  ask_for_ends();
+  if (const Result<void> found = find(); !found.has_value())
+    for (auto& [ref, place] : places_)
+      if (is_unknown(place) && !place.error.has_value()) place.error = found.error();
+}
+
+}  // namespace railbed::attach

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the namespaces are that records are about: at their path, elsewhere, ended, or out of reach.
+//
+// Why: what a pod has is given back only from its own namespace, or once that has ended. A path is no proof of either:
+// a name goes while the pod runs (a mount over /run/netns, an unmount in the wrong place), and another namespace gets
+// it. So a namespace is known by its identity (os::NetnsIdentity), looked for where it is not at its path, and taken
+// for ended only if the kernel says so: its number is gone (os::NetnsPort::numbers()), or another namespace has that
+// number now. Whatever is neither found nor ended is out of reach: it may live, and all that it has stays its own.
+//
+// Threading: one thread; look() may be called where others need not wait (wait_policy.h). Failure: per namespace, as
+// `error`: it is there and cannot be looked at, or nobody can say what is at its path.
+#pragma once
+
+#include <compare>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attach/record.h"
+#include "os/ports/kernel.h"
+#include "state/store.h"
+
+namespace railbed::attach {
+
+// What a record says of its namespace.
+struct NetnsRef {
+  std::string path;
+  std::optional<os::NetnsIdentity> identity;  // of no record that is begun, nor of those of old versions
+  std::optional<os::Nsid> nsid;
+  friend auto operator<=>(const NetnsRef&, const NetnsRef&) = default;
+};
+NetnsRef netns_ref_of(const state::Attachment& record);
+
+// Of the namespace that is at `path` now, which gets a number if it has none.
+Result<NetnsRef> netns_ref_at(os::Kernel& kernel, const std::string& path);
+// Of what is open.
+Result<NetnsRef> netns_ref_of(os::Kernel& kernel, const os::Netns& netns);
+
+enum class NetnsState : uint8_t {
+  kThere,    // open: at its path, or where it was found
+  kEnded,    // proven
+  kUnknown,  // neither
+};
+
+struct NetnsPlace {
+  NetnsState state = NetnsState::kUnknown;
+  std::shared_ptr<os::Netns> netns;  // while it is kThere
+  std::optional<Error> error;        // of kUnknown: it could not be looked at, which may pass
+};
+
+class Namespaces {
+ public:
+  explicit Namespaces(os::Kernel& kernel) : kernel_(kernel) {}
+
+  // Opens what is at the paths. Afterwards place_of() is kThere for those that are where they were, and kUnknown for
+  // all others.
+  void open(const std::vector<NetnsRef>& refs);
+  // Whether none is kUnknown.
+  bool all_known() const;
+  // Says of the others whether they have ended, and looks for those that have not. May take a second on a machine with
+  // many processes.
+  void look();
+  // Asks the kernel once more, of those that are still unknown, whether they have ended. Takes microseconds.
+  void ask_for_ends();
+
+  const NetnsPlace& place_of(const NetnsRef& ref) const { return places_.at(ref); }
+
+ private:
+  NetnsPlace at_path(const NetnsRef& ref) const;
+  std::vector<std::string> folders() const;
+  Result<void> find();
+
+  os::Kernel& kernel_;
+  std::map<NetnsRef, NetnsPlace> places_;
+};
+
+// Whether `there` is what the record is about. Nothing is known of records without an identity: then the path decides.
+bool is_that_namespace(const NetnsRef& ref, const os::NetnsIdentity& there);
+
+}  // namespace railbed::attach
