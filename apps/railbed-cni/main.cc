@@ -21,9 +21,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -94,13 +96,44 @@ void pause(int ms) {
   }
 }
 
-void put(int fd, std::string_view text) {
+// False when nobody reads it.
+bool put(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t put = write(fd, text.data(), text.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return;
+    if (put <= 0) return false;
     text.remove_prefix(static_cast<size_t>(put));
   }
+  return true;
+}
+
+// What is at CNI_NETNS for the runtime, in whose mounts this process is; -1: nothing. Who asks and who looks must not
+// be two: everything that the agent does is done with this descriptor.
+int open_netns() {
+  const char* path = environment("CNI_NETNS", "");
+  return *path == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+}
+
+std::string hexadecimal(uint64_t value) {
+  std::string digits;
+  do digits.insert(digits.begin(), "0123456789abcdef"[value % 16]);
+  while ((value /= 16) != 0);
+  return digits;
+}
+
+// Of a DEL that is kept; empty where it cannot be told.
+std::string netns_proof(int netns) {
+  char boot[64];
+  const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  const ssize_t got = file < 0 ? -1 : read(file, boot, sizeof boot);
+  if (file >= 0) close(file);
+  if (netns < 0 || got <= 1) return {};
+  std::string proof(boot, static_cast<size_t>(got) - 1);      // without the end of the line
+  constexpr unsigned long kGetId = _IOR(0xb7, 13, uint64_t);  // NS_GET_ID, since Linux 6.18
+  uint64_t number = 0;
+  struct stat status;
+  if (ioctl(netns, kGetId, &number) == 0) return proof + " id:" + hexadecimal(number);
+  return fstat(netns, &status) == 0 ? proof + " file:" + hexadecimal(status.st_ino) : std::string();
 }
 
 int failed(int code, const std::string& message, const std::string& details) {
@@ -170,12 +203,31 @@ int open_socket(const char* path, const Deadline& until, Attempt& attempt) {
   return -1;
 }
 
+ssize_t send_with(int fd, std::string_view bytes, int netns) {
+  iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof netns)] = {};
+  if (netns >= 0) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* passed = CMSG_FIRSTHDR(&message);
+    passed->cmsg_level = SOL_SOCKET;
+    passed->cmsg_type = SCM_RIGHTS;
+    passed->cmsg_len = CMSG_LEN(sizeof netns);
+    memcpy(CMSG_DATA(passed), &netns, sizeof netns);
+  }
+  return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 // False when the agent closed the connection before it got everything. Its answer may still be there to read.
-bool send_frame(int fd, const Deadline& until, std::string_view frame) {
+bool send_frame(int fd, const Deadline& until, std::string_view frame, int netns) {
   while (!frame.empty() && until.wait(fd, POLLOUT)) {
-    const ssize_t put = send(fd, frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t put = send_with(fd, frame, netns);
     if (put < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (put < 0) return false;
+    netns = -1;  // it went with the first byte
     frame.remove_prefix(static_cast<size_t>(put));
   }
   return true;
@@ -208,25 +260,25 @@ void read_answer(int fd, const Deadline& until, bool unread, Attempt& attempt) {
                               : "the railbed agent's answer is cut off or garbled";
 }
 
-Attempt ask_once(const char* path, const Deadline& until, std::string_view frame) {
+Attempt ask_once(const char* path, const Deadline& until, std::string_view frame, int netns) {
   Attempt attempt;
   const int agent = open_socket(path, until, attempt);
   if (agent < 0) return attempt;
-  const bool sent = send_frame(agent, until, frame);
+  const bool sent = send_frame(agent, until, frame, netns);
   read_answer(agent, until, !sent, attempt);
   close(agent);
   return attempt;
 }
 
-Attempt ask(std::string_view command, const Deadline& until, std::string_view frame) {
+Attempt ask(std::string_view command, const Deadline& until, std::string_view frame, int netns) {
   const char* path = environment("RAILBED_SOCKET", "/run/railbed/agent.sock");
-  Attempt attempt = ask_once(path, until, frame);
+  Attempt attempt = ask_once(path, until, frame, netns);
   if (!attempt.again || (command != "ADD" && command != "CHECK" && command != "GC")) return attempt;
   const Deadline patience = deadline("RAILBED_RETRY_MS", kDefaultRetryMs);
   for (int ms = kFirstPauseMs; attempt.again && patience.left_ms() > 0 && until.left_ms() > 0;
        ms = ms * 2 < kLongestPauseMs ? ms * 2 : kLongestPauseMs) {
     pause(ms);
-    attempt = ask_once(path, until, frame);
+    attempt = ask_once(path, until, frame, netns);
   }
   return attempt;
 }
@@ -255,8 +307,7 @@ bool is_whole(std::string_view config) {
 }
 
 // Handles a command that no agent answered.
-int without_agent(const cni::WireRequest& request, std::string_view command, const std::string& frame,
-                  const std::string& why) {
+int without_agent(cni::WireRequest request, std::string_view command, int netns, const std::string& why) {
   const std::string hint = "is the railbed agent running? systemctl status railbed-agent";
   if (command == "CHECK" || command == "STATUS") return failed(kUnavailable, why, hint);
   if (command != "DEL") return failed(kTryAgainLater, why, hint);
@@ -266,6 +317,9 @@ int without_agent(const cni::WireRequest& request, std::string_view command, con
   // Kept, it would fail for ever.
   if (!is_whole(request.config)) return failed(kUndecodable, "standard input has no whole configuration", "");
   std::string problem;
+  if (const std::string proof = netns_proof(netns); !proof.empty())
+    request.environment.push_back(std::string(cni::kNetnsProof) + "=" + proof);
+  const std::string frame = cni::to_frame(request);
   if (keep(environment("RAILBED_PENDING", "/var/lib/railbed/pending-del"), frame, problem)) return 0;
   return failed(kIo, why + "; and the DEL could not be kept for later: " + problem, hint);
 }
@@ -287,15 +341,23 @@ int run(const char* program) {
     put(STDOUT_FILENO, cni::version_answer());
     return 0;
   }
+  // With standard output closed the next file that is opened would be in its place, and nobody would get the result.
+  if (fcntl(STDOUT_FILENO, F_GETFD) < 0) {
+    put(STDERR_FILENO, "standard output is closed: a runtime reads the result there\n");
+    return 1;
+  }
   const Deadline until = deadline("RAILBED_TIMEOUT_MS", kDefaultTimeoutMs);
   for (char** entry = environ; *entry != nullptr; ++entry)
-    if (strncmp(*entry, "CNI_", 4) == 0) request.environment.emplace_back(*entry);
+    if (strncmp(*entry, "CNI_", 4) == 0 && strncmp(*entry, "CNI_RAILBED_NETNS=", 18) != 0)
+      request.environment.emplace_back(*entry);
   std::string why;
   if (!read_input(until, request.config, why)) return failed(kIo, why, "");
   const std::string frame = cni::to_frame(request);
-  const Attempt attempt = ask(command, until, frame);
-  if (!attempt.answer) return without_agent(request, command, frame, attempt.why);
-  put(STDOUT_FILENO, attempt.answer->output);
+  const int netns = open_netns();
+  const Attempt attempt = ask(command, until, frame, netns);
+  if (!attempt.answer) return without_agent(std::move(request), command, netns, attempt.why);
+  // An ADD whose result nobody gets has failed: the runtime sends DEL.
+  if (!put(STDOUT_FILENO, attempt.answer->output) && command == "ADD") return 1;
   return attempt.answer->status;
 }
 

@@ -38,6 +38,7 @@
 #include "agent/door/standing.h"
 #include "agent/engine.h"
 #include "agent/leftovers/adopt.h"
+#include "agent/leftovers/ended_pods.h"
 #include "agent/leftovers/in_use.h"
 #include "agent/leftovers/replay.h"
 #include "agent/leftovers/restore_records.h"
@@ -114,7 +115,9 @@ struct Parts {
   agent::Meta meta{disk, pods(), devices()};
   agent::Readiness readiness;
   agent::NodeConfig config;
-  agent::Service service{{engine, meta, dhcp, host_local, metrics, &readiness, supply()}};
+  agent::Backends backends{engine, meta, dhcp, host_local, metrics, &readiness, supply()};
+  agent::Service service{backends};
+  agent::EndedPods ended{backends, disk};
 
   Parts(const NodeCluster::World& world, const AgentOptions& options, std::unique_ptr<NodeCluster> joined)
       : kernel(world.kernel),
@@ -184,13 +187,19 @@ void trouble(Parts& parts, std::string_view kind, const std::string& about, cons
 Result<void> recover(Parts& parts, const AgentOptions& options) {
   {
     agent::Engine::Turn turn = TRY(parts.engine.turn(kTurnAtStart).context("waiting for the state"));
-    const auto report = TRY(attach::recover(turn.kernel(), turn.store(), parts.kernel.clock().now() + kRecovery)
+    const auto report = TRY(attach::recover(turn.kernel(), turn.store(), parts.kernel.clock().now() + kRecovery,
+                                            attach::LookForNamespaces::kNo)
                                 .context("finishing what an earlier agent began"));
     for (const std::string& line : report.undone) log::info("undone, an earlier agent began it: " + line);
     for (const std::string& line : report.finished) log::info("finished: " + line);
     for (const std::string& line : report.notes) log::info(line);
     for (const auto& failure : report.failures)
       trouble(parts, "recovery", failure.pod + " " + failure.interface, failure.error.story());
+    if (!report.unreachable.empty())
+      log::warn(
+          fmt::format("{} interfaces are of network namespaces that are not at their paths and have not ended: "
+                      "they stay as they are until a DEL comes or the kernel says so",
+                      report.unreachable.size()));
     TRY(restore_programs(turn, parts.records));
     if (const int pods = TRY(agent::forget_empty_pods(turn.store())); pods > 0)
       log::info(fmt::format("{} pods without interfaces forgotten", pods));
@@ -230,12 +239,28 @@ class Repeater {
       if (keeps_config_)
         if (auto kept = parts_.config.keep(); !kept.has_value()) tell("config", kept.error().story());
       if (auto fresh = parts_.in_use.refresh(); !fresh.has_value()) tell("in use", fresh.error().story());
+      for (const std::string& path : parts_.in_use.odd())
+        trouble(parts_, "odd", path, "its interfaces have more addresses than a pod's: only the first are set aside");
+      settle_ended();
       if (pages_ != nullptr)
         if (auto kept = pages_->keep(); kept.has_value() && *kept == agent::KeptPages::Kept::kNow)
           log::info("the port of metrics and health pages is free: they are served now");
       const auto tally = replay_.all(stop);
       if (tally.done > 0) log::info(fmt::format("{} DELs of the time without an agent are done", tally.done));
     } while (!stopped.wait_for(lock, stop, kRepeat, [&] { return stop.stop_requested(); }));
+  }
+  void settle_ended() {
+    auto settled = parts_.ended.settle();
+    if (!settled.has_value()) return tell("ended", settled.error().story());
+    for (const agent::EndedPod& pod : *settled) {
+      if (!pod.failure.empty())
+        trouble(parts_, "ended", pod.key,
+                "its network namespace has ended, and it could not be given back: " + pod.failure);
+      else if (pod.del_came)
+        log::info(fmt::format("{}: its network namespace has ended: what it had as an orphan is free", pod.key));
+      else
+        trouble(parts_, "no-del", pod.key, "its network namespace has ended and no DEL came: what it had is free");
+    }
   }
   // Once, not every few seconds.
   void tell(const std::string& of, const std::string& problem) {
@@ -402,6 +427,11 @@ Result<int> run(AgentOptions& options, JoinCluster join) {
   options.server.trouble = [&](agent::Trouble what, const std::string& story) {
     const bool starved = what == agent::Trouble::kThreads || what == agent::Trouble::kAccept;
     trouble(parts, starved ? "starved" : "limit", std::string(agent::trouble_name(what)), story);
+  };
+  options.server.hold = [&](const cni::Request& request, os::Descriptor passed) -> Result<std::shared_ptr<void>> {
+    if (!passed || request.netns.empty()) return std::shared_ptr<void>();
+    std::unique_ptr<os::Netns> netns = TRY(kernel->netns().take(passed.release(), request.netns));
+    return TRY(kernel->netns().hold(std::move(netns)));
   };
   options.server.report = [&] { return report(parts); };
   {

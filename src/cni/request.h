@@ -28,6 +28,7 @@ struct Request {
   std::string args_text;                    // unchanged, for plugins that are executed
   std::vector<std::string> path;            // CNI_PATH, split
   std::string config;                       // standard input
+  std::string netns_proof;                  // of a DEL that was kept: which namespace the shim saw (wire.h)
   std::string executed_by;                  // the agent that executed the plugin which asks; empty: a runtime asks
   friend bool operator==(const Request&, const Request&) = default;
 

@@ -6,6 +6,10 @@
 // the plugin's name, CNI_* variables as "KEY=value", an empty string, then standard input up to the end. An
 // answer's payload is the exit status as one byte, then what goes to standard output.
 //
+// With the first byte of a request comes the descriptor of the pod's network namespace (SCM_RIGHTS), as the runtime's
+// own mounts show it at CNI_NETNS: the path may lead elsewhere for the agent, or a moment later. Agents that do not
+// know of it get none, since the kernel closes what nobody takes.
+//
 // The shim is static C++ without this library's dependencies: this header needs the standard library only.
 // Threading: pure. Failure: what is wrong with the frame, in words.
 #pragma once
@@ -41,6 +45,11 @@ inline constexpr uint8_t kAskAgain = 75;
 
 // A request of this type asks the agent how it is, not for a pod; no program can have a name with a slash.
 inline constexpr std::string_view kAgentReport = "agent/report";
+
+// In the frame of a DEL that is kept on disk, among the variables: what was at CNI_NETNS when the DEL came, so that it
+// is not carried out in what has that path later. The boot, a blank, and "id:" with the namespace's number, which no
+// other one of that boot gets, or "file:" with that of its file; hexadecimal.
+inline constexpr std::string_view kNetnsProof = "CNI_RAILBED_NETNS";
 
 struct WireAnswer {
   uint8_t status = 0;

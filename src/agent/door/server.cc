@@ -43,6 +43,7 @@ struct Server::Loop {
     cni::Request request;
     std::string order;                        // order_of(request)
     std::shared_ptr<std::atomic<bool>> gone;  // its client
+    std::shared_ptr<void> held;               // ServerOptions::hold
   };
   struct Done {
     Job job;
@@ -58,6 +59,7 @@ struct Server::Loop {
     std::optional<Job> undo;  // of an ADD that is done: the DEL for the case that the answer does not arrive
     bool is_counted = false;  // among `of_runtimes`
     std::string in;           // the received part of the frame
+    os::Descriptor passed;    // with it
     std::string out;
     size_t written = 0;
   };
@@ -197,7 +199,7 @@ void Server::Loop::trouble(Trouble what, const std::string& story) const {
 
 // Reads at most one buffer, so that other clients get their share.
 void Server::Loop::read(uint64_t key, Client& client) {
-  auto got = client.connection.read_some(buffer);
+  auto got = client.connection.read_some(buffer, client.passed);
   if (got && !*got) return;
   if (!got || **got == 0) return drop(key);
   client.in.append(buffer.data(), **got);
@@ -236,6 +238,12 @@ void Server::Loop::start_job(uint64_t key, Client& client, cni::WireRequest wire
   if (wire.type == cni::kAgentReport && options.report) return answer(key, client, answer_frame({0, options.report()}));
   auto request = cni::read_request(wire.type, wire.environment, std::move(wire.config));
   if (!request) return answer(key, client, answer_frame({1, cni::to_json(request.error(), "")}));
+  std::shared_ptr<void> held;
+  if (options.hold) {
+    auto taken = options.hold(*request, std::move(client.passed));
+    if (!taken) return answer(key, client, answer_frame({1, cni::to_json(cni::failure_of(taken.error()), "")}));
+    held = std::move(*taken);
+  }
   // Whoever waits for a plugin that asks us in turn holds a connection already: the plugin's is counted apart, or a
   // full house could not empty itself.
   if (request->executed_by.empty()) {
@@ -249,7 +257,7 @@ void Server::Loop::start_job(uint64_t key, Client& client, cni::WireRequest wire
   // Until the answer is there nothing is expected but that the client goes away.
   if (!poller.add(client.connection.fd(), key, os::Await::kEnd)) return drop(key);
   std::string order = order_of(*request);
-  begin({key, std::move(*request), std::move(order), client.gone});
+  begin({key, std::move(*request), std::move(order), client.gone, std::move(held)});
 }
 
 // A client went away while its request was waiting or being worked on. What nobody has begun is not begun.
@@ -308,7 +316,7 @@ void Server::Loop::finish(Done& one) {
   const auto found = clients.find(key);
   std::optional<Job> del;
   if (made) {
-    del = Job{kNobody, std::move(job.request), job.order, std::make_shared<std::atomic<bool>>(false)};
+    del = Job{kNobody, std::move(job.request), job.order, std::make_shared<std::atomic<bool>>(false), job.held};
     del->request.command = cni::Command::kDel;
   }
   if (found == clients.end() || found->second.gone->load()) {

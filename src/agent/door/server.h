@@ -44,6 +44,9 @@ struct ServerOptions {
   std::chrono::milliseconds time_to_end{1'500};    // between `stop` and the end of run()
   // Called in the thread of run(); must not block.
   std::function<void(Trouble, const std::string&)> trouble;
+  // What is held for a request for as long as it waits and is worked on, given the descriptor of its network namespace
+  // that came with it, if one did. A failure is the request's. In the thread of run(); must not block. May be empty.
+  std::function<Result<std::shared_ptr<void>>(const cni::Request&, os::Descriptor)> hold;
   // Answers whoever asks for cni::kAgentReport, in the thread of run(), so that a full house cannot keep it waiting.
   std::function<std::string()> report;
 };

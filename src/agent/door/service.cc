@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/door/service.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "agent/addresses/ipam.h"
 #include "agent/door/readiness.h"
 #include "agent/pod/meta.h"
@@ -27,6 +30,43 @@ bool is_of_a_pod(const cni::Request& request) {
   return (request.command == cni::Command::kAdd || request.command == cni::Command::kDel ||
           request.command == cni::Command::kCheck) &&
          !request.netns.empty();
+}
+
+// Whether what is at CNI_NETNS now is what was there when a kept DEL came (cni::kNetnsProof).
+Result<bool> is_as_it_was(os::Kernel& kernel, const cni::Request& request) {
+  const std::string& proof = request.netns_proof;
+  const size_t blank = proof.find(' ');
+  if (blank == std::string::npos || proof.substr(0, blank) != kernel.boot_id()) return false;
+  const size_t colon = std::min(proof.find(':', blank), proof.size());
+  const std::string kind = proof.substr(blank + 1, colon - blank - 1);
+  const uint64_t number = std::strtoull(proof.c_str() + std::min(colon + 1, proof.size()), nullptr, 16);
+  const auto netns = kernel.netns().open(request.netns);
+  if (!netns.has_value() && netns.error().code == Code::kNotFound) return false;
+  if (!netns.has_value()) return fail(Error(netns.error()));
+  if (kind == "id") return TRY(kernel.netns().identity(**netns)) == os::NetnsIdentity{.number = number};
+  return kind == "file" && TRY(kernel.netns().file_number(**netns)) == number;
+}
+
+// The namespace of a pod's request, held for as long as the result lives: what is looked at here is what is changed
+// later. Null: there is none at its path, which the handlers deal with. A runtime's mistake, or /proc/PID/ns/net of a
+// process id that was reused: changes meant for a pod must never reach the host. Whatever keeps this from being known
+// refuses, too.
+cni::Outcome<std::shared_ptr<os::NetnsPort::Hold>> hold_pod(os::Kernel& kernel, const cni::Request& request) {
+  os::NetnsPort& port = kernel.netns();
+  std::shared_ptr<os::NetnsPort::Hold> held;
+  Result<std::unique_ptr<os::Netns>> netns = port.open(request.netns);
+  if (netns.has_value())
+    held = TRY_CNI(port.hold(*std::move(netns)));
+  else if (netns.error().code != Code::kNotFound)
+    return std::unexpected(cni::failure_of(netns.error()));
+  const Result<bool> own = port.is_own(request.netns);
+  if (!own.has_value() && own.error().code != Code::kNotFound) return std::unexpected(cni::failure_of(own.error()));
+  if (own.has_value() && *own)
+    return std::unexpected(cni::Failure{
+        .code = cni::kInvalidNetns,
+        .message = fmt::format("CNI_NETNS {} is the host's own network namespace; nothing was changed", request.netns),
+        .details = "the runtime must give the namespace of the pod"});
+  return held;
 }
 
 Reply failed(const cni::Failure& failure, const std::string& version) {
@@ -65,14 +105,20 @@ Reply Service::answer(Backends& backends, const cni::Request& request) {
                    .message = "an earlier agent, which is gone, executed the plugin that asks",
                    .details = "the runtime tries the pod again"},
                   version);
-  // A runtime's mistake, or /proc/PID/ns/net of a process id that was reused: changes meant for a pod must never reach
-  // the host. The handlers deal with namespaces that do not exist.
-  if (is_of_a_pod(request) && backends.engine.kernel().netns().is_own(request.netns).value_or(false))
-    return failed(
-        {.code = cni::kInvalidNetns,
-         .message = fmt::format("CNI_NETNS {} is the host's own network namespace; nothing was changed", request.netns),
-         .details = "the runtime must give the namespace of the pod"},
-        version);
+  if (!request.netns_proof.empty() && !request.netns.empty()) {
+    const Result<bool> same = is_as_it_was(backends.engine.kernel(), request);
+    if (!same.has_value()) return failed(cni::failure_of(same.error()), version);
+    cni::Request alone = request;
+    alone.netns_proof.clear();
+    if (!*same) alone.netns.clear();
+    return answer(backends, alone);
+  }
+  std::shared_ptr<os::NetnsPort::Hold> held;
+  if (is_of_a_pod(request)) {
+    auto pod = hold_pod(backends.engine.kernel(), request);
+    if (!pod.has_value()) return failed(pod.error(), version);
+    held = *std::move(pod);
+  }
   if (request.command == cni::Command::kStatus && backends.readiness != nullptr)
     if (const auto reasons = backends.readiness->reasons(); !reasons.empty())
       return failed(not_ready(reasons), version);

@@ -3,6 +3,8 @@
 // interface, as a runtime leads it.
 #include "agent/door/service.h"
 
+#include <cerrno>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,9 +17,12 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+constexpr const char* kIpam = R"("ipam":{"type":"static","addresses":[{"address":"10.1.0.2/24"}]})";
+
 class ServiceTest : public RequestTest {
  protected:
-  RequestStory story;  // of the last request
+  RequestStory story;       // of the last request
+  std::string netns_proof;  // of the next
 
   Reply ask(cni::Command command, const std::string& type, const std::string& members, const std::string& ifname = "") {
     cni::Request request{.command = command, .type = type, .args_text = "", .path = {"/opt/cni/bin"}};
@@ -25,6 +30,7 @@ class ServiceTest : public RequestTest {
       request.container_id = "c1";
       request.netns = "/run/netns/a";
       request.ifname = ifname;
+      request.netns_proof = netns_proof;
     }
     request.config = fmt::format(R"({{"cniVersion":"1.1.0","name":"n","type":"{}"{}{}}})", type,
                                  members.empty() ? "" : ",", members);
@@ -48,7 +54,6 @@ TEST_F(ServiceTest, EveryTypeIsAnsweredByTheHandlerOfItsRole) {
 }
 
 TEST_F(ServiceTest, ADummyLivesAndGoes) {
-  constexpr const char* kIpam = R"("ipam":{"type":"static","addresses":[{"address":"10.1.0.2/24"}]})";
   const std::string before = kernel.snapshot();
   EXPECT_EQ(ask(cni::Command::kStatus, "dummy", kIpam).status, 0);
   const Reply added = ask(cni::Command::kAdd, "dummy", kIpam, "net1");
@@ -89,6 +94,59 @@ TEST_F(ServiceTest, ADummyNeedsAnAddress) {
     EXPECT_EQ(kernel.snapshot(), before);
     EXPECT_THAT(interfaces(), IsEmpty());
   }
+}
+
+// Whatever keeps the agent from knowing that a namespace is not the host's refuses.
+TEST_F(ServiceTest, ANamespaceThatCannotBeLookedAtIsRefused) {
+  kernel.refuse_netns("/run/netns/a", EMFILE);
+  for (const cni::Command command : {cni::Command::kAdd, cni::Command::kCheck, cni::Command::kDel}) {
+    const Reply reply = ask(command, "dummy", kIpam, "net1");
+    EXPECT_NE(reply.status, 0);
+    EXPECT_THAT(reply.output, HasSubstr("open network namespace /run/netns/a: EMFILE (Too many open files)"));
+  }
+  EXPECT_THAT(interfaces(), IsEmpty());
+}
+
+// The look and the use are one: what is held for the request is where its interfaces come, not what has the path then.
+TEST_F(ServiceTest, ARequestStaysInTheNamespaceThatItsShimSaw) {
+  os::NetnsPort& netns = kernel.netns();
+  auto seen = netns.open("/run/netns/a").value();
+  const os::NetnsIdentity pod = netns.identity(*seen).value();
+  auto held = netns.hold(std::move(seen)).value();
+  kernel.before("link", [&] {
+    EXPECT_TRUE(netns.remove("a").has_value());
+    EXPECT_TRUE(netns.create("a").has_value());
+  });
+  const Reply added = ask(cni::Command::kAdd, "macvlan", R"("master":"eth1",)" + std::string(kIpam), "net1");
+  EXPECT_NE(added.status, 0);  // the runtime has another namespace at that path by now
+  EXPECT_THAT(added.output, HasSubstr("vanished while its interfaces were attached"));
+  held.reset();
+  auto now = netns.open("/run/netns/a").value();
+  EXPECT_NE(netns.identity(*now).value(), pod);
+  EXPECT_FALSE((*netns.links(*now))->find(IfName{"net1"}, os::WithVfs::kNo).has_value());
+  EXPECT_THAT(interfaces(), IsEmpty());
+}
+
+// A DEL that was kept while no agent ran enters only what was at its path then.
+TEST_F(ServiceTest, AKeptDelDoesNotEnterWhatHasItsPathNow) {
+  const std::string id =
+      fmt::format("{:x}", kernel.netns().identity(*kernel.netns().open("/run/netns/a").value())->number);
+  const auto made = [&] {
+    auto links = kernel.netns().links(*kernel.netns().open("/run/netns/a").value()).value();
+    return links->find(IfName{"net1"}, os::WithVfs::kNo).has_value();
+  };
+  // As the original plugin made it: nothing is recorded of it.
+  auto links = kernel.netns().links(*kernel.netns().open("/run/netns/a").value()).value();
+  ASSERT_TRUE(links->create({.kind = "dummy", .name = IfName{"net1"}}).has_value());
+  for (const std::string& proof : {"another-boot id:" + id, kernel.boot_id() + " id:77", kernel.boot_id() + " file:1",
+                                   kernel.boot_id() + " " + id, std::string("nonsense")}) {
+    netns_proof = proof;
+    EXPECT_EQ(ask(cni::Command::kDel, "dummy", kIpam, "net1").status, 0) << proof;
+    EXPECT_TRUE(made()) << proof;
+  }
+  netns_proof = kernel.boot_id() + " id:" + id;
+  EXPECT_EQ(ask(cni::Command::kDel, "dummy", kIpam, "net1").status, 0);
+  EXPECT_FALSE(made());
 }
 
 // The program of the original has this name, too, and a list may call it by it.

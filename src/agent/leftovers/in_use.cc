@@ -10,8 +10,9 @@ namespace railbed::agent {
 namespace {
 
 // Keys of notes. A namespace's path may have blanks, so it comes last.
-constexpr const char* kNamespaces = "in use: namespaces";  // cookies, with blanks between them
-constexpr const char* kInUseNotes = "in use ";             // and "<address> <cookie>": "<interface> <path>"
+constexpr const char* kNamespaces = "in use: namespaces";  // numbers, with blanks between them
+// And "<address> <number of the namespace>": "<interface> <path>", and in a second line the nsid.
+constexpr const char* kInUseNotes = "in use ";
 
 bool is_of_one_link(const IpAddress& address) {
   if (address.family == IpFamily::kV4)
@@ -20,59 +21,66 @@ bool is_of_one_link(const IpAddress& address) {
   return address == loopback || (address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80);
 }
 
-// A namespace that ended meanwhile has nothing.
-template <typename T>
-bool ended(const Result<T>& result) {
-  return !result.has_value() && result.error().code == Code::kNotFound;
-}
-
-Result<std::vector<NodeAddress>> addresses_at(os::Kernel& kernel, const std::string& path,
-                                              std::set<uint64_t>* seen = nullptr) {
+Result<std::vector<NodeAddress>> addresses_in(os::Kernel& kernel, const os::Netns& netns,
+                                              const os::NetnsIdentity& who) {
   std::vector<NodeAddress> found;
-  auto netns = kernel.netns().open(path);
-  if (ended(netns)) return found;
-  std::unique_ptr<os::Netns> space = TRY(std::move(netns).context("looking into {}", path));
-  std::unique_ptr<os::LinkPort> links = TRY(kernel.netns().links(*space).context("looking into {}", path));
-  const uint64_t cookie = links->cookie();
-  if (seen != nullptr && cookie != 0 && !seen->insert(cookie).second) return found;
+  std::unique_ptr<os::LinkPort> links = TRY(kernel.netns().links(netns));
   std::map<IfIndex, std::string> names;
-  for (const os::Link& link : TRY(links->list(os::WithVfs::kNo).context("looking into {}", path)))
-    names[link.index] = link.name.value;
-  for (const os::LinkAddress& one : TRY(links->addresses().context("looking into {}", path)))
+  for (const os::Link& link : TRY(links->list(os::WithVfs::kNo))) names[link.index] = link.name.value;
+  for (const os::LinkAddress& one : TRY(links->addresses()))
     if (!is_of_one_link(one.prefix.address))
-      found.push_back({.address = one.prefix.address, .netns = path, .cookie = cookie, .interface = names[one.link]});
+      found.push_back({.address = one.prefix.address,
+                       .netns = netns.path(),
+                       .namespace_number = who.number,
+                       .interface = names[one.link],
+                       .nsid = std::nullopt});
+  if (found.empty()) return found;
+  const Result<os::Nsid> nsid = kernel.netns().number(netns);
+  if (!nsid.has_value() && nsid.error().code != Code::kUnsupported) return fail(Error(nsid.error()));
+  for (NodeAddress& one : found)
+    if (nsid.has_value()) one.nsid = *nsid;
   return found;
 }
 
-// A path to each namespace that is not this process's own; namespaces with a name may be there twice.
-Result<std::vector<std::string>> paths_of_namespaces(os::Kernel& kernel) {
-  std::vector<std::string> paths;
-  for (const std::string& name : TRY(kernel.netns().names())) paths.push_back(kernel.netns().path_of(name));
-  std::set<std::string> seen;  // "net:[4026531840]"
-  if (auto own = kernel.files().read_link("/proc/self/ns/net"); own.has_value()) seen.insert(*own);
-  Result<std::vector<std::string>> processes = kernel.files().list("/proc");
-  if (ended(processes)) return paths;
-  for (const std::string& pid : TRY(std::move(processes))) {
-    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
-    const std::string path = "/proc/" + pid + "/ns/net";
-    Result<std::string> which = kernel.files().read_link(path);
-    if (which.has_value() && seen.insert(*which).second) paths.push_back(path);
+// A pod may add addresses to its interfaces, as many as it likes.
+void count_in(std::vector<NodeAddress> of_one, NodeAddresses& found) {
+  std::map<std::string, size_t> of_interface;
+  size_t counted = 0;
+  for (NodeAddress& one : of_one) {
+    if (++of_interface[one.interface] > kMostOfInterface || ++counted > kMostOfNamespace) {
+      found.odd.push_back(one.netns);
+      return;
+    }
+    found.all.push_back(std::move(one));
   }
-  return paths;
 }
 
 std::string key_of(const NodeAddress& one) {
-  return fmt::format("{}{} {}", kInUseNotes, one.address, one.cookie);
+  return fmt::format("{}{} {}", kInUseNotes, one.address, one.namespace_number);
 }
 
-std::optional<NodeAddress> read_note(std::string_view key, const std::string& text) {
+std::string text_of(const NodeAddress& one) {
+  std::string text = one.interface + " " + one.netns;
+  if (one.nsid.has_value()) text += fmt::format("\n{}", one.nsid->value);
+  return text;
+}
+
+std::optional<NodeAddress> read_note(std::string_view key, std::string_view text) {
+  const size_t line = std::min(text.find('\n'), text.size());
+  const std::string_view second = text.substr(std::min(line + 1, text.size()));
+  text = text.substr(0, line);
   key.remove_prefix(std::string_view(kInUseNotes).size());
   const size_t between = key.find(' ');
   const size_t blank = text.find(' ');
   Result<IpAddress> address = IpAddress::parse(key.substr(0, between));
-  if (!address.has_value() || between == std::string_view::npos || blank == std::string::npos) return std::nullopt;
-  NodeAddress one{.address = *address, .netns = text.substr(blank + 1), .interface = text.substr(0, blank)};
-  std::from_chars(key.data() + between + 1, key.data() + key.size(), one.cookie);
+  if (!address.has_value() || between == std::string_view::npos || blank == std::string_view::npos) return std::nullopt;
+  NodeAddress one{.address = *address,
+                  .netns = std::string(text.substr(blank + 1)),
+                  .interface = std::string(text.substr(0, blank)),
+                  .nsid = std::nullopt};
+  std::from_chars(key.data() + between + 1, key.data() + key.size(), one.namespace_number);
+  if (os::Nsid nsid; std::from_chars(second.data(), second.data() + second.size(), nsid.value).ec == std::errc{})
+    one.nsid = nsid;
   return one;
 }
 
@@ -85,40 +93,63 @@ void tell(ipam::Allocator& addresses, const std::set<NodeAddress>& set_aside) {
 }  // namespace
 
 Result<std::set<uint64_t>> namespaces_of_before(state::Store& store) {
-  std::set<uint64_t> cookies;
+  std::set<uint64_t> numbers;
   std::istringstream text(TRY(store.note(kNamespaces)).value_or(""));
-  for (uint64_t cookie = 0; text >> cookie;) cookies.insert(cookie);
-  return cookies;
+  for (uint64_t number = 0; text >> number;) numbers.insert(number);
+  return numbers;
 }
 
 Result<NodeAddresses> node_addresses(os::Kernel& kernel) {
   NodeAddresses found;
-  std::set<uint64_t>& seen = found.namespaces;
-  auto own = TRY(kernel.netns().open_own());
-  std::unique_ptr<os::LinkPort> own_links = TRY(kernel.netns().links(*own));
-  const uint64_t own_cookie = own_links->cookie();
-  seen.insert(own_cookie);
-  for (const std::string& path : TRY(paths_of_namespaces(kernel)))
-    for (NodeAddress& one : TRY(addresses_at(kernel, path, &seen))) found.all.push_back(std::move(one));
-  seen.erase(own_cookie);
+  const auto own = TRY(kernel.netns().open_own());
+  const os::NetnsIdentity own_identity = TRY(kernel.netns().identity(*own));
+  const auto look_into = [&](std::unique_ptr<os::Netns> netns, const os::NetnsIdentity& who) -> Result<bool> {
+    if (who == own_identity) return true;
+    Result<std::vector<NodeAddress>> there = addresses_in(kernel, *netns, who);
+    count_in(TRY(std::move(there).context("looking into {}", netns->path())), found);
+    found.namespaces.insert(who.number);
+    return true;
+  };
+  TRY(kernel.netns().visit({}, look_into));
   return found;
+}
+
+Result<void> release_in_use(Engine::Turn& turn, const std::string& path, const std::string& interface) {
+  const std::vector<state::Store::Note> notes = TRY(turn.store().notes(kInUseNotes));
+  if (notes.empty() || path.empty()) return {};
+  auto opened = turn.kernel().netns().open(path);
+  if (!opened.has_value() && opened.error().code == Code::kNotFound) return {};
+  const std::unique_ptr<os::Netns> netns = TRY(std::move(opened));
+  const os::NetnsIdentity who = TRY(turn.kernel().netns().identity(*netns));
+  auto transaction = TRY(state::Transaction::begin(turn.store()));
+  for (const auto& [key, text] : notes)
+    if (const auto one = read_note(key, text); one.has_value() && one->namespace_number == who.number)
+      if (interface.empty() || one->interface == interface) TRY(turn.store().forget_note(key));
+  return transaction.commit();
 }
 
 Result<void> InUse::find(Engine::Turn& turn) {
   std::set<IpAddress> leased;
   for (const state::AddressLease& lease : TRY(turn.store().all_leases())) leased.insert(lease.address);
-  const NodeAddresses found = TRY(node_addresses(turn.kernel()));
+  NodeAddresses found = TRY(node_addresses(turn.kernel()));
   auto transaction = TRY(state::Transaction::begin(turn.store()));
   for (const NodeAddress& one : found.all)
-    if (!leased.contains(one.address)) TRY(turn.store().put_note(key_of(one), one.interface + " " + one.netns));
+    if (!leased.contains(one.address)) TRY(turn.store().put_note(key_of(one), text_of(one)));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   TRY(turn.store().put_note(kNamespaces, fmt::format("{}", fmt::join(found.namespaces, " "))));
   TRY(turn.store().put_note(kLooked, std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now).count())));
+  TRY(turn.store().forget_note(state::kLostItsEnd));
+  odd_ = std::move(found.odd);
   return transaction.commit();
 }
 
 Result<void> InUse::load(Engine::Turn& turn) {
-  if (!TRY(turn.store().note(kLooked)).has_value()) TRY(find(turn));
+  const bool lost = TRY(turn.store().note(state::kLostItsEnd)).has_value();
+  if (lost || !TRY(turn.store().note(kLooked)).has_value()) TRY(find(turn));
+  return read(turn);
+}
+
+Result<void> InUse::read(Engine::Turn& turn) {
   set_aside_.clear();
   for (const auto& [key, text] : TRY(turn.store().notes(kInUseNotes)))
     if (auto one = read_note(key, text)) set_aside_.insert(*std::move(one));
@@ -142,31 +173,38 @@ Result<size_t> InUse::start() {
   return set_aside_.size();
 }
 
+// Of an earlier version, whose notes have no nsid: it is asked for while the namespace is where it was.
+Result<void> InUse::number_old(Engine::Turn& turn) {
+  os::NetnsPort& netns = turn.kernel().netns();
+  for (const NodeAddress& one : std::set(set_aside_)) {
+    if (one.nsid.has_value()) continue;
+    auto opened = netns.open(one.netns);
+    if (!opened.has_value() || TRY(netns.identity(**opened)).number != one.namespace_number) continue;
+    const Result<os::Nsid> nsid = netns.number(**opened);
+    if (!nsid.has_value()) continue;
+    NodeAddress with = one;
+    with.nsid = *nsid;
+    TRY(turn.store().put_note(key_of(with), text_of(with)));
+    set_aside_.erase(one);
+    set_aside_.insert(std::move(with));
+  }
+  return {};
+}
+
 Result<void> InUse::refresh() {
   if (!started_) TRY(start());
   if (set_aside_.empty()) return {};
-  os::Kernel& kernel = engine_.kernel();
-  std::set<std::string> paths;
-  for (const NodeAddress& one : set_aside_) paths.insert(one.netns);
-  using There = std::pair<uint64_t, IpAddress>;
-  std::set<There> there;
-  bool all_open = true;
-  for (const std::string& path : paths) {
-    all_open = all_open && kernel.netns().open(path).has_value();
-    for (const NodeAddress& one : TRY(addresses_at(kernel, path))) there.emplace(one.cookie, one.address);
-  }
-  // The namespace may live on without that name or process.
-  if (!all_open)
-    for (const NodeAddress& one : TRY(node_addresses(kernel)).all) there.emplace(one.cookie, one.address);
-  std::vector<NodeAddress> gone;
-  for (const NodeAddress& one : set_aside_)
-    if (!there.contains({one.cookie, one.address})) gone.push_back(one);
-  if (gone.empty()) return {};
+  const std::set<os::Nsid> given = TRY(engine_.kernel().netns().numbers());
   Engine::Turn turn = TRY(engine_.turn(kTurnWait));
   auto transaction = TRY(state::Transaction::begin(turn.store()));
-  for (const NodeAddress& one : gone) TRY(turn.store().forget_note(key_of(one)));
+  TRY(read(turn));  // a DEL may have given some back
+  TRY(number_old(turn));
+  for (const NodeAddress& one : std::set(set_aside_)) {
+    if (!one.nsid.has_value() || given.contains(*one.nsid)) continue;
+    TRY(turn.store().forget_note(key_of(one)));
+    set_aside_.erase(one);
+  }
   TRY(transaction.commit());
-  for (const NodeAddress& one : gone) set_aside_.erase(one);
   tell(turn.addresses(), set_aside_);
   return {};
 }

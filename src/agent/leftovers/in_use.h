@@ -3,15 +3,18 @@
 //
 // Why: a state that is new, because the file was lost or moved away, or because railbed was just installed, knows no
 // leases of the pods that run. Their addresses must not be given to others. So before the first address is given out
-// from a new state, all namespaces are looked at, and what their interfaces have is set aside, in every pool, until the
-// namespace has ended or its interface has the address no more. Where a namespace cannot be looked at, no addresses are
-// given out until it can.
+// from a new state, all namespaces are looked at, and what their interfaces have is set aside, in every pool, until
+// their DEL comes or the kernel says that the namespace has ended. Never because an interface shows the address no
+// more: gVisor and virtual machines take it from the interface and use it all the same. Where a namespace cannot be
+// looked at, no addresses are given out until it can.
 //
-// Namespaces are those in /run/netns and those of processes. Not set aside: addresses of loopbacks, link-local ones,
-// and those with a lease. Threading: start() and refresh() from one thread, not in a turn. Failure: Io and Denied of
-// the first namespace that cannot be looked at; the store's.
+// Namespaces are those that os::NetnsPort::visit() finds. Not set aside: addresses of loopbacks, link-local ones, those
+// with a lease, and more than a pod's interfaces have (kMostOfInterface, kMostOfNamespace): a pod that may change its
+// network must not take a whole range. What is more is told. Threading: start() and refresh() from one thread, not in a
+// turn. Failure: Io and Denied of the first namespace that cannot be looked at; the store's.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,14 +27,18 @@ namespace railbed::agent {
 
 struct NodeAddress {
   IpAddress address;
-  std::string netns;  // a path
-  uint64_t cookie = 0;
+  std::string netns;              // a path, where it was seen
+  uint64_t namespace_number = 0;  // os::NetnsIdentity::number
   std::string interface;
+  std::optional<os::Nsid> nsid;  // of its namespace here
   friend auto operator<=>(const NodeAddress&, const NodeAddress&) = default;
 };
+inline constexpr size_t kMostOfInterface = 16;
+inline constexpr size_t kMostOfNamespace = 64;
 struct NodeAddresses {
   std::vector<NodeAddress> all;
-  std::set<uint64_t> namespaces;  // that were looked at, by their cookies
+  std::set<uint64_t> namespaces;  // that were looked at, by their numbers
+  std::vector<std::string> odd;   // paths of those with more addresses than are counted
 };
 // Of all namespaces but this process's own.
 Result<NodeAddresses> node_addresses(os::Kernel& kernel);
@@ -39,8 +46,12 @@ Result<NodeAddresses> node_addresses(os::Kernel& kernel);
 // The note that says when all namespaces were looked at: the state began then. In seconds since 1970.
 inline constexpr const char* kLooked = "in use: looked";
 // The namespaces that were there then: interfaces in them may be of pods that the state does not know. By their
-// cookies.
+// numbers.
 Result<std::set<uint64_t>> namespaces_of_before(state::Store& store);
+
+// A DEL of a pod that the state does not know gives back what is set aside of its interface; of all of its interfaces
+// if `interface` is empty. Only if the namespace is still at `path`; otherwise its end does it.
+Result<void> release_in_use(Engine::Turn& turn, const std::string& path, const std::string& interface);
 
 class InUse {
  public:
@@ -51,13 +62,18 @@ class InUse {
   Result<size_t> start();
   // Frees what is in use no more; for every few seconds. Does start() where that has failed.
   Result<void> refresh();
+  // Namespaces with more addresses than are set aside, as the last look found them.
+  const std::vector<std::string>& odd() const { return odd_; }
 
  private:
   Result<void> find(Engine::Turn& turn);
   Result<void> load(Engine::Turn& turn);
+  Result<void> read(Engine::Turn& turn);
+  Result<void> number_old(Engine::Turn& turn);
 
   Engine& engine_;
   bool started_ = false;
+  std::vector<std::string> odd_;
   std::set<NodeAddress> set_aside_;
 };
 

@@ -99,8 +99,8 @@ TEST_F(InUseTest, NoAddressIsGivenOutUntilAllNamespacesCouldBeLookedAt) {
   kernel.refuse_netns("/run/netns/c1", EMFILE);
   ASSERT_FALSE(in_use.start().has_value());
   EXPECT_EQ(add("c2"),
-            "no addresses are given out, since those that pods have are not known: looking into "
-            "/run/netns/c1: open network namespace /run/netns/c1: EMFILE (Too many open files)");
+            "no addresses are given out, since those that pods have are not known: "
+            "open network namespace /run/netns/c1: EMFILE (Too many open files)");
   ASSERT_FALSE(in_use.refresh().has_value());
   kernel.refuse_netns("/run/netns/c1", 0);
   ASSERT_TRUE(in_use.refresh().has_value());

@@ -14,6 +14,7 @@
 #include "agent/pod/exec_records.h"
 #include "agent/pod/meta_records.h"
 #include "attach/attach.h"
+#include "attach/namespaces.h"
 #include "attach/record.h"
 #include "facts/collect.h"
 #include "state/sandbox.h"
@@ -59,41 +60,36 @@ class Finder {
     return gone_[netns] = !opened.has_value() && opened.error().code == Code::kNotFound;
   }
 
-  // Whether the path of the record's namespace belongs to another namespace by now.
-  bool is_replaced(const Attachment& record) {
-    auto before = attach::before_of(record);
-    if (!before.has_value() || before->netns == 0) return false;
-    uint64_t now = cookie_of(record.netns);
-    return now != 0 && now != before->netns;
-  }
-
-  // The namespace's cookie; 0 where it cannot be read.
-  uint64_t cookie_of(const std::string& path) {
-    auto known = cookies_.find(path);
-    if (known != cookies_.end()) return known->second;
-    uint64_t& cookie = cookies_[path];
-    auto opened = kernel_.netns().open(path);
-    if (!opened.has_value()) return cookie;
-    auto links = kernel_.netns().links(**opened);
-    if (links.has_value()) cookie = (*links)->cookie();
-    return cookie;
-  }
-
   void find_records() {
+    std::vector<attach::NetnsRef> refs;
+    for (const Attachment& record : records_)
+      if (!is_of_earlier_boot(record)) refs.push_back(attach::netns_ref_of(record));
+    spaces_.open(refs);
+    if (!spaces_.all_known()) spaces_.look();
     for (const Attachment& record : records_) {
-      if (is_of_earlier_boot(record)) {
+      if (is_of_earlier_boot(record))
         find_of_earlier_boot(record);
-        continue;
-      }
-      bool gone = is_gone(record.netns) || is_replaced(record);
-      if (!gone && record.status == AttachmentStatus::kAttached) continue;
-      found_.push_back(
-          {.kind = is_of_program(record) ? LeftoverKind::kProgram : LeftoverKind::kInterface,
-           .pod = record.pod,
-           .what = record.interface,
-           .why = gone ? fmt::format("its namespace {} is gone", record.netns) : status_reason(record.status),
-           .netns = record.netns});
+      else
+        find_record(record, spaces_.place_of(attach::netns_ref_of(record)));
     }
+  }
+
+  void find_record(const Attachment& record, const attach::NetnsPlace& place) {
+    const bool has_ended = place.state == attach::NetnsState::kEnded;
+    const bool is_reached = place.state == attach::NetnsState::kThere;
+    if (is_reached && record.status == AttachmentStatus::kAttached) return;
+    Leftover& found = found_.emplace_back(Leftover{
+        .kind = is_of_program(record) ? LeftoverKind::kProgram : LeftoverKind::kInterface,
+        .pod = record.pod,
+        .what = record.interface,
+        .why = has_ended ? fmt::format("its namespace {} has ended", record.netns) : status_reason(record.status),
+        .netns = record.netns});
+    if (has_ended || is_reached) return;
+    found.removable = false;
+    found.why = fmt::format("{}its namespace {} is out of reach and has not ended",
+                            attach::is_orphan(record) ? "an orphan: its DEL came, " : "", record.netns);
+    found.hint =
+        "its device and addresses stay the pod's until it ends, with the last process, mount or socket that holds it";
   }
 
   // After a reboot the runtime sends DEL for what it still has.
@@ -191,7 +187,7 @@ class Finder {
                           .what = link.name.value,
                           .why = fmt::format("railbed made it in {} and has no record of it", path),
                           .netns = path});
-        if (!of_before.contains((*links)->cookie())) continue;
+        if (!of_before.contains(TRY((*links)->namespace_number()).number)) continue;
         found_.back().removable = false;
         found_.back().hint =
             "the pod may use it, since it was there before this state began; it goes with the namespace";
@@ -223,7 +219,7 @@ class Finder {
   std::vector<Attachment> records_;
   RuntimeContainers of_runtime_;
   std::map<std::string, bool> gone_;  // by path
-  std::map<std::string, uint64_t> cookies_;
+  attach::Namespaces spaces_{kernel_};
   std::vector<Leftover> found_;
 };
 

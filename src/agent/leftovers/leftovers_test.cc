@@ -110,7 +110,9 @@ TEST_F(LeftoversTest, ProgramsAreUndoneThatLostTheirNamespaceOrNeverEnded) {
 }
 
 // The record of a moved interface; `before` describes the device.
-void put_moved(state::Store& store, const std::string& device, const attach::Before& before) {
+void put_moved(state::Store& store, const std::string& device, attach::Before before) {
+  before.netns = os::NetnsIdentity{.number = 77};
+  before.nsid = os::Nsid{9};  // which nobody has any more
   ASSERT_TRUE(store.put_attachment({.pod = "ns/p@c1",
                                     .interface = "net1",
                                     .netns = kGone,
@@ -137,6 +139,29 @@ TEST_F(LeftoversTest, AnInterfaceWhoseDeviceIsGoneIsGivenUpAtOnce) {
     EXPECT_EQ(leftovers[0].note, fmt::format("{} is gone from this machine: nothing to put back", device));
     EXPECT_THAT(found(), IsEmpty());
   }
+}
+
+// Nothing proves that its namespace has ended: it is shown, and nobody can take it away.
+TEST_F(LeftoversTest, AnOrphanIsShownAndStays) {
+  attach::Before before{.device = *PciAddress::parse("0000:77:00.2"), .name = "eth9"};
+  before.orphaned_at_s = 1'800'000'000;
+  ASSERT_TRUE(store->put_attachment({.pod = "ns/p@c1",
+                                     .interface = "net1",
+                                     .netns = kGone,
+                                     .network = "n",
+                                     .type = "host-device",
+                                     .status = state::AttachmentStatus::kDetaching,
+                                     .device = "0000:77:00.2",
+                                     .resource = "",
+                                     .undo = attach::undo_text({.interface = "net1"}, before),
+                                     .result = ""}));
+  ASSERT_THAT(found(), ElementsAre("interface net1"));
+  EXPECT_FALSE(leftovers[0].removable);
+  EXPECT_EQ(leftovers[0].why,
+            fmt::format("an orphan: its DEL came, its namespace {} is out of reach and has not ended", kGone));
+  remove();
+  EXPECT_FALSE(leftovers[0].removed);
+  EXPECT_EQ(store->attachments()->size(), 1u);
 }
 
 TEST_F(LeftoversTest, AnInterfaceWhoseDeviceHasNoDriverIsGivenUpToo) {

@@ -2,6 +2,8 @@
 #include "agent/leftovers/replay.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <exception>
 #include <memory>
 
@@ -11,7 +13,14 @@ namespace railbed::agent {
 
 namespace {
 constexpr std::string_view kPendingDel = "pending-del";
-constexpr std::string_view kPendingSuffix = ".del";  // the shim's finished files; ".new" and ".broken" are others
+constexpr std::string_view kPendingSuffix = ".del";  // the shim's finished files; ".broken" are others
+constexpr std::string_view kUnfinishedSuffix = ".del.new";
+constexpr std::chrono::hours kUnfinishedFor{1};
+
+// What is there is no file of a shim: a folder, a link, a pipe, or too much of it.
+bool is_no_file(const Error& error) {
+  return error.code == Code::kInvalid || error.sys_errno == ELOOP || error.sys_errno == ENXIO;
+}
 }  // namespace
 
 Result<cni::Request> read_pending(const std::string& frame) {
@@ -38,19 +47,29 @@ Replay::Replay(os::Disk& disk, std::string folder, Handler handler, std::functio
                Events& events)
     : disk_(disk), folder_(std::move(folder)), handler_(std::move(handler)), note_(std::move(note)), events_(events) {}
 
-std::vector<std::string> Replay::names() const {
+std::vector<std::string> Replay::names(std::string_view ending) const {
   auto found = disk_.list(folder_);
   if (!found) return {};
-  std::erase_if(*found, [](const std::string& name) { return !name.ends_with(kPendingSuffix); });
+  std::erase_if(*found, [&](const std::string& name) { return !name.ends_with(ending); });
   return std::move(*found);
 }
 
 size_t Replay::pending() const {
-  return names().size();
+  return names(kPendingSuffix).size();
 }
 
 Replay::Tally Replay::all(const std::stop_token& stop) {
+  remove_unfinished();
   return pass(nullptr, stop);
+}
+
+// A shim that is still writing has begun a moment ago.
+void Replay::remove_unfinished() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const int64_t before = std::chrono::duration_cast<std::chrono::seconds>(now - kUnfinishedFor).count();
+  for (const std::string& name : names(kUnfinishedSuffix))
+    if (const auto stamp = disk_.stamp(folder_ + "/" + name); stamp.has_value() && stamp->seconds < before)
+      if (const auto removed = disk_.remove(folder_ + "/" + name); !removed) note_(removed.error().to_string());
 }
 
 bool Replay::settle(const std::string& container_id) {
@@ -59,7 +78,7 @@ bool Replay::settle(const std::string& container_id) {
 
 Replay::Tally Replay::pass(const std::string* container_id, const std::stop_token& stop) {
   Tally tally;
-  for (const std::string& name : names()) {
+  for (const std::string& name : names(kPendingSuffix)) {
     if (stop.stop_requested()) break;
     repeat(name, container_id, tally);
   }
@@ -71,18 +90,15 @@ void Replay::repeat(const std::string& name, const std::string* container_id, Ta
   // Whose it is must be known before anybody is waited for.
   auto frame = disk_.read(path);
   if (!frame) {
-    // NotFound: another pass has repeated it meanwhile. Any other failure of the disk leaves the file for later.
-    if (frame.error().code != Code::kNotFound) {
-      ++tally.failed;
-      (void)events_.happened("disk", name, frame.error().story());
-    }
+    // NotFound: another pass has repeated it meanwhile.
+    if (frame.error().code != Code::kNotFound) unreadable(name, frame.error(), container_id, tally);
     return;
   }
   auto request = read_pending(*frame);
   if (!request) {
     if (container_id != nullptr) return;  // its container is unknown; all() sets it aside
     ++tally.broken;
-    return set_aside(name, *frame, request.error().story());
+    return set_aside(name, fmt::format("is no DEL request ({})", request.error().story()));
   }
   if (container_id != nullptr && *container_id != request->container_id) return;
   {
@@ -132,13 +148,26 @@ void Replay::carry_out(const std::string& name, const cni::Request& request, Tal
   ++tally.done;
 }
 
-void Replay::set_aside(const std::string& name, const std::string& content, const std::string& why) {
+void Replay::unreadable(const std::string& name, const Error& why, const std::string* container_id, Tally& tally) {
+  if (!is_no_file(why)) {
+    ++tally.failed;  // it may be of this container, and be read a moment later
+    (void)events_.happened("disk", name, why.story());
+  } else if (container_id == nullptr) {
+    ++tally.broken;
+    set_aside(name, fmt::format("cannot be read ({})", why.story()));
+  }
+}
+
+void Replay::set_aside(const std::string& name, const std::string& why) {
   const std::string path = folder_ + "/" + name;
-  auto kept = disk_.replace(path + ".broken", content, 0600);
-  if (kept) kept = disk_.remove(path);
+  const auto moved = disk_.rename(path, path + ".broken");
   (void)events_.happened(kPendingDel, name + ".broken", why);
-  note_(fmt::format("{} is no DEL request ({}); {}", path, why,
-                    kept ? "it is kept as " + name + ".broken" : kept.error().story()));
+  const bool is_new = [&] {
+    std::lock_guard lock(mutex_);
+    return std::exchange(told_[name], why) != why;
+  }();
+  if (is_new)
+    note_(fmt::format("{} {}; {}", path, why, moved ? "it is kept as " + name + ".broken" : moved.error().story()));
 }
 
 }  // namespace railbed::agent

@@ -5,7 +5,9 @@
 // told that it succeeded is only told the truth when somebody does the work later. So the shim keeps the
 // request's frame in a folder and says yes, and the agent repeats it until it succeeds. An ADD for the same
 // container waits for such a DEL first, as it would otherwise take away what the ADD made (cnitool gives a
-// namespace the same container id again). A file that cannot be read becomes "<name>.broken" and is told.
+// namespace the same container id again). What cannot be read (another kind of file, a damaged one) becomes
+// "<name>.broken" and is told; nobody waits for it, since it can be of any container and carried out for none. What a
+// shim that was killed had begun to write is removed after an hour.
 // Threading: any thread; a file is carried out by one of them, and only those wait that want the same container.
 // Failure: a file that fails stays, and is told once per cause.
 #pragma once
@@ -48,8 +50,10 @@ class Replay {
   Tally pass(const std::string* container_id, const std::stop_token& stop);
   void repeat(const std::string& name, const std::string* container_id, Tally& tally);
   void carry_out(const std::string& name, const cni::Request& request, Tally& tally);
-  void set_aside(const std::string& name, const std::string& content, const std::string& why);
-  std::vector<std::string> names() const;
+  void set_aside(const std::string& name, const std::string& why);
+  void unreadable(const std::string& name, const Error& why, const std::string* container_id, Tally& tally);
+  void remove_unfinished();
+  std::vector<std::string> names(std::string_view ending) const;
 
   os::Disk& disk_;
   std::string folder_;

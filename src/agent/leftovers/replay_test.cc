@@ -5,6 +5,7 @@
 #include <future>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -16,6 +17,7 @@ class MemoryDisk : public os::Disk {
  public:
   std::map<std::string, std::string> files;
   bool broken = false;
+  std::set<std::string> odd;  // no plain files
 
   Result<void> make_directories(const std::string&, unsigned) override { return {}; }
   Result<std::vector<std::string>> list(const std::string& path) override {
@@ -25,10 +27,16 @@ class MemoryDisk : public os::Disk {
       if (file.starts_with(path + "/")) names.push_back(file.substr(path.size() + 1));
     return names;
   }
-  Result<os::FileStamp> stamp(const std::string&) override { return os::FileStamp{}; }
+  Result<os::FileStamp> stamp(const std::string& path) override {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const int64_t age_s = old.contains(path) ? 2 * 3600 : 60;
+    return os::FileStamp{.seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count() - age_s};
+  }
+  std::set<std::string> old;  // written two hours ago
   Result<std::string> read(const std::string& path) override {
     std::lock_guard lock(mutex_);
     if (broken) return fail(Code::kIo, "read {}: EIO", path);
+    if (odd.contains(path)) return fail(Code::kInvalid, "read {}: not a plain file", path);
     const auto found = files.find(path);
     if (found == files.end()) return fail(Code::kNotFound, "read {}: ENOENT", path);
     return found->second;
@@ -44,6 +52,13 @@ class MemoryDisk : public os::Disk {
   Result<void> remove(const std::string& path) override {
     std::lock_guard lock(mutex_);
     files.erase(path);
+    return {};
+  }
+  Result<void> rename(const std::string& from, const std::string& to) override {
+    std::lock_guard lock(mutex_);
+    auto moved = files.extract(from);
+    moved.key() = to;
+    files.insert(std::move(moved));
     return {};
   }
   Result<void> replace_durably(const std::string& path, std::string_view content, unsigned mode) override {
@@ -166,6 +181,31 @@ TEST(Replay, SettlesOneContainerBeforeItGetsSomethingNew) {
   EXPECT_FALSE(world.replay.settle("a"));
   world.disk.broken = true;
   EXPECT_FALSE(world.replay.settle("b"));
+}
+
+// A folder, a link, a pipe, a file of 5 MB: nobody waits for it, and it is told under the name that it gets.
+TEST(Replay, SetsAsideWhatIsNoFileAndNoContainerWaitsForIt) {
+  ReplayRig world;
+  world.disk.files = {{"/d/1.del", ""}, {"/d/2.del", del_frame("b")}};
+  world.disk.odd = {"/d/1.del"};
+  EXPECT_TRUE(world.replay.settle("a"));
+  EXPECT_TRUE(world.notes.empty());
+  EXPECT_EQ(world.replay.all(), (Replay::Tally{.done = 1, .broken = 1}));
+  EXPECT_TRUE(world.disk.files.contains("/d/1.del.broken"));
+  ASSERT_EQ(world.notes.size(), 1U);
+  EXPECT_EQ(world.notes[0], "/d/1.del cannot be read (read /d/1.del: not a plain file); it is kept as 1.del.broken");
+  ASSERT_EQ(world.events.all().size(), 1U);
+  EXPECT_EQ(world.events.all()[0].about, "1.del.broken");
+  EXPECT_EQ(world.replay.all(), Replay::Tally{});
+}
+
+TEST(Replay, RemovesWhatAKilledShimHadBegunToWrite) {
+  ReplayRig world;
+  world.disk.files = {{"/d/1.del.new", "half"}, {"/d/2.del.new", "half"}};
+  world.disk.old = {"/d/1.del.new"};
+  EXPECT_EQ(world.replay.all(), Replay::Tally{});
+  EXPECT_EQ(world.disk.files.size(), 1U);
+  EXPECT_TRUE(world.disk.files.contains("/d/2.del.new"));
 }
 
 TEST(Replay, OneThatHangsKeepsNoOtherContainerWaiting) {

@@ -70,6 +70,16 @@ cni::Outcome<os::RunResult> run(os::Kernel& kernel, const Execution& execution) 
   return std::move(*result);
 }
 
+cni::Outcome<void> leads_to_pod(os::Kernel& kernel, const Execution& execution, const os::Netns* netns,
+                                std::string_view when) {
+  if (netns == nullptr || TRY_CNI(kernel.netns().leads_to(execution.netns, *netns))) return {};
+  return std::unexpected(failure(cni::kInvalidNetns,
+                                 fmt::format("plugin {}: CNI_NETNS {} came to lead to another network namespace {} it "
+                                             "ran; it is told to undo what it did, without a namespace",
+                                             execution.type, execution.netns, when),
+                                 "something mounts over that path, or removes it, while the pod is started"));
+}
+
 }  // namespace
 
 cni::Outcome<std::string> find_plugin(os::Kernel& kernel, const std::string& type,
@@ -87,7 +97,12 @@ cni::Outcome<std::string> find_plugin(os::Kernel& kernel, const std::string& typ
 }
 
 cni::Outcome<cni::AddResult> execute_add(os::Kernel& kernel, const Execution& execution, const std::string& version) {
+  // A plugin opens the path itself: it must lead to the pod's namespace before it does, and still when it has done.
+  std::unique_ptr<os::Netns> netns;
+  if (!execution.netns.empty()) netns = TRY_CNI(kernel.netns().open(execution.netns));
+  TRY_CNI(leads_to_pod(kernel, execution, netns.get(), "before"));
   os::RunResult result = TRY_CNI(run(kernel, execution));
+  TRY_CNI(leads_to_pod(kernel, execution, netns.get(), "while"));
   cni::Outcome<cni::AddResult> read = cni::read_result(result.output, version);
   if (!read.has_value())
     read.error().message =

@@ -32,8 +32,9 @@ bool is_of_program(const Attachment& record) {
 }
 
 Attachment program_record(const std::string& sandbox, const std::string& network, size_t position,
-                          const Execution& execution, const std::string& version) {
+                          const Execution& execution, const std::string& version, const attach::NetnsRef& netns) {
   Value undo = Value::object();
+  attach::put_netns(undo, netns.identity, netns.nsid);
   undo.set("container", execution.container_id);
   undo.set("ifname", execution.ifname);
   undo.set("args", execution.args);
@@ -109,6 +110,22 @@ Result<Execution> execution_of(const Attachment& record, cni::Command command) {
   return execution;
 }
 
+namespace {
+
+// A namespace that is not at its path is passed as none: a plugin must not enter another one that has the path now.
+cni::Outcome<void> pass_own_netns(os::Kernel& kernel, const Attachment& record, Execution& execution) {
+  if (execution.netns.empty()) return {};
+  const attach::NetnsRef ref = attach::netns_ref_of(record);
+  attach::Namespaces spaces(kernel);
+  spaces.open({ref});
+  const attach::NetnsPlace& place = spaces.place_of(ref);
+  if (place.error.has_value()) return std::unexpected(cni::failure_of(*place.error));
+  if (place.state != attach::NetnsState::kThere) execution.netns.clear();
+  return {};
+}
+
+}  // namespace
+
 ProgramsUndone undo_programs(os::Kernel& kernel, const std::vector<Attachment>& records) {
   ProgramsUndone undone;
   for (auto record = records.rbegin(); record != records.rend(); ++record) {
@@ -117,9 +134,8 @@ ProgramsUndone undo_programs(os::Kernel& kernel, const std::vector<Attachment>& 
     if (!execution.has_value()) {
       done = std::unexpected(cni::failure_of(execution.error()));
     } else {
-      // A vanished namespace is passed as none: a plugin must not enter another one that has its path now.
-      if (!execution->netns.empty() && !kernel.netns().open(execution->netns).has_value()) execution->netns.clear();
-      done = execute(kernel, *execution);
+      done = pass_own_netns(kernel, *record, *execution);
+      if (done.has_value()) done = execute(kernel, *execution);
     }
     if (done.has_value())
       undone.done.push_back(*record);

@@ -11,15 +11,18 @@
 
 #include "agent/engine.h"
 #include "agent/pod/exec.h"
+#include "attach/namespaces.h"
 #include "state/store.h"
 
 namespace railbed::agent {
 
 bool is_of_program(const state::Attachment& record);
 
-// Plugin number `position` of the chain of interface `execution.ifname`; kBegun. `version` is the configuration's.
+// Plugin number `position` of the chain of interface `execution.ifname`; kBegun. `version` is the configuration's,
+// `netns` is what is at `execution.netns`.
 state::Attachment program_record(const std::string& sandbox, const std::string& network, size_t position,
-                                 const Execution& execution, const std::string& version);
+                                 const Execution& execution, const std::string& version,
+                                 const attach::NetnsRef& netns = {});
 // Whether its ADD was in an earlier boot: the namespace is gone, and DEL waits for the runtime, which knows the
 // container.
 bool is_of_earlier_boot(const state::Attachment& record);

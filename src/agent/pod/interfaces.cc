@@ -7,6 +7,7 @@
 #include "agent/door/metrics.h"
 #include "agent/pod/exec_records.h"
 #include "agent/pod/records.h"
+#include "attach/record.h"
 
 namespace railbed::agent {
 namespace {
@@ -350,7 +351,7 @@ class Leaver {
       turn = turn_.get();  // waiting for a device lets it go
     }
     if (turn.has_value())
-      note(release_addresses(**turn, backends_.host_local, gone_.owners), "");
+      release(**turn);
     else
       note(std::move(turn), "");
     return std::move(failures_);
@@ -373,6 +374,19 @@ class Leaver {
     const attach::WaitPolicy wait = turn_.wait_policy();
     for (const std::string& one : gone_.records)
       if (turn_.held()) note(attach::detach_interface(turn.kernel(), turn.store(), gone_.key, one, wait), "");
+  }
+
+  // The addresses of an orphan stay its own: its pod may live (attach/give_back.h).
+  void release(Engine::Turn& turn) {
+    auto records = turn.store().attachments_of(gone_.key);
+    if (!records.has_value()) return note(std::move(records), "");
+    std::vector<ipam::Owner> owners = gone_.owners;
+    std::erase_if(owners, [&](const ipam::Owner& owner) {
+      return std::ranges::any_of(*records, [&](const state::Attachment& one) {
+        return attach::is_orphan(one) && one.interface.substr(0, one.interface.find('/')) == owner.interface;
+      });
+    });
+    note(release_addresses(turn, backends_.host_local, owners), "");
   }
 
   Backends& backends_;

@@ -8,6 +8,7 @@
 #include "agent/addresses/shared_ranges.h"
 #include "agent/door/metrics.h"
 #include "agent/failures.h"
+#include "agent/leftovers/in_use.h"
 #include "agent/leftovers/leftover_files.h"
 #include "agent/pod/exec_records.h"
 #include "agent/pod/interfaces.h"
@@ -76,14 +77,23 @@ Outcome<void> wait_until_ready(Engine& engine, const MetaConfig& config) {
   return {};
 }
 
-// Programs whose ADD or DEL never ended, or whose namespace is gone; of one sandbox, or of all if `key` is empty.
+// Programs whose ADD or DEL never ended, or whose namespace has ended; of one sandbox, or of all if `key` is empty. A
+// namespace that has only lost its name has not: its pod uses what the program gave it.
 Result<std::vector<Attachment>> programs_left(Engine& engine, const std::string& key) {
-  Engine::Turn turn = TRY(engine.turn(kTurnWait));
-  std::vector<Attachment> records =
-      key.empty() ? TRY(turn.store().attachments()) : TRY(turn.store().attachments_of(key));
+  std::vector<Attachment> records;
+  {
+    Engine::Turn turn = TRY(engine.turn(kTurnWait));
+    records = key.empty() ? TRY(turn.store().attachments()) : TRY(turn.store().attachments_of(key));
+  }
+  std::erase_if(records, [](const Attachment& one) { return !is_of_program(one) || is_of_earlier_boot(one); });
+  std::vector<attach::NetnsRef> refs;
+  for (const Attachment& record : records) refs.push_back(attach::netns_ref_of(record));
+  attach::Namespaces spaces(engine.kernel());
+  spaces.open(refs);
+  spaces.ask_for_ends();
   std::erase_if(records, [&](const Attachment& record) {
-    return !is_of_program(record) || is_of_earlier_boot(record) ||
-           (record.status == AttachmentStatus::kAttached && turn.kernel().netns().open(record.netns).has_value());
+    return record.status == AttachmentStatus::kAttached &&
+           spaces.place_of(attach::netns_ref_of(record)).state != attach::NetnsState::kEnded;
   });
   return records;
 }
@@ -140,6 +150,7 @@ Outcome<void> Meta::del(Backends& backends, const cni::Request& request, const c
     if (known) TRY_CNI(give_back_sandbox(backends, *this, key));
   if (known && !has_programs) return {};
   Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
+  if (!known) TRY_CNI(release_in_use(turn, request.netns, ""));
   // Of an ADD that failed, and could not give them back.
   for (const std::string& key : keys) TRY_CNI(release_addresses_of(turn, backends.host_local, key));
   TRY_CNI(backends.host_local.release_container(turn, request.container_id));

@@ -19,13 +19,14 @@ using state::Attachment;
 
 class SandboxGiver {
  public:
-  SandboxGiver(Backends& backends, Meta& meta, const std::string& key)
-      : backends_(backends), meta_(meta), key_(key), turn_(backends.engine) {}
+  SandboxGiver(Backends& backends, Meta& meta, const std::string& key, Programs programs)
+      : backends_(backends), meta_(meta), key_(key), programs_(programs), turn_(backends.engine) {}
 
   Outcome<void> run() {
     Engine::Turn* turn = this->turn();
     if (turn == nullptr) return failures_.outcome();
     records_ = TRY_CNI(turn->store().attachments_of(key_));
+    if (programs_ == Programs::kStay) std::erase_if(records_, is_of_program);
     note_ = TRY_CNI(sandbox_note(turn->store(), key_));
     // Works on runs of records of one kind, from the last one on: railbed's own together, executed ones together.
     for (size_t end = records_.size(); end > 0;) {
@@ -40,8 +41,10 @@ class SandboxGiver {
         detach(group);
       end = begin;
     }
-    if (!failures_.any()) release_rest();
-    if (!failures_.any()) forget();
+    if (!failures_.any() && !something_stays()) {
+      release_rest();
+      if (!failures_.any()) forget();
+    }
     return failures_.outcome();
   }
 
@@ -77,6 +80,13 @@ class SandboxGiver {
     for (ProgramsUndone::Failure& one : undone->failures) failures_.add("", std::move(one.why));
   }
 
+  bool something_stays() {
+    Engine::Turn* turn = this->turn();
+    if (turn == nullptr) return true;
+    const auto left = turn->store().attachments_of(key_);
+    return told(left) || !left->empty();
+  }
+
   // An earlier DEL may have forgotten an interface and not come to its addresses.
   void release_rest() {
     Engine::Turn* turn = this->turn();
@@ -109,6 +119,7 @@ class SandboxGiver {
   Backends& backends_;
   Meta& meta_;
   const std::string& key_;
+  const Programs programs_;
   std::vector<Attachment> records_;
   std::optional<SandboxNote> note_;
   Failures failures_;
@@ -117,8 +128,8 @@ class SandboxGiver {
 
 }  // namespace
 
-Outcome<void> give_back_sandbox(Backends& backends, Meta& meta, const std::string& key) {
-  return SandboxGiver(backends, meta, key).run();
+Outcome<void> give_back_sandbox(Backends& backends, Meta& meta, const std::string& key, Programs programs) {
+  return SandboxGiver(backends, meta, key, programs).run();
 }
 
 Outcome<void> give_back_multus(Backends& backends, os::Disk& disk, const cni::Request& request,

@@ -83,6 +83,7 @@ Execution bridge_add() {
 
 TEST(Exec, GivesAPluginItsEnvironmentAndReadsItsAnswer) {
   os::FakeKernel kernel;
+  ASSERT_TRUE(kernel.netns().create("a").has_value());
   os::RunRequest seen;
   kernel.put_program("/opt/bin/bridge", [&](const os::RunRequest& request) -> Result<os::RunResult> {
     seen = request;
@@ -97,8 +98,26 @@ TEST(Exec, GivesAPluginItsEnvironmentAndReadsItsAnswer) {
   EXPECT_EQ(seen.input, bridge_add().config);
 }
 
+// A plugin opens the path itself: what it did may be in another namespace, so it is told to undo it without one.
+TEST(Exec, FailsWhereThePathLeadsElsewhereWhileThePluginRuns) {
+  os::FakeKernel kernel;
+  ASSERT_TRUE(kernel.netns().create("a").has_value());
+  kernel.put_program("/opt/bin/bridge", [&](const os::RunRequest&) -> Result<os::RunResult> {
+    EXPECT_TRUE(kernel.netns().remove("a").has_value());
+    EXPECT_TRUE(kernel.netns().create("a").has_value());
+    return os::RunResult{.output = R"({"ips":[{"address":"10.0.0.2/24"}]})"};
+  });
+  const auto result = execute_add(kernel, bridge_add(), "1.0.0");
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().code, cni::kInvalidNetns);
+  EXPECT_EQ(result.error().message,
+            "plugin bridge: CNI_NETNS /run/netns/a came to lead to another network namespace while it ran; it is told "
+            "to undo what it did, without a namespace");
+}
+
 TEST(Exec, TellsWhatAPluginSaid) {
   os::FakeKernel kernel;
+  ASSERT_TRUE(kernel.netns().create("a").has_value());
   os::RunResult answer{.exit_status = 1, .output = R"({"code":11,"msg":"later","details":"busy"})", .errors = "noise"};
   kernel.put_program("/opt/bin/bridge", [&](const os::RunRequest&) -> Result<os::RunResult> { return answer; });
   auto result = execute_add(kernel, bridge_add(), "1.0.0");

@@ -9,6 +9,7 @@
 #include "agent/door/metrics.h"
 #include "agent/failures.h"
 #include "agent/leftovers/adopt.h"
+#include "agent/leftovers/in_use.h"
 #include "agent/pod/interfaces.h"
 #include "agent/pod/meta.h"
 #include "agent/pod/records.h"
@@ -226,6 +227,7 @@ class PluginRequest {
                                     .previous = config_.previous},
                                    held.wait_policy(), &turn.store()));
     if (chained_) return {};
+    TRY_CNI(release_in_use(turn, request_.netns, request_.ifname));
     TRY_CNI(release_adopted(turn, {request_.container_id, request_.pod(), request_.ifname}));
     if (auto place = host_local_place(config_))
       TRY_CNI(backends_.host_local.release_foreign(turn, place->data_dir, config_.network, request_.container_id,

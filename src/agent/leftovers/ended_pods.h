@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pods whose namespace has ended and whose DEL has not come, or came while nobody could say that it had.
+//
+// Why: CRI-O, and containerd after a restart, send no DEL for a pod whose namespace is gone, so its VF and its
+// addresses would stay taken until somebody looks. The kernel tells that a namespace has ended (attach/namespaces.h);
+// then nobody uses them. A pod whose DEL came is given back at once, one without it after kPatience, since the
+// runtime's own DEL may be under way. What executed plugins did is left to that DEL for as long as the runtime knows
+// the container.
+//
+// Pods of `railbed up` have no runtime: they are `up`'s and `down`'s, but for orphans. Threading: one thread, not in a
+// turn. Failure: per pod, told as a line; it is tried again.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/door/service.h"
+#include "os/ports/disk.h"
+
+namespace railbed::agent {
+
+struct EndedPod {
+  std::string key;  // state::Sandbox::key()
+  bool del_came = false;
+  std::string failure;  // empty: its devices and addresses are free again
+};
+
+class EndedPods {
+ public:
+  static constexpr std::chrono::seconds kPatience{60};
+
+  EndedPods(Backends backends, os::Disk& disk) : backends_(backends), disk_(disk) {}
+
+  // For every few seconds: what was given back, or could not be.
+  Result<std::vector<EndedPod>> settle();
+
+ private:
+  struct Sandbox {
+    bool del_came = false;
+    bool has_programs = false;
+    bool has_interfaces = false;
+    bool may_live = false;
+  };
+  Result<std::map<std::string, Sandbox>> ended();
+  std::optional<EndedPod> give_back(const std::string& key, const Sandbox& sandbox);
+
+  Backends backends_;
+  os::Disk& disk_;
+  std::map<std::string, os::Deadline> not_before_;  // of those that have ended
+  std::map<std::string, Sandbox> failed_;           // that could not be given back
+};
+
+}  // namespace railbed::agent
