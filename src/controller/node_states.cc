@@ -87,7 +87,7 @@ NodeProgress progress_of(const api::SriovNetworkNodeState& state) {
 // What the node itself tells of a policy goes before what holds for all its policies together.
 void add_progress(NodeOutcome& outcome, const api::SriovNetworkNodeState& state) {
   outcome.progress = progress_of(state);
-  if (outcome.progress == NodeProgress::kFailed) outcome.error = state.last_sync_error;
+  if (outcome.progress == NodeProgress::kFailed) outcome.error = copied_text(state.last_sync_error);
   if (outcome.progress == NodeProgress::kNotYet) return;
   const auto told = std::ranges::find_if(state.policies, [&](const api::NodeStatePolicy& one) {
     return outcome.outcome.policy.ends_with("/" + one.name);
@@ -97,10 +97,10 @@ void add_progress(NodeOutcome& outcome, const api::SriovNetworkNodeState& state)
   outcome.error.clear();
   if (told->state == api::NodeStatePolicy::State::kFailed) {
     outcome.progress = NodeProgress::kFailed;
-    outcome.error = told->message;
+    outcome.error = copied_text(told->message);
   } else if (told->state == api::NodeStatePolicy::State::kHeld && outcome.outcome.state == State::kApplied) {
     outcome.outcome.state = State::kPartly;
-    outcome.outcome.detail = told->message;
+    outcome.outcome.detail = copied_text(told->message);
   }
 }
 

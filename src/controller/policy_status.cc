@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "controller/condition.h"
+#include "doc/text.h"
 
 namespace railbed::controller {
 
@@ -50,25 +51,33 @@ struct Sums {
   std::string ignored;   // why the policy counts nowhere
 };
 
-Value node_value(const NodeOutcome& node, const Line& line) {
+// `left`: bytes of texts that the status may still have. A node of which nothing more fits is listed with its state.
+Value node_value(const NodeOutcome& node, const Line& line, size_t& left) {
+  const auto fits = [&left](const std::string& text) {
+    if (text.size() > left) return false;
+    left -= text.size();
+    return true;
+  };
   Value out = Value::object();
-  if (!line.message.empty()) out.set("message", line.message);
+  if (!line.message.empty() && fits(line.message)) out.set("message", line.message);
   out.set("name", node.node);
-  if (!node.outcome.pfs.empty()) {
-    Value& pfs = out.set("pfs", Value::array());
-    for (const std::string& pf : node.outcome.pfs) pfs.push(pf);
-  }
+  Value pfs = Value::array();
+  for (const std::string& pf : node.outcome.pfs)
+    if (std::string text = copied_text(pf); fits(text)) pfs.push(std::move(text));
+  if (!pfs.as_array()->empty()) out.set("pfs", std::move(pfs));
   out.set("state", line.state);
   return out;
 }
 
 Sums sum_up(const std::vector<NodeOutcome>& nodes, Value& listed) {
   Sums sums;
+  size_t left = kLongestTexts;
   for (const NodeOutcome& node : nodes) {
-    if (node.outcome.state == State::kIgnored && sums.ignored.empty()) sums.ignored = node.outcome.detail;
+    if (node.outcome.state == State::kIgnored && sums.ignored.empty()) sums.ignored = copied_text(node.outcome.detail);
     if (node.outcome.state == State::kNoMatch && sums.no_match.empty())
-      sums.no_match = fmt::format("node {}: {}", node.node, node.outcome.detail);
-    const Line line = line_of(node);
+      sums.no_match = fmt::format("node {}: {}", node.node, copied_text(node.outcome.detail));
+    Line line = line_of(node);
+    line.message = copied_text(line.message);
     if (line.state.empty()) continue;
     ++sums.matched;
     if (line.state == "Applied") {
@@ -77,7 +86,7 @@ Sums sum_up(const std::vector<NodeOutcome>& nodes, Value& listed) {
     }
     ++(line.state == "Failed" ? sums.failed : line.state == "Pending" ? sums.pending : sums.other);
     if (line.state != "Pending" && sums.first.empty()) sums.first = fmt::format("node {}: {}", node.node, line.message);
-    if (listed.as_array()->size() < kListedNodes) listed.push(node_value(node, line));
+    if (listed.as_array()->size() < kListedNodes) listed.push(node_value(node, line, left));
   }
   return sums;
 }
@@ -98,6 +107,17 @@ Verdict verdict(const Sums& sums) {
 }
 
 }  // namespace
+
+std::string copied_text(std::string_view text) {
+  constexpr std::string_view kCut = " …";
+  // Cleaning makes a text longer: what lies beyond the limit is not worth it.
+  const bool is_cut = text.size() > kLongestText;
+  std::string out = doc::printable(text.substr(0, kLongestText));
+  if (!is_cut && out.size() <= kLongestText) return out;
+  size_t end = std::min(out.size(), kLongestText - kCut.size());
+  while (end > 0 && end < out.size() && doc::is_utf8_continuation(out[end])) --end;
+  return out.substr(0, end).append(kCut);
+}
 
 Value policy_status(const PolicyView& view) {
   Value listed = Value::array();

@@ -4,7 +4,9 @@
 // Why: the SR-IOV operator leaves a policy's status empty, so that nobody learns that it matched nothing, was shadowed
 // by another, or failed at a step. Spec: status of SriovNetworkNodePolicy in src/check/data/schema/sriov.yaml;
 // conditions as metav1.Condition. A cluster with a thousand nodes must not store a thousand lines: only nodes that are
-// not done are listed, at most kListedNodes. Threading: pure. Failure: none.
+// not done are listed, at most kListedNodes. Texts come from nodes, each of which may write what it likes: they are
+// cleaned and cut, each and all together, so that no node can keep the status from being written. Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +20,11 @@
 namespace railbed::controller {
 
 inline constexpr size_t kListedNodes = 50;
+inline constexpr size_t kLongestText = 1024;         // bytes of one text of a node
+inline constexpr size_t kLongestTexts = 32u * 1024;  // bytes of all of them
+
+// What a node has written, as it is copied: without control characters, cut at kLongestText.
+std::string copied_text(std::string_view text);
 
 // What a node tells about its node state.
 enum class NodeProgress : uint8_t {

@@ -5,6 +5,7 @@
 
 #include "check/schema/schema.h"
 #include "doc/json.h"
+#include "doc/text.h"
 
 namespace railbed::controller {
 namespace {
@@ -101,6 +102,38 @@ TEST(PolicyStatus, StaysSmallInALargeCluster) {
   EXPECT_EQ(status.find("nodes")->as_array()->size(), kListedNodes);
   EXPECT_EQ(*status.find("summary")->as_string(), "0 of 5000");
   EXPECT_LT(doc::to_json(status).size(), 16u * 1024);
+}
+
+// Any node's token may write any text into its own status.
+TEST(PolicyStatus, StaysSmallAndCleanWhateverNodesSay) {
+  std::vector<NodeOutcome> nodes;
+  for (int i = 0; i < 50; ++i) {
+    nodes.push_back(on(fmt::format("node{:02}", i), State::kApplied, NodeProgress::kFailed));
+    nodes.back().error = "\x1b[2J" + std::string(900'000, 'M');
+    nodes.back().outcome.pfs.assign(1000, std::string(100, 'p'));
+  }
+  nodes.push_back(on("z", State::kApplied, NodeProgress::kFailed));
+  const doc::Value status =
+      policy_status({.generation = 3, .status = {}, .now = "2026-11-22T15:00:00Z", .nodes = nodes});
+  EXPECT_LT(doc::to_json(status).size(), 48u * 1024);
+  EXPECT_EQ(status.find("nodes")->as_array()->size(), kListedNodes);
+  EXPECT_EQ(*status.find("summary")->as_string(), "0 of 51");
+  const std::string& message = *status.find("conditions")->as_array()->front().find("message")->as_string();
+  EXPECT_TRUE(message.starts_with("node node00: \\x1b[2JMMM")) << message.substr(0, 40);
+  EXPECT_TRUE(message.ends_with("MM … (and 50 more)")) << message.substr(message.size() - 40);
+}
+
+TEST(PolicyStatus, CutsTextsBetweenCharacters) {
+  EXPECT_EQ(copied_text(std::string(kLongestText, 'a')), std::string(kLongestText, 'a'));
+  for (size_t before = 0; before < 4; ++before) {
+    std::string text(before, 'a');
+    while (text.size() <= kLongestText) text += "é";
+    const std::string cut = copied_text(text);
+    EXPECT_LE(cut.size(), kLongestText);
+    EXPECT_EQ(doc::first_invalid_utf8(cut), std::nullopt) << before;
+    EXPECT_EQ(cut.find("\uFFFD"), std::string::npos) << before;
+  }
+  EXPECT_LE(copied_text(std::string(kLongestText, '\x01')).size(), kLongestText);
 }
 
 // What is written is what the definition of the kind knows: the API server would prune the rest.

@@ -13,7 +13,8 @@ using api::CellOffsets;
 
 // The same boot under another name is the same agent: its Node was renamed.
 bool is_mine(const CellLease& lease, const CellOwner& owner) {
-  return lease.holder.system_uuid == owner.holder.system_uuid && lease.holder.boot_id == owner.holder.boot_id;
+  return lease.holder.system_uuid == owner.holder.system_uuid && lease.holder.boot_id == owner.holder.boot_id &&
+         (!owner.own_name_only || lease.holder.node == owner.holder.node);
 }
 
 // Machines that were cloned have one UUID: the name tells them apart, as long as a Node has it.

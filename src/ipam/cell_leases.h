@@ -29,6 +29,8 @@ struct CellOwner {
   api::CellHolder holder;
   int64_t quiet_seconds = 0;
   std::set<std::string> former_names;  // of this machine, by which there is no Node any more
+  // Leases of this boot under another name are others', too: the API server does not let this node write them.
+  bool own_name_only = false;
 };
 
 // What this boot of the machine holds.

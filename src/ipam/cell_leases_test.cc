@@ -80,6 +80,17 @@ TEST(CellLeases, StayWithAMachineThatWasRenamed) {
   EXPECT_TRUE(with_mine(earlier, renamed, 0, "a").value().leases.empty());
 }
 
+// Or somebody wrote this machine's UUID and boot into a lease of another node.
+TEST(CellLeases, UnderAnotherNameAreOthersWhereTheyCannotBeWritten) {
+  const AddressCell cell = with({lease(me("old"), 0x000f), lease(me(), 0x0010)});
+  CellOwner owner = me();
+  owner.own_name_only = true;
+  EXPECT_EQ(held_by(cell, owner), 0x0010);
+  EXPECT_EQ(held_by_others(cell, owner), 0x000f);
+  EXPECT_FALSE(needs_write(cell, owner));
+  EXPECT_EQ(with_mine(cell, owner, 0, "a").value().leases.size(), 1u);
+}
+
 TEST(CellLeases, AreNotThoseOfAnotherMachineWithTheName) {
   const AddressCell cell = with({lease(me("node1", "boot-2", "uuid-2"), 0x000f)});
   EXPECT_EQ(held_by(cell, me()), 0);

@@ -66,9 +66,8 @@ ApiError refused(std::string_view what, const doc::Value& status) {
     error.continue_token = doc::text_in(*metadata, "continue");
   const doc::Value* details = doc::object_in(status, "details");
   if (details == nullptr) return error;
-  // A day is longer than anybody waits, and keeps a hostile number from overflowing.
-  const int seconds = std::clamp(doc::number_in(*details, "retryAfterSeconds"), 0, 86400);
-  if (seconds > 0) error.retry_after = std::chrono::seconds(seconds);
+  const std::chrono::seconds wait(std::max(0, doc::number_in(*details, "retryAfterSeconds")));
+  if (wait.count() > 0) error.retry_after = std::min(wait, kLongestRetryAfter);
   return error;
 }
 

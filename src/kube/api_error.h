@@ -25,10 +25,13 @@ enum class Delivery : uint8_t {
   kAnswered,  // a server refused it
 };
 
+// What a server asks for beyond this is a mistake, of a proxy or of an attacker, and would stop caches for as long.
+inline constexpr std::chrono::seconds kLongestRetryAfter{300};
+
 struct ApiError : Error {
   int status = 0;                           // HTTP's; 0 where no answer came
   std::string reason;                       // of the Status object: "AlreadyExists", "Conflict", "Expired", …
-  std::optional<milliseconds> retry_after;  // as the server asked for
+  std::optional<milliseconds> retry_after;  // as the server asked, up to kLongestRetryAfter
   // Of a list whose continue token is too old: goes on behind the same object, in the newest state.
   std::string continue_token;
   Delivery delivery = Delivery::kNotSent;

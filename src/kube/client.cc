@@ -140,6 +140,10 @@ Answer<ObjectList> Client::list_pages(const Resource& resource, const std::strin
     Answer<Page> page = list_page(resource, fmt::format("{}limit={}", target, limit), token, trim, stop);
     if (!page) return no_answer(std::move(page.error()));
     out.resource_version = std::move(page->list.resource_version);
+    if (out.objects.size() + page->list.objects.size() > settings_.most_objects)
+      return no_answer(unanswered(Code::kExhausted, Delivery::kUnknown,
+                                  fmt::format("GET {}: the list is too large: more than {} objects",
+                                              target.substr(0, target.find('?')), settings_.most_objects)));
     std::ranges::move(page->list.objects, std::back_inserter(out.objects));
     token = std::move(page->next);
   } while (!token.empty());

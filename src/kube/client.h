@@ -33,6 +33,8 @@ struct ClientSettings {
   milliseconds watch_silence{90000};  // longer than the minute between bookmarks
   RetrySettings retry;
   int page = 500;  // objects per answer of a list
+  // Of one list, with all its pages: more than any cluster has, so that pages without an end do not fill the memory.
+  size_t most_objects = 300'000;
 };
 
 // Which objects of a kind.

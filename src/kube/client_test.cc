@@ -202,5 +202,22 @@ TEST_F(ClientTest, AppliesWithItsNameAndForce) {
   EXPECT_EQ(server.requests().back(), "PATCH /api/v1/namespaces/ai/configmaps/a?fieldManager=rail%20bed&force=true");
 }
 
+// A server whose pages have no end.
+TEST(ClientLists, ThatAreTooLargeAreRefused) {
+  fake::ApiServer server;
+  fake::FakeClock clock;
+  for (int i = 0; i < 5; ++i)
+    server.put(fmt::format("/api/v1/namespaces/ai/configmaps/m{}", i),
+               fake::object("ConfigMap", "ai", fmt::format("m{}", i)));
+  const auto listed = [&](size_t most) {
+    return Client(server, clock, {.page = 2, .most_objects = most}).list(fake::kMaps, {});
+  };
+  EXPECT_EQ(listed(5)->objects.size(), 5U);
+  const auto refused_list = listed(4);
+  ASSERT_FALSE(refused_list);
+  EXPECT_EQ(refused_list.error().code, Code::kExhausted);
+  EXPECT_EQ(refused_list.error().message, "GET /api/v1/configmaps: the list is too large: more than 4 objects");
+}
+
 }  // namespace
 }  // namespace railbed::kube

@@ -210,7 +210,7 @@ void Transfer::finish(CURLcode result) {
   curl_easy_getinfo(easy_, CURLINFO_RETRY_AFTER, &retry_after);
   const std::lock_guard lock(mutex_);
   status_ = static_cast<int>(status);
-  if (retry_after > 0) retry_after_ = std::chrono::seconds(std::min<curl_off_t>(retry_after, 86400));
+  if (retry_after > 0) retry_after_ = std::min(std::chrono::seconds(retry_after), kLongestRetryAfter);
   result_ = result;
   finished_ = true;
   changed_.notify_all();

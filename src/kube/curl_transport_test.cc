@@ -105,6 +105,14 @@ TEST(CurlTransport, TellsRefusalsWithTheTimeToComeBack) {
   EXPECT_EQ(got.error().delivery, Delivery::kAnswered);
 }
 
+TEST(CurlTransport, WaitsMinutesAtMost) {
+  Server server({answer("429 Too Many Requests", "slow down", "Retry-After: 1000000\r\n")});
+  Way way(server.url);
+  const auto got = way.transport->send({.target = "/x"}, {});
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().retry_after, kLongestRetryAfter);
+}
+
 TEST(CurlTransport, KnowsWhatWasNotSent) {
   std::string url;
   {

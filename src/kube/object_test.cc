@@ -79,6 +79,17 @@ TEST(ApiError, TellsWhatTheServerSaid) {
   EXPECT_EQ(busy.code, Code::kBusy);
 }
 
+TEST(ApiError, WaitsMinutesAtMost) {
+  const auto told = [](const char* wait) {
+    return refused("GET /x", 429, fmt::format(R"({{"kind":"Status","details":{{"retryAfterSeconds":{}}}}})", wait))
+        .retry_after;
+  };
+  EXPECT_EQ(told("300"), std::chrono::seconds(300));
+  EXPECT_EQ(told("301"), kLongestRetryAfter);
+  EXPECT_EQ(told("1000000"), kLongestRetryAfter);
+  EXPECT_EQ(told("-1"), std::nullopt);
+}
+
 TEST(Retry, RepeatsOnlyWhatIsSurelyNotDoneOrMayBeDoneTwice) {
   const auto with_status = [](int status) { return refused("x", status, ""); };
   const auto cut = unanswered(Code::kIo, Delivery::kUnknown, "cut");

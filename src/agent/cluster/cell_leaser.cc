@@ -5,6 +5,8 @@
 #include <bit>
 
 #include "base/fnv1a.h"
+#include "base/log.h"
+#include "doc/text.h"
 #include "kube/kinds.h"
 
 namespace railbed::agent {
@@ -26,6 +28,12 @@ CellOffsets offsets_at(const CellMap& map, const IpAddress& base) {
 
 CellOffsets without(CellOffsets offsets, CellOffsets gone) {
   return static_cast<CellOffsets>(offsets & ~gone);
+}
+
+// The API server is there, and will not have this written: a right is missing (403), a policy or the definition of the
+// kind forbids it (403, or 422, which is what policies say that give no reason).
+bool is_refusal(const Error& error) {
+  return error.code == Code::kDenied || error.code == Code::kInvalid;
 }
 
 }  // namespace
@@ -91,6 +99,7 @@ void CellLeaser::remember(const AddressCell& cell) {
 // An earlier boot of this machine may have had another name. Where a Node has that name, it may be a clone's.
 Result<void> CellLeaser::forget_former_names(const std::vector<AddressCell>& cells, std::stop_token stop) {
   settings_.owner.former_names.clear();
+  settings_.owner.own_name_only = false;
   const api::CellHolder& own = settings_.owner.holder;
   std::set<std::string> asked;
   for (const AddressCell& cell : cells)
@@ -117,11 +126,11 @@ Result<void> CellLeaser::sync(std::stop_token stop) {
     const CellOffsets offsets = stored_here.empty() ? CellOffsets{0} : stored_here.mapped();
     remember(cell);
     const CellOffsets used_here = TRY(keep_used(cell, offsets));
-    TRY(hold_exactly(cell, offsets | used_here, stop));
+    TRY(hold_as_far_as_allowed(cell, offsets | used_here, stop));
   }
   for (const auto& [key, offsets] : mine) {
-    AddressCell cell = TRY(api_.get(key.first, key.second, stop).result());
-    TRY(hold_exactly(std::move(cell), offsets, stop));
+    const AddressCell cell = TRY(api_.get(key.first, key.second, stop).result());
+    TRY(hold_as_far_as_allowed(cell, offsets, stop));
   }
   settings_.owner.former_names.clear();  // the name may be another machine's soon
   TRY(reserve_held(stop));
@@ -200,6 +209,26 @@ Result<cells::CellApi::Written> CellLeaser::write(const AddressCell& before, Cel
   return api_.store(before, next, is_done, std::move(stop)).result();
 }
 
+// Whether a lease of this machine has another name, and a write of this node would change it.
+bool CellLeaser::has_other_names(const AddressCell& cell) const {
+  const ipam::CellOwner& owner = settings_.owner;
+  return std::ranges::any_of(cell.leases, [&](const api::CellLease& lease) {
+    const bool same_boot = lease.holder.boot_id == owner.holder.boot_id && !owner.own_name_only;
+    return lease.holder.system_uuid == owner.holder.system_uuid && lease.holder.node != owner.holder.node &&
+           (same_boot || owner.former_names.contains(lease.holder.node));
+  });
+}
+
+// As hold_exactly(); a cell that the API server does not let this node write keeps no other from being compared. This
+// node has then what the API server says, and no more.
+Result<void> CellLeaser::hold_as_far_as_allowed(const AddressCell& cell, CellOffsets offsets, std::stop_token stop) {
+  Result<void> done = hold_exactly(cell, offsets, std::move(stop));
+  if (done.has_value() || !is_refusal(done.error())) return done;
+  log::warn(fmt::format("the cell {} of network_name \"{}\" cannot be written: {}", cell.base,
+                        doc::printable(cell.network_name), doc::printable(done.error().story())));
+  return put({cell.network_name, cell.base}, static_cast<CellOffsets>(offsets & held_by(cell, settings_.owner)));
+}
+
 // Makes the API server say that this node has these addresses of the cell and no others.
 Result<void> CellLeaser::hold_exactly(AddressCell cell, CellOffsets offsets, std::stop_token stop) {
   for (int tried = 0; tried < kCellTries; ++tried) {
@@ -210,8 +239,10 @@ Result<void> CellLeaser::hold_exactly(AddressCell cell, CellOffsets offsets, std
     if (ipam::held_by(cell, settings_.owner) == offsets && !ipam::needs_write(cell, settings_.owner)) return {};
     Result<cells::CellApi::Written> stored = write(cell, offsets, stop);
     // A policy of the cluster may keep an agent from leases under another name, which is the operator's then.
-    if (!stored.has_value() && stored.error().code == Code::kDenied && !settings_.owner.former_names.empty()) {
+    if (!stored.has_value() && is_refusal(stored.error()) && has_other_names(cell)) {
       settings_.owner.former_names.clear();
+      settings_.owner.own_name_only = true;
+      remember(cell);
       continue;
     }
     cells::CellApi::Written written = TRY(std::move(stored));

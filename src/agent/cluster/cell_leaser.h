@@ -82,6 +82,8 @@ class CellLeaser {
   Result<api::CellOffsets> keep_used(const api::AddressCell& cell, api::CellOffsets stored);
   Result<void> lease_used(std::stop_token stop);
   void tell_conflict(const api::AddressCell& cell, const IpAddress& address);
+  bool has_other_names(const api::AddressCell& cell) const;
+  Result<void> hold_as_far_as_allowed(const api::AddressCell& cell, api::CellOffsets offsets, std::stop_token stop);
   Result<void> hold_exactly(api::AddressCell cell, api::CellOffsets offsets, std::stop_token stop);
   Result<void> drop_lost(const api::AddressCell& cell, api::CellOffsets lost, api::CellOffsets kept);
   Result<cells::CellApi::Written> write(const api::AddressCell& before, api::CellOffsets offsets, std::stop_token stop);

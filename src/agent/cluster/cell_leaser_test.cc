@@ -157,20 +157,47 @@ TEST_F(CellLeases, OfAnEarlierBootUnderAnotherNameAreFreeWithoutANodeOfThatName)
   EXPECT_EQ(cells_in(server_), "");
 }
 
-// As deploy/rbac/agent-limits.yaml has it: what it had under another name is the operator's to end.
+// As deploy/rbac/agent-limits.yaml has it: what it had under another name is the operator's to end. A policy denies by
+// 422 unless it gives a reason.
 TEST_F(CellLeases, UnderAnotherNameStayWhereAPolicySaysSo) {
-  ASSERT_TRUE(one_.leaser->lease(want(rail_, 2), {}).has_value());
-  const std::string before = cells_in(server_);
-  one_.node = "renamed";
-  one_.boot();
-  server_.before = [](const kube::Request& request) -> std::optional<kube::ApiError> {
-    if (request.method == kube::Method::kGet) return std::nullopt;
-    return kube::refused(request.to_string(), 403, R"({"message":"only of its own node"})");
+  for (const int status : {403, 422})
+    for (const bool reboots : {true, false}) {
+      kube::fake::ApiServer server;
+      CellMachine machine(server, "node1", "uuid-1");
+      ASSERT_TRUE(machine.leaser->sync({}).has_value());
+      ASSERT_TRUE(machine.leaser->lease(want(rail_, 2), {}).has_value());
+      const std::string before = cells_in(server);
+      machine.node = "renamed";
+      reboots ? machine.boot() : machine.start_agent();
+      server.before = [status](const kube::Request& request) -> std::optional<kube::ApiError> {
+        if (request.method == kube::Method::kGet) return std::nullopt;
+        return kube::refused(request.to_string(), status, R"({"message":"only of its own node"})");
+      };
+      EXPECT_TRUE(machine.leaser->sync({}).has_value()) << status << reboots;
+      EXPECT_EQ(cells_in(server), before);
+      server.before = nullptr;
+      EXPECT_TRUE(machine.add(rail_, "ns/a").has_value()) << "from another cell";
+      EXPECT_TRUE(cells_in(server).starts_with(before)) << cells_in(server);
+    }
+}
+
+// Somebody with another node's token wrote this machine's UUID and boot into a lease of that node.
+TEST_F(CellLeases, OneThatMayNotBeWrittenKeepsNoOtherFromBeingCompared) {
+  api::AddressCell forged = cells::unleased("", ip("10.0.0.0"));
+  forged.leases.push_back({.holder = {"node3", "uuid-1", one_.boot_id()}, .claim = "c", .offsets = 1});
+  const std::string path = "/apis/railbed.dev/v1/addresscells/";
+  server_.put(path + api::cell_name("", forged.base), api::to_value(forged));
+  api::AddressCell earlier = cells::unleased("", ip("10.0.0.32"));
+  earlier.leases.push_back({.holder = {"node1", "uuid-1", "earlier boot"}, .claim = "c", .offsets = 1});
+  server_.put(path + api::cell_name("", earlier.base), api::to_value(earlier));
+  server_.before = [&](const kube::Request& request) -> std::optional<kube::ApiError> {
+    if (request.method == kube::Method::kGet || !request.target.ends_with(api::cell_name("", forged.base)))
+      return std::nullopt;
+    return kube::refused(request.to_string(), 422, R"({"message":"only of its own node"})");
   };
-  EXPECT_TRUE(one_.leaser->sync({}).has_value());
-  EXPECT_EQ(cells_in(server_), before);
-  server_.before = nullptr;
-  EXPECT_TRUE(one_.add(rail_, "ns/a").has_value()) << "from another cell";
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_EQ(cells_in(server_), "10.0.0.0 node3 0001") << "what the earlier boot had is free";
+  EXPECT_TRUE(one_.add(rail_, "ns/a").has_value());
 }
 
 TEST_F(CellLeases, ArePutRightByTheirHolder) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "agent/cluster/cluster_objects.h"
+#include "agent/pod/meta_config.h"
 #include "api/load.h"
 #include "cni/config.h"
 #include "doc/members.h"
@@ -19,19 +20,31 @@ bool has_ended(const doc::Value& pod) {
   return phase == "Succeeded" || phase == "Failed";
 }
 
+// The networks that a pod names, one for each interface. Empty for more than an ADD accepts: the pod never starts.
+std::vector<kube::ObjectKey> networks_named(const kube::ObjectKey& key, const doc::Value& pod) {
+  std::vector<kube::ObjectKey> out;
+  const std::map<std::string, std::string> annotations = annotations_of(pod);
+  for (const char* selection : kChoiceKeys) {
+    const auto text = annotations.find(selection);
+    if (text == annotations.end()) continue;
+    doc::Diagnostics ignored;
+    for (const api::NetworkSelection& one : api::parse_networks_annotation(doc::Value(text->second), key.ns, ignored))
+      out.push_back({*one.ns, *one.name});
+  }
+  if (out.size() > MetaConfig{}.max_networks) out.clear();
+  return out;
+}
+
 // How many interfaces of each network the pods have.
 std::map<kube::ObjectKey, uint64_t> interfaces_of(const kube::Objects& pods) {
   std::map<kube::ObjectKey, uint64_t> out;
+  size_t all = 0;
   for (const auto& [key, pod] : pods) {
     if (has_ended(*pod)) continue;
-    const std::map<std::string, std::string> annotations = annotations_of(*pod);
-    for (const char* selection : kChoiceKeys) {
-      const auto text = annotations.find(selection);
-      if (text == annotations.end()) continue;
-      doc::Diagnostics ignored;
-      for (const api::NetworkSelection& one : api::parse_networks_annotation(doc::Value(text->second), key.ns, ignored))
-        ++out[{*one.ns, *one.name}];
-    }
+    const std::vector<kube::ObjectKey> networks = networks_named(key, *pod);
+    if (all + networks.size() > kMostInterfacesAhead) continue;
+    all += networks.size();
+    for (const kube::ObjectKey& one : networks) ++out[one];
   }
   return out;
 }

@@ -70,6 +70,31 @@ TEST(CellWants, AreAsManyAsTheVfsHere) {
       << "more interfaces than VFs are bound: one pod has ended, and is not known to have";
 }
 
+std::string times(const std::string& name, int count) {
+  std::string out = name;
+  for (int i = 1; i < count; ++i) out += "," + name;
+  return out;
+}
+
+TEST(CellWants, CountWhatAnAddAccepts) {
+  const kube::Objects networks = all({network("rail0", whereabouts_ipam("10.0.0.0/16"))});
+  const auto wants = [&](int count) {
+    return told(cell_wants(
+        all({pod_object("a", {{kNetworksKey, "rail0"}}), pod_object("b", {{kNetworksKey, times("rail0", count)}})}),
+        networks, {}));
+  };
+  EXPECT_EQ(wants(64), "10.0.0.1-10.0.255.254 65");
+  EXPECT_EQ(wants(65), "10.0.0.1-10.0.255.254 1");
+  EXPECT_EQ(wants(3000), "10.0.0.1-10.0.255.254 1");
+}
+
+TEST(CellWants, AreBoundedForANode) {
+  const kube::Objects networks = all({network("rail0", whereabouts_ipam("10.0.0.0/16"))});
+  std::vector<doc::Value> pods;
+  for (int i = 0; i < 100; ++i) pods.push_back(pod_object(fmt::format("p{}", i), {{kNetworksKey, times("rail0", 60)}}));
+  EXPECT_EQ(told(cell_wants(all(std::move(pods)), networks, {})), "10.0.0.1-10.0.255.254 4080");
+}
+
 TEST(CellWants, AreOfRangesThatNodesShareOnly) {
   const kube::Objects networks =
       all({network("local", R"({"type":"host-local","subnet":"10.0.0.0/24"})"), network("none", "{}"),
