@@ -7,7 +7,9 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include "agent/test_waits.h"
 #include "os/fake/disk.h"
 #include "os/fake/kernel.h"
 
@@ -156,12 +158,17 @@ TEST(Engine, EightInterfacesAreRemovedAtOnceAndTheNinthWaits) {
   std::vector<std::unique_ptr<Engine::Removal>> eight;
   for (int i = 0; i < 8; ++i) eight.push_back(rig.engine.removal());
   std::atomic<bool> removes = false;
+  std::atomic<pid_t> waits = 0;
   std::jthread ninth([&] {
+    waits = ::gettid();
     const auto removal = rig.engine.removal(std::chrono::hours(1));
     removes = true;
   });
-  const auto soon = std::chrono::steady_clock::now() + milliseconds(50);
-  while (!removes && std::chrono::steady_clock::now() < soon) std::this_thread::yield();
+  std::string before;
+  EXPECT_TRUE(eventually([&] {
+    const std::string now = waits != 0 ? sleep_of(waits) : "";
+    return !now.empty() && now == std::exchange(before, now);
+  }));
   EXPECT_FALSE(removes);
   eight.pop_back();
   ninth.join();

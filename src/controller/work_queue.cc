@@ -49,8 +49,8 @@ std::optional<Task> WorkQueue::take(std::stop_token stop) {
     if (order_.empty())
       changed_.wait(lock, stop, [&] { return !order_.empty(); });
     else
-      changed_.wait_for(lock, stop, order_.begin()->first - now,
-                        [&, first = order_.begin()->first] { return order_.empty() || order_.begin()->first < first; });
+      clock_.wait_for(lock, changed_, std::chrono::ceil<milliseconds>(order_.begin()->first - now), stop,
+                      [&, first = order_.begin()->first] { return order_.empty() || order_.begin()->first < first; });
   }
   return std::nullopt;
 }

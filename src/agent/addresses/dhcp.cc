@@ -271,9 +271,13 @@ struct Dhcp::Impl {
 
   void run() {
     while (!stopping()) {
-      Deadline next = std::min(work(), clock().now() + kLongestSleep);
+      // By the kernel's clock, which is not the one that wait_until() looks at where the kernel is a fake.
+      const Deadline next = work();
+      const auto rest = std::min<Deadline::duration>(next - clock().now(), kLongestSleep);
       std::unique_lock lock(mutex);
-      woken.wait_until(lock, next, [&] { return stop || changed; });
+      asleep = true;
+      woken.wait_for(lock, rest, [&] { return stop || changed; });
+      asleep = false;
       changed = false;
     }
   }
@@ -304,6 +308,7 @@ struct Dhcp::Impl {
   std::map<ipam::Owner, Entry> leases;
   std::mt19937 random{std::random_device{}()};
   bool changed = false;
+  bool asleep = false;
   bool stop = false;
   std::thread thread;
 };
@@ -341,6 +346,11 @@ void Dhcp::stop() {
 
 Deadline Dhcp::work() {
   return impl_->work();
+}
+
+bool Dhcp::asleep() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->asleep;
 }
 
 Result<cni::AddResult> Dhcp::acquire(const Request& request, Deadline deadline) {

@@ -37,9 +37,10 @@ class Dhcp {
   Result<void> start();
   void stop();
   // The parts of start(), for tests: restore() reads earlier leases, work() does what is due and returns when to call
-  // it again.
+  // it again. asleep(): the thread has done what is due and waits.
   Result<void> restore();
   os::Deadline work();
+  bool asleep() const;
 
   struct Request {
     ipam::Owner owner;         // state::Sandbox::key(), interface

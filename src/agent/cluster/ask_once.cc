@@ -2,6 +2,7 @@
 #include "agent/cluster/ask_once.h"
 
 #include <cerrno>
+#include <functional>
 #include <new>
 
 namespace railbed::agent {
@@ -32,16 +33,18 @@ Result<ObjectPtr> AskOnce::ask(const kube::Resource& resource, const kube::Objec
 
 Result<ObjectPtr> AskOnce::get(const kube::Resource& resource, const kube::ObjectKey& key) {
   const std::string path = TRY(kube::object_path(resource, key));
-  const auto end = std::chrono::steady_clock::now() + settings_.wait;
   std::unique_lock lock(mutex_);
+  const auto wait_until = [&](const std::function<bool()>& holds) {
+    return client_.clock().wait_for(lock, changed_, settings_.wait, stop_, holds);
+  };
   if (const auto known = flights_.find(path); known != flights_.end()) {
     const std::shared_ptr<Flight> flight = known->second;
-    if (!changed_.wait_until(lock, stop_, end, [&] { return flight->landed; })) return not_answered(path);
+    if (!wait_until([&] { return flight->landed; })) return not_answered(path);
     return flight->answer;
   }
   const auto flight = std::make_shared<Flight>();
   flights_[path] = flight;
-  if (changed_.wait_until(lock, stop_, end, [&] { return under_way_ < settings_.at_once; })) {
+  if (wait_until([&] { return under_way_ < settings_.at_once; })) {
     ++under_way_;
     lock.unlock();
     Result<ObjectPtr> answer = ask(resource, key);

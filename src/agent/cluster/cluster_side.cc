@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/cluster/cluster_side.h"
 
-#include <condition_variable>
-#include <mutex>
-
 #include "agent/cluster/cluster_objects.h"
 #include "agent/cluster/pod_events.h"
 #include "base/log.h"
@@ -16,7 +13,6 @@ using doc::Value;
 using std::chrono::milliseconds;
 
 constexpr int kWriters = 4;  // statuses at once: a slow network must not make a burst of pods wait for minutes
-constexpr milliseconds kStep{500};
 constexpr milliseconds kLastEvents{300};
 
 KeptCache::Settings cache_of(const kube::Resource& resource, kube::Trim trim, const std::string& fields,
@@ -131,9 +127,6 @@ void ClusterSide::stop() {
 }
 
 void ClusterSide::keep(Engine& engine, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any stopped;
-  std::unique_lock lock(mutex);
   bool resumed = false;
   do {
     for (KeptCache* cache : {&pods_, &networks_}) {
@@ -147,7 +140,7 @@ void ClusterSide::keep(Engine& engine, const std::stop_token& stop) {
         log::info(fmt::format("network-status of {} pods is written, which an earlier agent did not", *handed));
     }
     tell_trouble();
-  } while (!stopped.wait_for(lock, stop, kStep, [&] { return stop.stop_requested(); }));
+  } while (world_.client.clock().wait(settings_.keep_period, stop));
 }
 
 void ClusterSide::tell_trouble() {

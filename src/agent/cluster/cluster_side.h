@@ -33,7 +33,8 @@ class ClusterSide {
     StatusWriter::Settings statuses{};
     std::chrono::milliseconds longest_pause{10000};  // of a cache whose API server is away
     std::chrono::milliseconds save_pause{2000};
-    std::function<void()> changed = [] {};  // pods or networks have; in the threads of the caches
+    std::chrono::milliseconds keep_period{500};  // between two looks at what is to be saved and what is wrong
+    std::function<void()> changed = [] {};       // pods or networks have; in the threads of the caches
     // An API server that has just started refuses what it will allow; after this time it is no such moment any more.
     std::chrono::seconds denied_patience{60};
   };

@@ -13,7 +13,9 @@
 namespace railbed::agent {
 namespace {
 
+using std::chrono::hours;
 using std::chrono::milliseconds;
+using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -31,14 +33,15 @@ struct ClusterSideTest : testing::Test {
   std::unique_ptr<ipam::BlockSource> blocks = ipam::whole_ranges();
   DurableRecords records{disk, kDurableRecords, "boot-1"};
   Engine engine{kernel, *store, *blocks, records};
-  std::chrono::seconds denied_patience{60};
+  seconds denied_patience{60};
 
   void SetUp() override {
     server.before = [this](const kube::Request&) { return api(); };
   }
-  std::unique_ptr<ClusterSide> start() {
+  std::unique_ptr<ClusterSide> start() { return start(client, milliseconds(5)); }
+  std::unique_ptr<ClusterSide> start(kube::Client& over, milliseconds keep_period) {
     auto side = std::make_unique<ClusterSide>(
-        ClusterSide::World{client, server, disk, *store, events},
+        ClusterSide::World{over, server, disk, *store, events},
         ClusterSide::Settings{
             .node = "node1",
             .server = "https://10.0.0.1:6443",
@@ -48,6 +51,7 @@ struct ClusterSideTest : testing::Test {
             .statuses = {.first_pause = milliseconds(1), .longest_pause = milliseconds(4)},
             .longest_pause = milliseconds(5),
             .save_pause = milliseconds(0),
+            .keep_period = keep_period,
             .denied_patience = denied_patience});
     side->restore();
     side->start(engine);
@@ -83,16 +87,25 @@ TEST_F(ClusterSideTest, IsReadyOnceItKnowsPodsAndNetworks) {
 TEST_F(ClusterSideTest, TheFirstAddWaitsForTheFirstListAndNotForEver) {
   server.put(pod_path("a"), pod_object("a"));
   auto side = start();
-  side->wait_known(std::chrono::seconds(10));
+  side->wait_known(std::chrono::minutes(10));
   EXPECT_THAT(side->not_ready(), IsEmpty());
   side.reset();
   disk.put("/var/lib/railbed/cache/pods.json", "damaged");
   api.away = true;
-  side = start();
-  const auto began = std::chrono::steady_clock::now();
-  side->wait_known(milliseconds(30));
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
-  EXPECT_EQ(side->not_ready().size(), 1u) << "the other file is whole";
+  kube::fake::FakeClock told(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::Client slow(server, told, {.retry = {.tries = 1}});
+  const auto again = start(slow, hours(2));
+  std::atomic<bool> waited = false;
+  const std::jthread add([&] {
+    again->wait_known(seconds(30));
+    waited = true;
+  });
+  EXPECT_TRUE(waits_for(told, seconds(30)));
+  EXPECT_FALSE(waited);
+  told.advance(seconds(30));
+  EXPECT_TRUE(eventually([&] { return waited.load(); }));
+  EXPECT_EQ(again->not_ready().size(), 1u) << "the other file is whole";
+  told.advance(hours(1));  // whoever waits for longer is let go
 }
 
 TEST_F(ClusterSideTest, SaysWhyItIsNotReady) {
@@ -137,7 +150,7 @@ TEST_F(ClusterSideTest, ARightThatIsMissingIsNotReadyAfterAWhile) {
   ASSERT_TRUE(eventually([&] { return events.all().size() == 2; }));
   EXPECT_THAT(side->not_ready(), IsEmpty());
   side.reset();
-  denied_patience = std::chrono::seconds(-1);
+  denied_patience = seconds(-1);
   side = start();
   ASSERT_TRUE(eventually([&] { return side->not_ready().size() == 2; }));
   EXPECT_EQ(without_ages(side->not_ready().front()),
@@ -187,11 +200,18 @@ TEST_F(ClusterSideTest, AFailedAddBecomesOneEventAtThePod) {
 
 TEST_F(ClusterSideTest, EndsAtOnceWhileTheServerIsAway) {
   api.away = true;
-  auto side = start();
-  ASSERT_TRUE(eventually([&] { return !side->not_ready().empty(); }));
-  const auto began = std::chrono::steady_clock::now();
-  side->stop();
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+  kube::fake::FakeClock told(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::Client slow(server, told, {.retry = {.tries = 1}});
+  const auto side = start(slow, hours(2));
+  // The two caches, the four that write statuses, and the one that keeps: all wait for times that do not come.
+  EXPECT_TRUE(eventually([&] { return told.waiting() == 7; }));
+  std::atomic<bool> stopped = false;
+  const std::jthread end([&] {
+    side->stop();
+    stopped = true;
+  });
+  EXPECT_TRUE(eventually([&] { return stopped.load(); }));
+  told.advance(hours(3));  // whoever has waited on is let go
 }
 
 }  // namespace

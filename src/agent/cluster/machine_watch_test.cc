@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/test_waits.h"
 #include "facts/collect.h"
 #include "os/fake/kernel.h"
 
@@ -93,8 +94,7 @@ TEST_F(MachineWatchTest, AChangeThatCameTooSoonIsToldLater) {
   watch.expect(links_of_pfs(facts::collect(kernel_, {.node = "node1"})));
   const std::jthread thread([&](std::stop_token stop) { watch.run(std::move(stop)); });
   const auto until_told = [&](int number) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (told < number && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    (void)eventually([&] { return told >= number; });
     return told.load();
   };
   kernel_.set_carrier("eth0", false);

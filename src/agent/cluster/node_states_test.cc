@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/cluster/test_cluster.h"
 #include "agent/cluster/test_node.h"
 #include "doc/json.h"
 
@@ -51,11 +52,6 @@ class NodeStatesTest : public testing::Test {
   }
   void TearDown() override { stop(); }
 
-  bool until(const std::function<bool()>& is_so) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!is_so() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-    return is_so();
-  }
   std::string stored(const std::string& key) {
     const auto objects = api.objects();
     const auto found = objects.find(kStatePath);
@@ -83,17 +79,17 @@ class NodeStatesTest : public testing::Test {
 TEST_F(NodeStatesTest, AnOrderIsCarriedOutAndTold) {
   api.put(kStatePath, ours(node.state_of(two_policies(), 5)));
   start();
-  ASSERT_TRUE(until([&] { return stored("syncStatus") == "Succeeded"; }))
+  ASSERT_TRUE(eventually([&] { return stored("syncStatus") == "Succeeded"; }))
       << fmt::format("{}", states->reasons().size());
   const doc::Value object = api.objects().at(kStatePath);
   EXPECT_EQ(doc::number_in(*object.find("status"), "observedGeneration"), 5);
   EXPECT_EQ(object.find("status")->find("interfaces")->as_array()->size(), 2U);
-  ASSERT_TRUE(until([&] { return has_event("VfsChanged"); }));
+  ASSERT_TRUE(eventually([&] { return has_event("VfsChanged"); }));
   EXPECT_EQ(states->reasons(), std::vector<std::string>{});
   // Looks at the machine cost no writes.
   const size_t before = writes();
   const uint64_t passes = states->counters().node.passes;
-  ASSERT_TRUE(until([&] { return states->counters().node.passes > passes + 5; }));
+  ASSERT_TRUE(eventually([&] { return states->counters().node.passes > passes + 5; }));
   EXPECT_EQ(writes(), before);
   EXPECT_LE(before, 4U) << "InProgress, Succeeded and an event";
 }
@@ -102,18 +98,18 @@ TEST_F(NodeStatesTest, ChangesNothingWhileTheDaemonOfTheOtherOperatorIsHere) {
   api.put(kStatePath, ours(node.state_of(two_policies())));
   api.put(kDaemonPath, daemon_pod());
   start();
-  ASSERT_TRUE(until([&] { return has_event("StandsAside"); }));
+  ASSERT_TRUE(eventually([&] { return has_event("StandsAside"); }));
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
   EXPECT_EQ(stored("syncStatus"), "");
   EXPECT_TRUE(states->counters().node.aside);
   api.erase(kDaemonPath);
-  ASSERT_TRUE(until([&] { return stored("syncStatus") == "Succeeded"; }));
+  ASSERT_TRUE(eventually([&] { return stored("syncStatus") == "Succeeded"; }));
 }
 
 TEST_F(NodeStatesTest, ANodeStateOfTheOtherOperatorWaitsForTheNodesLabel) {
   api.put(kStatePath, node.state_of(two_policies()));
   start();
-  ASSERT_TRUE(until([&] { return states->counters().node.aside; }));
+  ASSERT_TRUE(eventually([&] { return states->counters().node.aside; }));
   EXPECT_EQ(
       states->reasons(),
       std::vector<std::string>{"railbed changes no VF here: its node state was written by the SR-IOV operator; label "
@@ -124,7 +120,7 @@ TEST_F(NodeStatesTest, ANodeStateOfTheOtherOperatorWaitsForTheNodesLabel) {
   labels.set("railbed.dev/managed", "true");
   labelled.find("metadata")->set("labels", std::move(labels));
   api.put("/api/v1/nodes/node1", labelled);
-  ASSERT_TRUE(until([&] { return stored("syncStatus") == "Succeeded"; }));
+  ASSERT_TRUE(eventually([&] { return stored("syncStatus") == "Succeeded"; }));
 }
 
 TEST_F(NodeStatesTest, WithoutAnApiServerWhatWasThereIsOfferedAndItSaysSo) {
@@ -136,11 +132,12 @@ TEST_F(NodeStatesTest, WithoutAnApiServerWhatWasThereIsOfferedAndItSaysSo) {
     return kube::unanswered(Code::kIo, kube::Delivery::kNotSent, "no route to host");
   };
   start();
-  ASSERT_TRUE(until([&] { return states->counters().node.passes >= 1 && states->reasons().size() == 1; }));
-  ASSERT_TRUE(until([&] { return states->reasons()[0].ends_with("no route to host"); })) << states->reasons()[0];
+  ASSERT_TRUE(eventually([&] { return states->counters().node.passes >= 1 && states->reasons().size() == 1; }));
+  ASSERT_TRUE(eventually([&] { return states->reasons()[0].ends_with("no route to host"); })) << states->reasons()[0];
   EXPECT_EQ(states->reasons()[0].find("no VF is changed while the API server does not answer: "), 0U);
   EXPECT_EQ(states->counters().silent, std::chrono::milliseconds(0));  // it was never heard
-  EXPECT_TRUE(until([&] { return states->counters().node.passes >= 4; })) << "the machine is looked at all the same";
+  EXPECT_TRUE(eventually([&] { return states->counters().node.passes >= 4; }))
+      << "the machine is looked at all the same";
   stop();
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
   EXPECT_EQ(node.offers.last(),
@@ -151,17 +148,17 @@ TEST_F(NodeStatesTest, WithoutAnApiServerWhatWasThereIsOfferedAndItSaysSo) {
 TEST_F(NodeStatesTest, ADeletedNodeStateRemovesNothingAndOneThatIsMadeAnewGetsItsStatus) {
   api.put(kStatePath, ours(node.state_of(two_policies())));
   start();
-  ASSERT_TRUE(until([&] { return stored("syncStatus") == "Succeeded"; }));
+  ASSERT_TRUE(eventually([&] { return stored("syncStatus") == "Succeeded"; }));
   const std::string before = node.everything();
   api.erase(kStatePath);
   const uint64_t passes = states->counters().node.passes;
-  ASSERT_TRUE(until([&] { return states->counters().node.passes > passes + 2; }));
+  ASSERT_TRUE(eventually([&] { return states->counters().node.passes > passes + 2; }));
   EXPECT_EQ(node.everything(), before);
   // By an operator that has just begun: it knows nothing of the node yet.
   doc::Value empty = ours(node.state_with(doc::Value::object(), 1));
   std::erase_if(*empty.as_object(), [](const doc::Value::Member& member) { return member.key == "status"; });
   api.put(kStatePath, empty);
-  ASSERT_TRUE(until([&] { return stored("syncStatus") == "Succeeded"; }));
+  ASSERT_TRUE(eventually([&] { return stored("syncStatus") == "Succeeded"; }));
   EXPECT_EQ(node.everything(), before);
 }
 

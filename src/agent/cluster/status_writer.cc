@@ -88,8 +88,8 @@ void StatusWriter::run(std::stop_token stop) {
     const auto one = next(now);
     if (one == queue_.end()) {
       // A put() wakes it up.
-      changed_.wait_for(lock, stop, std::max(until_next(now), std::chrono::milliseconds(1)),
-                        [&] { return next(client_.clock().now()) != queue_.end(); });
+      client_.clock().wait_for(lock, changed_, std::max(until_next(now), std::chrono::milliseconds(1)), stop,
+                               [&] { return next(client_.clock().now()) != queue_.end(); });
       continue;
     }
     one->being_written = true;

@@ -8,6 +8,7 @@
 namespace railbed::agent {
 namespace {
 
+using std::chrono::hours;
 using std::chrono::milliseconds;
 
 struct StatusWriterTest : testing::Test {
@@ -71,19 +72,29 @@ TEST_F(StatusWriterTest, TheLatestOfAPodWinsHoweverLongTheServerIsAway) {
 }
 
 TEST_F(StatusWriterTest, LeavesAServerAloneForAsLongAsItAsks) {
+  kube::fake::FakeClock told(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::Client slow(server, told, {.retry = {.tries = 1}});
+  StatusWriter patient(slow, {.first_pause = milliseconds(1), .longest_pause = hours(1)});
   server.put(pod_path("a"), pod_object("a"));
-  std::atomic<bool> busy = true;
+  const kube::Instant began = told.now();
+  std::mutex mutex;
+  std::vector<kube::Instant::duration> tries;
   server.before = [&](const kube::Request&) -> std::optional<kube::ApiError> {
-    if (!busy.exchange(false)) return std::nullopt;
+    const std::lock_guard lock(mutex);
+    tries.push_back(told.now() - began);
+    if (tries.size() > 1) return std::nullopt;
     kube::ApiError error = kube::refused("PATCH x", 429, "");
     error.retry_after = milliseconds(400);  // more than the client itself waits for
     return error;
   };
-  const auto began = std::chrono::steady_clock::now();
-  writer.put(status("a", "[1]"));
-  run(2);
-  ASSERT_TRUE(eventually([&] { return pending() == 0; }));
-  EXPECT_GE(std::chrono::steady_clock::now() - began, milliseconds(400));
+  patient.put(status("a", "[1]"));
+  std::vector<std::jthread> two;
+  for (int i = 0; i < 2; ++i) two.emplace_back([&](std::stop_token stop) { patient.run(stop); });
+  ASSERT_TRUE(waits_for(told, milliseconds(400)));
+  told.advance(milliseconds(399));
+  told.advance(milliseconds(1));
+  ASSERT_TRUE(eventually([&] { return patient.counters().pending == 0; }));
+  EXPECT_EQ(tries, (std::vector<kube::Instant::duration>{milliseconds(0), milliseconds(400)}));
   EXPECT_EQ(written("a"), "[1]");
 }
 
@@ -172,16 +183,22 @@ TEST_F(StatusWriterTest, NoMoreThanSaidWait) {
 }
 
 TEST_F(StatusWriterTest, StopsAtOnceWhileTheServerIsAway) {
+  kube::fake::FakeClock told(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::Client slow(server, told, {.retry = {.tries = 1}});
+  StatusWriter patient(slow, {.first_pause = hours(1), .longest_pause = hours(1)});
   server.put(pod_path("a"), pod_object("a"));
   server.before = [&](const kube::Request&) { return std::optional(away()); };
-  StatusWriter patient(client, {.first_pause = std::chrono::hours(1), .longest_pause = std::chrono::hours(1)});
   patient.put(status("a", "[1]"));
-  std::jthread thread([&](std::stop_token stop) { patient.run(stop); });
-  ASSERT_TRUE(eventually([&] { return patient.counters().failed == 1; }));
-  const auto began = std::chrono::steady_clock::now();
+  std::atomic<bool> ended = false;
+  std::jthread thread([&](std::stop_token stop) {
+    patient.run(stop);
+    ended = true;
+  });
+  ASSERT_TRUE(waits_for(told, std::chrono::minutes(45)));  // an hour's pause, with half of the chance
   thread.request_stop();
-  thread.join();
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(2));
+  EXPECT_TRUE(eventually([&] { return ended.load(); })) << "it waits for an hour that does not pass";
+  told.advance(hours(2));
+  EXPECT_EQ(patient.counters().failed, 1u) << "nothing was tried after the stop";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 // Threading: any. Failure: none.
 #pragma once
 
+#include <algorithm>
 #include <regex>
 #include <string>
 #include <thread>
@@ -11,7 +12,9 @@
 
 #include "agent/cluster/cluster_objects.h"
 #include "agent/cluster/cluster_source.h"
+#include "agent/test_waits.h"
 #include "kube/fake/api_server.h"
+#include "kube/fake/clock.h"
 #include "os/fake/disk.h"
 
 namespace railbed::agent {
@@ -69,15 +72,12 @@ inline std::string without_ages(const std::string& text) {
   return std::regex_replace(text, kAge, "$2N$1");
 }
 
-// Until it holds, for at most a minute.
-template <typename Condition>
-bool eventually(const Condition& condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::yield();
-  }
-  return true;
+// Until somebody waits for so long on this clock, which goes on when it is told (kube/fake/clock.h).
+inline bool waits_for(const kube::fake::FakeClock& clock, std::chrono::milliseconds period) {
+  return eventually([&] {
+    const std::vector<std::chrono::milliseconds> waits = clock.waits();
+    return std::ranges::find(waits, period) != waits.end();
+  });
 }
 
 inline kube::ApiError away() {

@@ -28,12 +28,18 @@ class Crew {
   static constexpr size_t kUsual = 16;
   // No job begun for so long, with jobs waiting: all threads are stuck.
   static constexpr std::chrono::milliseconds kStuck{100};
+  using Time = std::chrono::steady_clock::time_point;
 
   // At most `most` jobs are worked on at once; the others wait in the order in which they came.
   // `no_thread` is called, in the thread of give() or grow(), each time that a thread was needed and could not be had;
-  // with how many jobs wait for how many threads.
-  Crew(size_t most, std::function<void(T)> work, std::function<void(size_t jobs, size_t threads)> no_thread = {})
-      : most_(most), usual_(std::min(most, kUsual)), work_(std::move(work)), no_thread_(std::move(no_thread)) {
+  // with how many jobs wait for how many threads. `now` tells for how long they have.
+  Crew(size_t most, std::function<void(T)> work, std::function<void(size_t jobs, size_t threads)> no_thread = {},
+       std::function<Time()> now = std::chrono::steady_clock::now)
+      : most_(most),
+        usual_(std::min(most, kUsual)),
+        work_(std::move(work)),
+        no_thread_(std::move(no_thread)),
+        now_(std::move(now)) {
     add_thread();
   }
   // Waits for the jobs that were begun; those that wait are dropped.
@@ -53,7 +59,7 @@ class Crew {
       std::lock_guard lock(mutex_);
       waiting_.push_back(std::move(job));
       more = waiting_.size() > idle_ && threads_ < usual_;
-      if (waiting_.size() == 1) begun_ = Clock::now();  // it has waited for nobody yet
+      if (waiting_.size() == 1) begun_ = now_();  // it has waited for nobody yet
     }
     changed_.notify_one();
     if (more) add_thread();
@@ -61,17 +67,17 @@ class Crew {
 
   // Adds threads where all are stuck, twice as many each time that nothing has moved since. When to call it again;
   // nothing where no job waits.
-  std::optional<std::chrono::steady_clock::time_point> grow() {
+  std::optional<Time> grow() {
     size_t more = 0;
-    std::chrono::steady_clock::time_point again;
+    Time again;
     {
       std::lock_guard lock(mutex_);
       if (waiting_.size() <= idle_) return std::nullopt;
       again = begun_ + kStuck;
-      if (again <= Clock::now()) {
+      if (again <= now_()) {
         more = std::min({step_, waiting_.size(), most_ - threads_});
         step_ *= 2;
-        begun_ = Clock::now();
+        begun_ = now_();
         again = begun_ + kStuck;
       }
     }
@@ -86,7 +92,6 @@ class Crew {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kIdle{10};
 
   void add_thread() {
@@ -122,7 +127,7 @@ class Crew {
       }
       T job = std::move(waiting_.front());
       waiting_.pop_front();
-      begun_ = Clock::now();
+      begun_ = now_();
       lock.unlock();
       work_(std::move(job));
       lock.lock();
@@ -137,14 +142,15 @@ class Crew {
   const size_t usual_;
   const std::function<void(T)> work_;
   const std::function<void(size_t, size_t)> no_thread_;
+  const std::function<Time()> now_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::condition_variable ended_;
   std::deque<T> waiting_;
   size_t threads_ = 0;
   size_t idle_ = 0;
-  Clock::time_point begun_ = Clock::now();  // when a job was last begun, or came to be the first that waits
-  size_t step_ = 1;                         // how many threads to add when they are stuck
+  Time begun_ = now_();  // when a job was last begun, or came to be the first that waits
+  size_t step_ = 1;      // how many threads to add when they are stuck
   bool closed_ = false;
 };
 

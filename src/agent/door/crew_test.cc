@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/door/crew.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <future>
+#include <semaphore>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -47,27 +49,38 @@ TEST(Crew, TellsThatNoThreadCanBeHadAndDoesTheWorkAllTheSame) {
       testing::ExitedWithCode(42), "");
 }
 
-// Counted in looks and not in time: a busy machine makes fewer of them.
 TEST(Crew, HasAThreadForEachOfAHundredThatHangAfterAFewLooks) {
-  constexpr size_t kHung = 100;
+  using Hundred = Crew<int>;
   std::promise<void> free;
   std::shared_future<void> is_free = free.get_future().share();
-  std::atomic<size_t> begun = 0;
-  int looks = 0;
+  std::counting_semaphore<> begun(0);
+  std::atomic<Hundred::Time> now = Hundred::Time(std::chrono::hours(1));
   {
-    Crew<int> crew(256, [&](int) {
-      ++begun;
-      is_free.wait();
-    });
-    for (size_t i = 0; i < kHung; ++i) crew.give(0);
-    while (const auto again = crew.grow()) {
-      std::this_thread::sleep_until(*again);
-      ++looks;
+    Hundred crew(
+        256,
+        [&](int) {
+          begun.release();
+          is_free.wait();
+        },
+        {}, [&] { return now.load(); });
+    for (int i = 0; i < 100; ++i) crew.give(0);
+    const auto all_begin = [&](size_t jobs) {
+      bool all = true;
+      for (; all && jobs > 0; --jobs) all = begun.try_acquire_for(std::chrono::seconds(60));
+      return all;
+    };
+    bool all = all_begin(Hundred::kUsual);
+    for (const size_t more : {1, 2, 4, 8, 16, 32, 21}) {  // 84 more than usual
+      EXPECT_EQ(crew.grow(), now.load() + Hundred::kStuck) << "it is too soon";
+      EXPECT_FALSE(begun.try_acquire());
+      now = now.load() + Hundred::kStuck;
+      EXPECT_TRUE(crew.grow());
+      all = all && all_begin(more);
     }
-    while (begun < kHung) std::this_thread::yield();
+    EXPECT_TRUE(all);
+    EXPECT_EQ(crew.grow(), std::nullopt) << "no job waits";
     free.set_value();
   }
-  EXPECT_LE(looks, 42);  // 84 threads more than usual, 1, 2, 4, … at a time; one at a time takes 84
 }
 
 }  // namespace

@@ -94,14 +94,14 @@ struct HttpServer::Loop {
 
 const HttpReply& HttpServer::Loop::page(const std::string& path, const std::function<HttpReply()>& make) {
   const auto known = made.find(path);
-  if (known != made.end() && Clock::now() - known->second.at < options.page_age) return known->second.reply;
+  if (known != made.end() && options.now() - known->second.at < options.page_age) return known->second.reply;
   HttpReply reply;
   try {
     reply = make();
   } catch (const std::exception& thrown) {
     reply = {.status = 500, .body = fmt::format("{}\n", thrown.what())};
   }
-  return made.insert_or_assign(path, Made{std::move(reply), Clock::now()}).first->second.reply;
+  return made.insert_or_assign(path, Made{std::move(reply), options.now()}).first->second.reply;
 }
 
 void HttpServer::Loop::accept_some() {
@@ -109,14 +109,14 @@ void HttpServer::Loop::accept_some() {
     auto next = listener.accept();
     if (!next.has_value()) {
       poller.remove(listener.fd());
-      rest_until = Clock::now() + kAcceptRest;
+      rest_until = options.now() + kAcceptRest;
       return;
     }
     if (!next->has_value()) return;
     if (clients.size() >= options.most_clients) drop(clients.begin()->first);
     const uint64_t key = next_key++;
     Client& client = clients.emplace(key, Client{.connection = std::move(**next)}).first->second;
-    client.deadline = Clock::now() + options.client_time;
+    client.deadline = options.now() + options.client_time;
     if (!poller.add(client.connection.fd(), key, os::Await::kRead)) drop(key);
   }
 }
@@ -179,7 +179,7 @@ milliseconds HttpServer::Loop::until_next(Clock::time_point now) const {
 
 void HttpServer::Loop::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    for (const uint64_t key : poller.wait(until_next(Clock::now()))) {
+    for (const uint64_t key : poller.wait(until_next(options.now()))) {
       if (key == kListenerKey) accept_some();
       if (key == kWakerKey) waker.clear();
       const auto found = clients.find(key);
@@ -189,7 +189,7 @@ void HttpServer::Loop::run(const std::stop_token& stop) {
       else
         write(key, found->second);
     }
-    const auto now = Clock::now();
+    const auto now = options.now();
     drop_late(now);
     if (rest_until == Clock::time_point{} || rest_until > now) continue;
     rest_until = poller.add(listener.fd(), kListenerKey, os::Await::kRead) ? Clock::time_point{} : now + kAcceptRest;
@@ -199,8 +199,8 @@ void HttpServer::Loop::run(const std::stop_token& stop) {
 Result<std::unique_ptr<HttpServer>> HttpServer::open(const IpAddress& address, uint16_t port, HttpPages pages,
                                                      HttpOptions options) {
   os::TcpListener listener = TRY(os::TcpListener::open(address, port));
-  auto loop =
-      std::unique_ptr<Loop>(new Loop{.listener = std::move(listener), .pages = std::move(pages), .options = options});
+  auto loop = std::unique_ptr<Loop>(
+      new Loop{.listener = std::move(listener), .pages = std::move(pages), .options = std::move(options)});
   TRY(loop->poller.add(loop->listener.fd(), kListenerKey, os::Await::kRead));
   TRY(loop->poller.add(loop->waker.fd(), kWakerKey, os::Await::kRead));
   try {

@@ -36,6 +36,7 @@ struct HttpOptions {
   size_t most_clients = 64;
   std::chrono::milliseconds client_time{5'000};
   std::chrono::milliseconds page_age{1'000};
+  std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
 };
 
 class HttpServer {

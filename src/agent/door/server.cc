@@ -167,14 +167,14 @@ void Server::Loop::accept_some() {
     if (!next) {
       trouble(Trouble::kAccept, next.error().story());
       poller.remove(listener.fd());
-      rest_until = Clock::now() + kAcceptRest;
+      rest_until = options.now() + kAcceptRest;
       return;
     }
     if (!*next) return;
     const uint64_t key = next_key++;
     const auto peer = (*next)->peer();
     Client& client = clients.emplace(key, Client{.connection = std::move(**next)}).first->second;
-    client.deadline = Clock::now() + options.request_time;
+    client.deadline = options.now() + options.request_time;
     if (!peer || peer->uid != options.uid) {
       answer(key, client,
              failure_frame(cni::kInvalidEnvironment, fmt::format("the agent answers user {} only", options.uid),
@@ -276,7 +276,7 @@ void Server::Loop::answer(uint64_t key, Client& client, std::string frame) {
   bytes -= client.in.size();
   std::string().swap(client.in);
   client.state = Client::State::kWriting;
-  client.deadline = Clock::now() + options.request_time;
+  client.deadline = options.now() + options.request_time;
   client.out = std::move(frame);
   write(key, client);
 }
@@ -359,7 +359,7 @@ milliseconds Server::Loop::grow_crews() {
   milliseconds next = kLoopIdle;
   for (auto& [lane, crew] : crews)
     if (const auto again = crew.grow())
-      next = std::min(next, std::max(std::chrono::ceil<milliseconds>(*again - Clock::now()), milliseconds(1)));
+      next = std::min(next, std::max(std::chrono::ceil<milliseconds>(*again - options.now()), milliseconds(1)));
   return next;
 }
 
@@ -419,9 +419,9 @@ Server::Server(os::UnixListener listener, Handler handler, ServerOptions options
     loop->trouble(Trouble::kThreads,
                   fmt::format("no thread can be started: {} requests wait for {} threads", jobs, threads));
   };
-  loop_->crews.try_emplace(Lane::kPods, most, work, no_thread);
-  loop_->crews.try_emplace(Lane::kAddresses, most, work, no_thread);
-  loop_->crews.try_emplace(Lane::kQuestions, kMostQuestions, work, no_thread);
+  loop_->crews.try_emplace(Lane::kPods, most, work, no_thread, loop_->options.now);
+  loop_->crews.try_emplace(Lane::kAddresses, most, work, no_thread, loop_->options.now);
+  loop_->crews.try_emplace(Lane::kQuestions, kMostQuestions, work, no_thread, loop_->options.now);
 }
 Server::~Server() = default;
 
@@ -433,14 +433,15 @@ Result<Server::End> Server::run(std::stop_token stop) {
   Clock::time_point end = Clock::time_point::max();
   while (loop.accepting || loop.at_work > 0 || !loop.clients.empty()) {
     if (stop.stop_requested() && loop.accepting) {
-      end = Clock::now() + loop.options.time_to_end;
+      end = loop.options.now() + loop.options.time_to_end;
       loop.begin_stop();
       continue;
     }
-    const auto left = std::chrono::ceil<milliseconds>(std::min(end, Clock::now() + kLoopIdle) - Clock::now());
+    const auto left =
+        std::chrono::ceil<milliseconds>(std::min(end, loop.options.now() + kLoopIdle) - loop.options.now());
     if (left <= milliseconds(0)) return End::kCutOff;
-    loop.serve(std::min({left, loop.until_next(Clock::now()), loop.grow_crews()}));
-    const auto now = Clock::now();
+    loop.serve(std::min({left, loop.until_next(loop.options.now()), loop.grow_crews()}));
+    const auto now = loop.options.now();
     loop.drop_late(now);
     if (loop.rest_until != Clock::time_point{} && loop.rest_until <= now && loop.accepting) {
       loop.rest_until = {};

@@ -49,6 +49,7 @@ struct ServerOptions {
   std::function<Result<std::shared_ptr<void>>(const cni::Request&, os::Descriptor)> hold;
   // Answers whoever asks for cni::kAgentReport, in the thread of run(), so that a full house cannot keep it waiting.
   std::function<std::string()> report;
+  std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
 };
 
 class Server {

@@ -120,7 +120,9 @@ class FakeStream : public ByteStream {
       switch (server_.on_idle ? server_.on_idle() : ApiServer::Idle::kWait) {
         case ApiServer::Idle::kWait: {
           std::unique_lock lock(server_.mutex_);
+          const auto waits = server_.waiting_.insert(next_);
           server_.changed_.wait(lock, stop, [&] { return server_.events_.size() > next_; });
+          server_.waiting_.erase(waits);
           break;
         }
         case ApiServer::Idle::kAgain:
@@ -388,6 +390,11 @@ std::map<std::string, Value> ApiServer::objects() const {
 std::vector<std::string> ApiServer::requests() const {
   const std::lock_guard lock(mutex_);
   return requests_;
+}
+
+size_t ApiServer::waiting_streams() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.count(events_.size());
 }
 
 }  // namespace railbed::kube::fake

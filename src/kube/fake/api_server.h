@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,8 @@ class ApiServer : public Transport {
 
   std::map<std::string, doc::Value> objects() const;  // by path
   std::vector<std::string> requests() const;          // "GET /api/…?limit=…", in their order
+  // How many streams have told everything, to somebody who now waits for more.
+  size_t waiting_streams() const;
 
  private:
   friend class FakeStream;
@@ -84,6 +87,7 @@ class ApiServer : public Transport {
   std::map<std::string, doc::Value> objects_;
   std::map<std::string, doc::Value> applied_;  // by path and manager, for server-side apply
   std::vector<Event> events_;
+  std::multiset<size_t> waiting_;  // of each stream that waits: the first event that it has not told
   std::vector<std::string> requests_;
 };
 

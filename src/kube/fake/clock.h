@@ -7,7 +7,7 @@
 // Threading: any thread. Failure: none.
 #pragma once
 
-#include <set>
+#include <map>
 #include <vector>
 
 #include "kube/clock.h"
@@ -34,8 +34,8 @@ class FakeClock : public Clock {
       now_ += period;
       return true;
     }
-    const auto end = ends_.insert(now_ + period);
-    moved_.wait(lock, stop, [&] { return now_ >= *end; });
+    const auto end = ends_.emplace(now_ + period, &moved_);
+    moved_.wait(lock, stop, [&] { return now_ >= end->first; });
     leave(end);
     return !stop.stop_requested();
   }
@@ -43,10 +43,8 @@ class FakeClock : public Clock {
                 std::stop_token stop, const std::function<bool()>& holds) override {
     if (goes_ == Goes::kWithWaits) return changed.wait_for(lock, stop, period, holds);
     if (holds() || stop.stop_requested()) return holds();
-    const auto end = begin(period);
-    // The clock cannot announce itself by `changed`, which may be gone by then: it is looked at now and then.
-    while (!stop.stop_requested() && now() < *end)
-      if (changed.wait_for(lock, stop, milliseconds(1), holds)) break;
+    const auto end = begin(period, changed);
+    changed.wait(lock, stop, [&] { return holds() || now() >= end->first; });
     {
       const std::lock_guard own(mutex_);
       leave(end);
@@ -57,8 +55,15 @@ class FakeClock : public Clock {
   void advance(milliseconds period) {
     std::unique_lock lock(mutex_);
     now_ += period;
-    moved_.notify_all();
-    moved_.wait(lock, [&] { return ends_.empty() || *ends_.begin() > now_; });
+    // Again until they have: who has just looked at the clock and does not wait yet hears no announcement.
+    do {
+      for (const auto& [end, changed] : ends_) changed->notify_all();
+    } while (!moved_.wait_for(lock, milliseconds(1), [&] { return ends_.empty() || ends_.begin()->first > now_; }));
+  }
+  // With kWhenTold: how many wait now for a time.
+  size_t waiting() const {
+    const std::lock_guard lock(mutex_);
+    return ends_.size();
   }
   // How long each wait was to last, in the order in which they began.
   std::vector<milliseconds> waits() const {
@@ -67,12 +72,14 @@ class FakeClock : public Clock {
   }
 
  private:
-  using End = std::multiset<Instant>::iterator;
+  // By the end of a wait: what announces to it that the clock has moved. It is there for as long as the wait is.
+  using Ends = std::multimap<Instant, std::condition_variable_any*>;
+  using End = Ends::iterator;
 
-  End begin(milliseconds period) {
+  End begin(milliseconds period, std::condition_variable_any& changed) {
     const std::lock_guard lock(mutex_);
     waits_.push_back(period);
-    return ends_.insert(now_ + period);
+    return ends_.emplace(now_ + period, &changed);
   }
   void leave(End end) {
     ends_.erase(end);
@@ -84,7 +91,7 @@ class FakeClock : public Clock {
   std::condition_variable_any moved_;
   Instant now_{std::chrono::hours(1)};
   std::vector<milliseconds> waits_;
-  std::multiset<Instant> ends_;  // of the waits that last
+  Ends ends_;  // of the waits that last
 };
 
 }  // namespace railbed::kube::fake

@@ -8,7 +8,6 @@
 #include "kubelet/grpc/resource_server.h"
 #include "kubelet/grpc/status.h"
 #include "kubelet/soft_verbs.h"
-#include "os/ports/directory_watch.h"
 
 namespace railbed::kubelet {
 namespace {
@@ -18,11 +17,6 @@ using Time = std::chrono::steady_clock::time_point;
 
 constexpr milliseconds kFirstPause{50};
 constexpr milliseconds kLongestPause{1000};
-constexpr milliseconds kLookAnyway{5000};  // what is not announced is found then
-// After it has taken a registration the kubelet opens its stream at once.
-constexpr milliseconds kStreamOpens{500};
-// Between our answer to Allocate and the kubelet's own record of it.
-constexpr milliseconds kAdmission{5000};
 
 class Plugin : public DevicePlugin, public Allocations {
  public:
@@ -191,7 +185,7 @@ Result<plan::InUse> Plugin::allocated() {
                                     })
                                .context("asking the kubelet which VFs pods have"));
   const std::scoped_lock lock(mutex_);
-  if (listed) std::erase_if(answered_, [&](const auto& one) { return one.second + kAdmission <= now; });
+  if (listed) std::erase_if(answered_, [&](const auto& one) { return one.second + settings_.admission <= now; });
   for (const auto& [vf, when] : answered_) in_use.try_emplace(vf, "(a pod that is being admitted)");
   return in_use;
 }
@@ -272,7 +266,7 @@ Time Plugin::keep(const std::stop_token& stop) {
   }
   end(gone);
   look_for_new_kubelet();
-  Time next = std::chrono::steady_clock::now() + kLookAnyway;
+  Time next = std::chrono::steady_clock::now() + settings_.look;
   bool hangs = false;  // then the other resources need not wait for it, too
   for (const ServedPtr& one : all_served()) {
     if (stop.stop_requested()) return next;
@@ -290,7 +284,7 @@ Time Plugin::keep(const std::stop_token& stop) {
       hangs = !done.has_value() && done.error().code == Code::kTimeout;
       const std::scoped_lock lock(mutex_);
       one->problem = done.has_value() ? "" : done.error().story();
-      one->next_try = std::chrono::steady_clock::now() + (done.has_value() ? kStreamOpens : one->pause);
+      one->next_try = std::chrono::steady_clock::now() + (done.has_value() ? settings_.stream : one->pause);
       one->pause = std::min(one->pause * 2, kLongestPause);
     }
     next = std::min(next, std::max(one->next_try, now + kFirstPause));
@@ -341,10 +335,10 @@ std::vector<std::string> Plugin::problems() const {
 
 }  // namespace
 
-Result<std::unique_ptr<DevicePlugin>> DevicePlugin::start(const DevicePluginParts& parts,
-                                                          DevicePluginSettings settings) {
+Result<std::unique_ptr<DevicePlugin>> DevicePlugin::start(const DevicePluginParts& parts, DevicePluginSettings settings,
+                                                          std::unique_ptr<os::DirectoryWatch> watch) {
   silence_grpc();
-  auto watch = TRY(os::real_directory_watch());
+  if (watch == nullptr) watch = TRY(os::real_directory_watch());
   return std::make_unique<Plugin>(parts, std::move(settings), std::move(watch));
 }
 

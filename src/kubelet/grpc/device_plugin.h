@@ -22,6 +22,7 @@
 #include "kubelet/device_info.h"
 #include "kubelet/device_offers.h"
 #include "kubelet/pod_resources.h"
+#include "os/ports/directory_watch.h"
 #include "os/ports/disk.h"
 
 namespace railbed::kubelet {
@@ -30,8 +31,11 @@ struct DevicePluginSettings {
   std::string directory = "/var/lib/kubelet/device-plugins";  // with kubelet.sock, and our sockets beside it
   std::string checkpoint = kCheckpoint;
   std::string device_info = kDeviceInfoDirectory;
-  std::chrono::milliseconds call{1000};    // for each call to the kubelet
-  std::chrono::milliseconds notice{1000};  // for its streams to take a change
+  std::chrono::milliseconds call{1000};       // for each call to the kubelet
+  std::chrono::milliseconds notice{1000};     // for its streams to take a change
+  std::chrono::milliseconds stream{500};      // for its stream, which it opens once it has taken a registration
+  std::chrono::milliseconds admission{5000};  // between our answer to Allocate and the kubelet's own record of it
+  std::chrono::milliseconds look{5000};       // what is not announced is found then
 };
 
 struct DevicePluginParts {
@@ -42,9 +46,9 @@ struct DevicePluginParts {
 
 class DevicePlugin : public DeviceOffers {
  public:
-  // All parts must outlive it.
-  static Result<std::unique_ptr<DevicePlugin>> start(const DevicePluginParts& parts,
-                                                     DevicePluginSettings settings = {});
+  // All parts must outlive it. `watch` announces what comes and goes in the directory: inotify where none is given.
+  static Result<std::unique_ptr<DevicePlugin>> start(const DevicePluginParts& parts, DevicePluginSettings settings = {},
+                                                     std::unique_ptr<os::DirectoryWatch> watch = nullptr);
 
   // An ADD has ended: soft RDMA devices that it made have their numbers now.
   virtual void devices_made() = 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device plugin's thread while nothing happens.
 #include <atomic>
-#include <thread>
+#include <condition_variable>
+#include <mutex>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -24,20 +26,61 @@ class CountingDisk : public os::FakeDisk {
   std::atomic<int> looks = 0;
 };
 
+// Announces nothing but what wake() says, and keeps until when the keeper wanted to sleep.
+class ToldWatch : public os::DirectoryWatch {
+ public:
+  Result<void> watch(const std::string&) override { return {}; }
+  Result<void> next(os::Deadline deadline) override {
+    std::unique_lock lock(mutex_);
+    deadlines_.push_back(deadline);
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return woken_; });
+    woken_ = false;
+    return {};
+  }
+  void wake() override {
+    const std::scoped_lock lock(mutex_);
+    woken_ = true;
+    changed_.notify_all();
+  }
+  // Until the keeper has fallen asleep for so many times.
+  bool sleeps(size_t times) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return deadlines_.size() >= times; });
+  }
+  std::vector<os::Deadline> deadlines() {
+    const std::scoped_lock lock(mutex_);
+    return deadlines_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<os::Deadline> deadlines_;
+  bool woken_ = false;
+};
+
 TEST(Keeper, SleepsWhileNothingHappens) {
   TemporaryFolder folder;
   CountingDisk disk;
   os::MemoryFiles files;
   PodResourcesClient client{folder / "kubelet.sock"};
-  auto plugin = DevicePlugin::start({disk, files, client}, {.directory = folder.path(),
-                                                            .checkpoint = folder / "kubelet_internal_checkpoint",
-                                                            .device_info = folder / "devinfo"});
+  auto watch = std::make_unique<ToldWatch>();
+  ToldWatch& told = *watch;
+  const os::Deadline begun = std::chrono::steady_clock::now();
+  auto plugin = DevicePlugin::start({disk, files, client},
+                                    {.directory = folder.path(),
+                                     .checkpoint = folder / "kubelet_internal_checkpoint",
+                                     .device_info = folder / "devinfo"},
+                                    std::move(watch));
   ASSERT_TRUE(plugin.has_value());
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (disk.looks == 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  EXPECT_GE(disk.looks, 1);
-  EXPECT_LE(disk.looks, 10) << "what is not announced is looked for each 5 s";
+  ASSERT_TRUE(told.sleeps(1));
+  EXPECT_EQ(disk.looks, 1);
+  EXPECT_TRUE((*plugin)->offer({}).has_value());
+  ASSERT_TRUE(told.sleeps(2));
+  EXPECT_EQ(disk.looks, 2) << "a look for each time that it is woken";
+  for (const os::Deadline deadline : told.deadlines())
+    EXPECT_GE(deadline, begun + std::chrono::seconds(5)) << "what is not announced is looked for each 5 s";
 }
 
 }  // namespace

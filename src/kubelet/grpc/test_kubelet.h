@@ -83,9 +83,9 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
   }
 
   // Waits until the kubelet's list of the resource is this.
-  bool has(const std::string& resource, const Health& wanted, int seconds = 60) {
+  bool has(const std::string& resource, const Health& wanted) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(seconds), [&] {
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] {
       auto found = lists_.find(resource);
       return found != lists_.end() && health(found->second) == wanted;
     });
@@ -107,6 +107,11 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     const std::scoped_lock lock(mutex_);
     return taken_[resource];
   }
+  // Waits until it has taken one more list than so many.
+  bool takes_another(const std::string& resource, int taken) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return taken_[resource] > taken; });
+  }
   std::map<std::string, int> registrations() {
     const std::scoped_lock lock(mutex_);
     return registrations_;
@@ -118,7 +123,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     auto& container = *request.add_container_requests();
     for (const std::string& id : ids) container.add_devices_ids(id);
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(5));
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
     return stub_of(resource)->Allocate(&context, request, &answer);
   }
   std::vector<std::string> preferred(const std::string& resource, const std::vector<std::string>& available, int size) {
@@ -180,7 +185,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
                                                 grpc::InsecureChannelCredentials(), arguments);
     plugin->stub = v1beta1::DevicePlugin::NewStub(plugin->channel);
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
     v1beta1::DevicePluginOptions options;
     const grpc::Status status = plugin->stub->GetDevicePluginOptions(&context, {}, &options);
     if (!status.ok()) return status;
