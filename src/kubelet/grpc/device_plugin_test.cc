@@ -183,7 +183,7 @@ TEST_F(DevicePluginTest, WithdrawHasToldTheKubeletWhenItReturns) {
 // A kubelet that follows the list and does not read: what it was not handed, it may not know.
 TEST_F(DevicePluginTest, WithdrawSaysWhenTheKubeletDoesNotTakeIt) {
   const auto plugin = start_plugin({.notice = std::chrono::milliseconds(100)});
-  NodeDevices many = node_of(1, 250);  // a few lists of them are more than gRPC takes for a stream that nobody reads
+  NodeDevices many = node_of(10, 250);  // more than gRPC takes for a stream that nobody reads
   ASSERT_TRUE(plugin->offer(many));
   const std::string socket = folder / socket_name(kRail);
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(socket); }));
