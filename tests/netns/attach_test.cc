@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "attach/namespaces.h"
 #include "attach/test_networks.h"
 #include "scratch.h"
 
@@ -305,6 +306,7 @@ TEST_P(AttachTest, CopesWithANamespaceThatIsGone) {
   inside_.reset();
   pod_.reset();
   ASSERT_EQ(message(kernel_->netns().remove("pod")), "");
+  wait_for_end(netns_ref_of(store_->attachments()->front()).nsid);
   auto recovered = recover(*kernel_, *store_, soon());
   ASSERT_EQ(message(recovered), "");
   EXPECT_THAT(recovered->finished, testing::UnorderedElementsAre("default/a net1", "default/a net2"));

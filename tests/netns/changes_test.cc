@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "attach/attach.h"
+#include "attach/namespaces.h"
 #include "attach/test_networks.h"
 #include "scratch.h"
 
@@ -206,6 +207,7 @@ TEST_P(ChangesTest, AMasterOfThePod) {
 TEST_P(ChangesTest, AReusedPathIsAnotherNamespace) {
   make_master();
   ASSERT_EQ(message(attach(wanted("net1", {R"({"type":"macvlan","master":"v0"})"}))), "");
+  const std::optional<os::Nsid> ended = netns_ref_of(store_->attachments()->front()).nsid;
   inside_.reset();
   pod_.reset();
   ASSERT_EQ(message(kernel_->netns().remove("pod")), "");
@@ -216,6 +218,7 @@ TEST_P(ChangesTest, AReusedPathIsAnotherNamespace) {
                 {.kind = "macvlan", .name = IfName{"net1"}, .netns = pod_.get(), .parent = link(*host_, "v0").index})),
             "");
   EXPECT_THAT(check("net1"), HasSubstr("is another network namespace now"));
+  wait_for_end(ended);
   auto recovered = recover(*kernel_, *store_, soon());
   ASSERT_EQ(message(recovered), "");
   EXPECT_THAT(recovered->finished, ElementsAre("default/a@c1 net1"));

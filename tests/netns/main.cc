@@ -68,6 +68,13 @@ bool ScratchTest::has(os::LinkPort& port, const std::string& name) {
   return port.find(IfName{name}, os::WithVfs::kNo).has_value();
 }
 
+void ScratchTest::wait_for_end(const std::optional<os::Nsid>& nsid) {
+  ASSERT_TRUE(nsid.has_value());
+  const auto deadline = kernel_->clock().now() + std::chrono::seconds(90);
+  while (kernel_->netns().numbers().value().contains(*nsid) && kernel_->clock().now() < deadline)
+    kernel_->clock().wait_until(kernel_->clock().now() + std::chrono::milliseconds(10));
+}
+
 void ScratchTest::make_veth(const std::string& name, const std::string& peer) {
   os::NewLink pair{.kind = "veth", .name = IfName{name}};
   pair.peer_name = IfName{peer};

@@ -25,6 +25,9 @@ class ScratchTest : public testing::Test {
   // A veth pair in the "host" namespace.
   void make_veth(const std::string& name, const std::string& peer);
 
+  // Until the kernel says that the namespace with this number has ended, which may be a moment after its last holder.
+  void wait_for_end(const std::optional<os::Nsid>& nsid);
+
   virtual bool real() const { return true; }
 
   std::unique_ptr<os::Kernel> kernel_;

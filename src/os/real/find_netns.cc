@@ -15,6 +15,7 @@
 #include <linux/openat2.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -29,6 +30,12 @@ bool is_over(int sys_errno) {
   return sys_errno == ENOENT || sys_errno == ESRCH || sys_errno == ENOTDIR;
 }
 
+// A process with rights that this one lacks (PTRACE_MODE_READ of ptrace(2)), as the init of the machine that this one
+// is confined in: no pod's process has more than the agent.
+bool is_above(int sys_errno) {
+  return sys_errno == EACCES || sys_errno == EPERM;
+}
+
 bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -38,7 +45,7 @@ Result<std::vector<std::string>> entries(const std::string& folder) {
   std::vector<std::string> names;
   DIR* opened = ::opendir(folder.c_str());
   if (opened == nullptr) {
-    if (is_over(errno)) return names;
+    if (is_over(errno) || is_above(errno)) return names;
     return fail(system_error(errno, "list " + folder));
   }
   for (errno = 0; const dirent* entry = ::readdir(opened); errno = 0)
@@ -83,13 +90,16 @@ class Finder {
     return true;
   }
 
+  // What a link in /proc/PID/fd reads says where it was opened, so its file system is asked for.
   Result<bool> of_descriptors() {
+    struct stat nsfs{};
+    if (::stat("/proc/self/ns/net", &nsfs) != 0) return fail(system_error(errno, "stat /proc/self/ns/net"));
     for (const std::string& pid : processes_) {
       const std::string folder = "/proc/" + pid + "/fd";
       for (const std::string& number : TRY(entries(folder))) {
         const std::string path = folder + "/" + number;
-        std::error_code failure;
-        if (!std::filesystem::read_symlink(path, failure).string().starts_with("net:[") || failure) continue;
+        struct stat file{};
+        if (::stat(path.c_str(), &file) != 0 || file.st_dev != nsfs.st_dev) continue;
         if (!TRY(at(path))) return false;
       }
     }
@@ -99,7 +109,8 @@ class Finder {
  private:
   Result<bool> at(const std::string& path) {
     Descriptor fd(::open(path.c_str(), kOpen));
-    if (!fd && !is_over(errno) && errno != ELOOP && errno != ENXIO)
+    const bool of_process = path.starts_with("/proc/") && is_above(errno);
+    if (!fd && !is_over(errno) && !of_process && errno != ELOOP && errno != ENXIO)
       return fail(system_error(errno, "open network namespace " + path));
     return handed(std::move(fd), path);
   }
@@ -113,6 +124,7 @@ class Finder {
     const std::string path = "/proc/" + pid + "/ns/net";
     Descriptor fd(::open(path.c_str(), kOpen));
     if (fd) return handed(std::move(fd), path);
+    if (is_above(errno)) return true;
     if (!is_over(errno)) return fail(system_error(errno, "open network namespace " + path));
     const std::string threads = "/proc/" + pid + "/task";
     for (const std::string& thread : TRY(entries(threads)))
