@@ -7,7 +7,8 @@
 // Nothing is looked up twice: what is opened is asked for what it is, and that descriptor is handed on.
 //
 // Threading: any thread. Failure: Io, Denied: something that may be a namespace cannot be opened, so that "not found"
-// would say too much; what ended meanwhile is passed over, and so are processes that have more rights than this one. Source: namespaces(7), proc_pid_mountinfo(5), nsfs.
+// would say too much; what ended meanwhile is passed over, and so are processes that have more rights than this one.
+// Source: namespaces(7), proc_pid_mountinfo(5), nsfs.
 #pragma once
 
 #include <functional>
