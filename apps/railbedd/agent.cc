@@ -430,8 +430,10 @@ Result<int> run(AgentOptions& options, JoinCluster join) {
   };
   options.server.hold = [&](const cni::Request& request, os::Descriptor passed) -> Result<std::shared_ptr<void>> {
     if (!passed || request.netns.empty()) return std::shared_ptr<void>();
-    std::unique_ptr<os::Netns> netns = TRY(kernel->netns().take(passed.release(), request.netns));
-    return TRY(kernel->netns().hold(std::move(netns)));
+    // A name that was unmounted is a plain file: nothing is held then, and the handlers say what that means for a verb.
+    Result<std::unique_ptr<os::Netns>> netns = kernel->netns().take(passed.release(), request.netns);
+    if (!netns.has_value()) return std::shared_ptr<void>();
+    return TRY(kernel->netns().hold(*std::move(netns)));
   };
   options.server.report = [&] { return report(parts); };
   {
