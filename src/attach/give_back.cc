@@ -438,24 +438,6 @@ Result<std::vector<Attachment>> still_there(state::Store& store, const std::vect
   return there;
 }
 
-// A namespace whose last holder has just gone ends within milliseconds.
-constexpr std::chrono::milliseconds kEndWait{1000};
-constexpr std::chrono::milliseconds kEndStep{10};
-
-void look_and_wait(Host& host, Namespaces& spaces, const std::vector<NetnsRef>& refs, os::Deadline deadline) {
-  spaces.look();
-  os::Clock& clock = host.kernel().clock();
-  const os::Deadline end = std::min(deadline, clock.now() + kEndWait);
-  const auto may_end = [&](const NetnsRef& ref) {
-    const NetnsPlace& place = spaces.place_of(ref);
-    return place.state == NetnsState::kUnknown && !place.error.has_value() && ref.nsid.has_value();
-  };
-  while (std::ranges::any_of(refs, may_end) && clock.now() < end && !host.stop().stop_requested()) {
-    clock.wait_until(clock.now() + kEndStep);
-    spaces.ask_for_ends();
-  }
-}
-
 void add(GivenBack more, GivenBack& all) {
   std::ranges::move(more.done, std::back_inserter(all.done));
   std::ranges::move(more.orphans, std::back_inserter(all.orphans));
@@ -513,7 +495,7 @@ Result<GivenBack> give_back_anywhere(Host& host, state::Store& store, std::vecto
   if (!spaces.all_known()) spaces.ask_for_ends();
   if (!spaces.all_known()) {
     TRY(host.aside(Aside::kWait, [&] {
-      look_and_wait(host, spaces, refs, deadline);
+      spaces.look(deadline, host.stop());
       return Result<void>{};
     }));
     records = TRY(still_there(store, records));

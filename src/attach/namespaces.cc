@@ -7,6 +7,9 @@
 namespace railbed::attach {
 namespace {
 
+constexpr std::chrono::milliseconds kEndWait{1000};
+constexpr std::chrono::milliseconds kEndStep{10};
+
 bool is_unknown(const NetnsPlace& place) {
   return place.state == NetnsState::kUnknown;
 }
@@ -114,11 +117,20 @@ Result<void> Namespaces::find() {
   return {};
 }
 
-void Namespaces::look() {
+void Namespaces::look(os::Deadline deadline, const std::stop_token& stop) {
   ask_for_ends();
   if (const Result<void> found = find(); !found.has_value())
     for (auto& [ref, place] : places_)
       if (is_unknown(place) && !place.error.has_value()) place.error = found.error();
+  const auto may_end = [](const auto& one) {
+    return is_unknown(one.second) && !one.second.error.has_value() && one.first.nsid.has_value();
+  };
+  os::Clock& clock = kernel_.clock();
+  const os::Deadline end = std::min(deadline, clock.now() + kEndWait);
+  while (std::ranges::any_of(places_, may_end) && clock.now() < end && !stop.stop_requested()) {
+    clock.wait_until(clock.now() + kEndStep);
+    ask_for_ends();
+  }
 }
 
 }  // namespace railbed::attach

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -59,9 +60,10 @@ class Namespaces {
   void open(const std::vector<NetnsRef>& refs);
   // Whether none is kUnknown.
   bool all_known() const;
-  // Says of the others whether they have ended, and looks for those that have not. May take a second on a machine with
-  // many processes.
-  void look();
+  // Says of the others whether they have ended, and looks for those that have not. One whose last holder has just gone
+  // ends within milliseconds, so a second is waited for that at most, no longer than until `deadline` or `stop`. On a
+  // machine with many processes the look may take as long.
+  void look(os::Deadline deadline = os::Deadline::max(), const std::stop_token& stop = {});
   // Asks the kernel once more, of those that are still unknown, whether they have ended. Takes microseconds.
   void ask_for_ends();
 
