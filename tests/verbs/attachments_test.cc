@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed attachments and gc as programs, with a state that the test wrote.
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/pod/exec_records.h"
+#include "attach/namespaces.h"
 #include "attach/record.h"
 #include "attach/result.h"
 #include "cni/add_result.h"
@@ -22,6 +24,10 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+
+// A namespace that has ended: no other one gets its identity, and so high a number is given to none.
+const attach::NetnsRef kEnded{
+    .path = "/nowhere/gone", .identity = os::NetnsIdentity{.number = UINT64_MAX}, .nsid = os::Nsid{INT32_MAX}};
 
 class StateVerbs : public testing::Test {
  protected:
@@ -39,7 +45,10 @@ class StateVerbs : public testing::Test {
     auto kernel = os::real_kernel();
     auto store = state::open_store({.directory = state(), .boot_id = kernel->boot_id(), .command = "test"});
     ASSERT_TRUE(store.has_value()) << store.error().to_string();
-    const attach::Before before{.device = PciAddress::parse("ffff:ff:1f.7").value(), .name = "eth9"};
+    const attach::Before before{.device = PciAddress::parse("ffff:ff:1f.7").value(),
+                                .name = "eth9",
+                                .netns = kEnded.identity,
+                                .nsid = kEnded.nsid};
     ASSERT_TRUE((*store)->put_attachment({.pod = "ns/a@0123456789abcdef",
                                           .interface = "net1",
                                           .netns = "/nowhere/gone",
@@ -63,16 +72,17 @@ class StateVerbs : public testing::Test {
                                  .mac = "02:00:00:00:00:07",
                                  .mtu = 9000,
                                  .addresses = {*IpPrefix::parse("10.9.0.5/24")}};
-    const state::Attachment ours{.pod = "ns/a@0123456789abcdef",
-                                 .interface = "net1",
-                                 .netns = netns,
-                                 .network = "ns/rail",
-                                 .type = "macvlan",
-                                 .status = state::AttachmentStatus::kAttached,
-                                 .device = "eth1",
-                                 .resource = "",
-                                 .undo = "{}",
-                                 .result = attach::to_json(made)};
+    const state::Attachment ours{
+        .pod = "ns/a@0123456789abcdef",
+        .interface = "net1",
+        .netns = netns,
+        .network = "ns/rail",
+        .type = "macvlan",
+        .status = state::AttachmentStatus::kAttached,
+        .device = "eth1",
+        .resource = "",
+        .undo = attach::undo_text(attach::InterfaceSpec{}, {.netns = kEnded.identity, .nsid = kEnded.nsid}),
+        .result = attach::to_json(made)};
     if (!only_executed) {
       ASSERT_TRUE((*store)->put_attachment(ours));
     }
@@ -84,7 +94,7 @@ class StateVerbs : public testing::Test {
                                                        .args = "",
                                                        .path = {},
                                                        .config = "{}"},
-                                                      "1.0.0");
+                                                      "1.0.0", kEnded);
     agent::conclude(program, {.addresses = {{*IpPrefix::parse("10.1.0.5/16"), {}, {}}}});
     ASSERT_TRUE((*store)->put_attachment(program));
     ASSERT_TRUE((*store)->put_note("network-status/ns/a@0123456789abcdef", R"([{"name":"cbr0"}])"));

@@ -82,7 +82,7 @@ class Finder {
         .kind = is_of_program(record) ? LeftoverKind::kProgram : LeftoverKind::kInterface,
         .pod = record.pod,
         .what = record.interface,
-        .why = has_ended ? fmt::format("its namespace {} has ended", record.netns) : status_reason(record.status),
+        .why = has_ended ? fmt::format("its namespace {} is gone", record.netns) : status_reason(record.status),
         .netns = record.netns});
     if (has_ended || is_reached) return;
     found.removable = false;
