@@ -3,6 +3,7 @@
 #include "os/netlink/address_codec.h"
 #include "os/netlink/devlink_codec.h"
 #include "os/netlink/link_codec.h"
+#include "os/netlink/nsid_codec.h"
 #include "os/netlink/rdma_codec.h"
 #include "os/netlink/uevent_codec.h"
 
@@ -31,6 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     decode_address(message);
     decode_routes(message);
     decode_rule(message);
+    decode_nsid(message);
   }
   NetlinkMessage message{1, bytes};
   decode_rdma_device(message);
