@@ -342,13 +342,18 @@ int run(const char* program) {
     return 0;
   }
   // With standard output closed the next file that is opened would be in its place, and nobody would get the result.
+  // A DEL has no result.
   if (fcntl(STDOUT_FILENO, F_GETFD) < 0) {
-    put(STDERR_FILENO, "standard output is closed: a runtime reads the result there\n");
-    return 1;
+    const int nowhere = command == "DEL" ? open("/dev/null", O_WRONLY) : -1;
+    if (nowhere < 0) {
+      put(STDERR_FILENO, "standard output is closed; the runtime reads the result from it\n");
+      return 1;
+    }
+    if (nowhere != STDOUT_FILENO) dup2(nowhere, STDOUT_FILENO);
   }
   const Deadline until = deadline("RAILBED_TIMEOUT_MS", kDefaultTimeoutMs);
   for (char** entry = environ; *entry != nullptr; ++entry)
-    if (strncmp(*entry, "CNI_", 4) == 0 && strncmp(*entry, "CNI_RAILBED_NETNS=", 18) != 0)
+    if (strncmp(*entry, "CNI_", 4) == 0 && !std::string_view(*entry).starts_with(cni::kNetnsProof))
       request.environment.emplace_back(*entry);
   std::string why;
   if (!read_input(until, request.config, why)) return failed(kIo, why, "");

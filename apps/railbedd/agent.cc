@@ -197,8 +197,8 @@ Result<void> recover(Parts& parts, const AgentOptions& options) {
       trouble(parts, "recovery", failure.pod + " " + failure.interface, failure.error.story());
     if (!report.unreachable.empty())
       log::warn(
-          fmt::format("{} interfaces are of network namespaces that are not at their paths and have not ended: "
-                      "they stay as they are until a DEL comes or the kernel says so",
+          fmt::format("{} interfaces have a network namespace that is not at its path, but still exists; they stay "
+                      "attached until their DEL, or until it ends",
                       report.unreachable.size()));
     TRY(restore_programs(turn, parts.records));
     if (const int pods = TRY(agent::forget_empty_pods(turn.store())); pods > 0)
@@ -239,8 +239,9 @@ class Repeater {
       if (keeps_config_)
         if (auto kept = parts_.config.keep(); !kept.has_value()) tell("config", kept.error().story());
       if (auto fresh = parts_.in_use.refresh(); !fresh.has_value()) tell("in use", fresh.error().story());
-      for (const std::string& path : parts_.in_use.odd())
-        trouble(parts_, "odd", path, "its interfaces have more addresses than a pod's: only the first are set aside");
+      for (const std::string& path : parts_.in_use.take_odd())
+        trouble(parts_, "odd", path,
+                "more addresses than are reserved per namespace; the rest can be assigned to other pods");
       settle_ended();
       if (pages_ != nullptr)
         if (auto kept = pages_->keep(); kept.has_value() && *kept == agent::KeptPages::Kept::kNow)
@@ -255,11 +256,11 @@ class Repeater {
     for (const agent::EndedPod& pod : *settled) {
       if (!pod.failure.empty())
         trouble(parts_, "ended", pod.key,
-                "its network namespace has ended, and it could not be given back: " + pod.failure);
+                "network namespace ended; releasing its devices and addresses failed: " + pod.failure);
       else if (pod.del_came)
-        log::info(fmt::format("{}: its network namespace has ended: what it had as an orphan is free", pod.key));
+        log::info(fmt::format("{}: network namespace ended; orphaned devices and addresses released", pod.key));
       else
-        trouble(parts_, "no-del", pod.key, "its network namespace has ended and no DEL came: what it had is free");
+        trouble(parts_, "no-del", pod.key, "network namespace ended without a DEL; devices and addresses released");
     }
   }
   // Once, not every few seconds.

@@ -50,6 +50,7 @@ class PodTransaction {
     netns_ = TRY(kernel_.netns()
                      .open(request_.netns_path)
                      .hint("the pod's network namespace is gone: was the pod deleted meanwhile?"));
+    is_at_path_ = TRY(kernel_.netns().leads_to(request_.netns_path, *netns_));
     inside_ = TRY(kernel_.netns().links(*netns_));
     pod_.emplace(*netns_, *inside_);
     TRY(settle_unfinished());
@@ -94,10 +95,10 @@ class PodTransaction {
     for (const Attachment& record : TRY(attachments_of(store_, request_.pod)))
       if (is_orphan(record) && std::ranges::find(records, record.interface, &Attachment::interface) != records.end())
         return fail(Error{.code = Code::kConflict,
-                          .message = fmt::format("interface {} of an earlier network namespace of this pod is an "
-                                                 "orphan: {} is out of reach and has not ended",
+                          .message = fmt::format("interface {} of this pod is orphaned: its earlier network namespace "
+                                                 "{} was not found, but still exists",
                                                  record.interface, record.netns),
-                          .hint = "it ends with the last process, mount or socket that holds it; then ask again"});
+                          .hint = "retry after its last process, mount or socket is gone"});
     return {};
   }
 
@@ -190,8 +191,9 @@ class PodTransaction {
   }
 
   // This process holds the namespace open, so it still exists. But where its path leads elsewhere by now the runtime
-  // has given the pod up, or another one.
+  // has given the pod up, or another one. A runtime with mounts of its own has paths that never lead anywhere here.
   Result<void> still_there() {
+    if (!is_at_path_) return {};
     if (TRY(kernel_.netns().leads_to(request_.netns_path, *netns_))) return {};
     return fail(Code::kNotFound, "network namespace {} vanished while its interfaces were attached",
                 request_.netns_path);
@@ -257,6 +259,7 @@ class PodTransaction {
   os::Deadline deadline_;
   Host host_;
   std::shared_ptr<os::Netns> netns_;
+  bool is_at_path_ = false;  // in this process's own mounts, when the request began
   std::unique_ptr<os::LinkPort> inside_;
   std::optional<PodView> pod_;
   std::vector<state::AddressLease> leases_before_;  // the pod's

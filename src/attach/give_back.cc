@@ -411,15 +411,19 @@ Result<void> orphan(state::Store& store, const std::vector<Attachment>& records,
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   auto transaction = TRY(state::Transaction::begin(store));
   for (Attachment record : records) {
-    Before before = TRY(before_of(record));
-    if (before.orphaned_at_s.has_value()) continue;
-    before.orphaned_at_s = std::chrono::duration_cast<std::chrono::seconds>(now).count();
-    record.undo = undo_text(record.undo, before);
+    Result<Before> before = before_of(record);
+    if (!before.has_value()) {
+      out.failures.push_back({record.pod, record.interface, std::move(before.error())});
+      continue;
+    }
+    if (before->orphaned_at_s.has_value()) continue;
+    before->orphaned_at_s = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+    record.undo = undo_text(record.undo, *before);
     record.status = AttachmentStatus::kDetaching;
     TRY(store.put_attachment(record));
     out.notes.push_back(
-        fmt::format("interface {} is an orphan: network namespace {} is out of reach and has not ended; {} with it "
-                    "until it has",
+        fmt::format("interface {} is orphaned: network namespace {} was not found, but still exists; {} reserved until "
+                    "it ends",
                     record.interface, record.netns,
                     record.device.empty() ? "its addresses stay" : record.device + " and its addresses stay"));
     out.orphans.push_back(std::move(record));

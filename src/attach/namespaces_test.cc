@@ -120,15 +120,16 @@ TEST_F(OrphanTest, KeepsDeviceAndAddressUntilItsNamespaceHasEnded) {
   EXPECT_EQ(report->detached, 0);
   EXPECT_EQ(report->orphaned, 1);
   EXPECT_THAT(report->notes,
-              ElementsAre("interface net1 is an orphan: network namespace /run/netns/pod is out of reach and has not "
-                          "ended; eth1 and its addresses stay with it until it has"));
+              ElementsAre("interface net1 is orphaned: network namespace /run/netns/pod was not found, but still "
+                          "exists; eth1 and its addresses stay reserved until it ends"));
   ASSERT_EQ(store->attachments()->size(), 1u);
   EXPECT_TRUE(is_orphan(store->attachments()->front()));
   EXPECT_EQ(store->all_leases()->size(), 1u);
 
   // Nobody else gets them, and a second DEL changes nothing.
   make("next");
-  EXPECT_THAT(message(attach("default/b", "next")), HasSubstr("eth1 is an orphan of pod default/a, interface net1"));
+  EXPECT_THAT(message(attach("default/b", "next")),
+              HasSubstr("eth1 is reserved for orphaned interface net1 of pod default/a"));
   report = detach_pod(kernel, *store, "default/a", soon());
   ASSERT_EQ(message(report), "");
   EXPECT_EQ(report->orphaned, 0);

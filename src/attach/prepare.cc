@@ -248,10 +248,10 @@ class NewPreparation : Preparation {
       return Error{.code = Code::kConflict,
                    .message = fmt::format("{} belongs to pod {}, interface {}", what(), other.pod, other.interface)};
     return Error{.code = Code::kConflict,
-                 .message = fmt::format("{} is an orphan of pod {}, interface {}: its DEL came, and its network "
-                                        "namespace has neither been found nor ended",
-                                        what(), other.pod, other.interface),
-                 .hint = "it is free once that namespace ends, with the last process, mount or socket that holds it"};
+                 .message = fmt::format("{} is reserved for orphaned interface {} of pod {}: after its DEL, the pod's "
+                                        "network namespace was not found, but still exists",
+                                        what(), other.interface, other.pod),
+                 .hint = "it is released when the last process, mount or socket of that namespace is gone"};
   }
 
   std::string device_text() const {

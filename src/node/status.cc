@@ -71,7 +71,7 @@ InterfaceStatus interface_of(const state::Attachment& attachment, const facts::N
       interface.state = "attached";
       break;
     case state::AttachmentStatus::kDetaching:
-      interface.state = attach::is_orphan(attachment) ? "orphan" : "being detached";
+      interface.state = attach::is_orphan(attachment) ? "orphaned" : "being detached";
       break;
   }
   if (const facts::Nic* pf = pf_of_vf(facts, attachment.device)) {

@@ -38,7 +38,7 @@ struct InterfaceStatus {
   std::string rdma;
   bool soft = false;
   std::vector<std::string> addresses;
-  // "attached", "being attached", "being detached"; "orphan": its DEL came, and its namespace has not ended.
+  // "attached", "being attached", "being detached"; "orphaned": after its DEL, its namespace still exists.
   std::string state;
 };
 

@@ -462,22 +462,23 @@ TEST_P(NetnsTest, WhatIsHeldIsOpenedWhereverItsPathLeads) {
   EXPECT_FALSE(port.is_own("/run/netns/pod").value());
 }
 
+// Where a look through the machine finds the namespace; empty: nowhere.
+std::string place_of(NetnsPort& port, const NetnsIdentity& wanted) {
+  std::string where;
+  const auto look = [&](std::unique_ptr<Netns> netns, const NetnsIdentity& who) -> Result<bool> {
+    if (who == wanted) where = netns->path();
+    return where.empty();
+  };
+  EXPECT_EQ(message(port.visit({}, look)), "");
+  return where;
+}
+
 TEST_P(NetnsTest, IsFoundAtItsNameAndWithoutOne) {
   NetnsPort& port = kernel_->netns();
   const NetnsIdentity pod = port.identity(*pod_).value();
-  const auto found = [&] {
-    std::string where;
-    EXPECT_EQ(message(port.visit({},
-                                 [&](std::unique_ptr<Netns> netns, const NetnsIdentity& who) -> Result<bool> {
-                                   if (who == pod) where = netns->path();
-                                   return where.empty();
-                                 })),
-              "");
-    return where;
-  };
-  EXPECT_EQ(found(), "/run/netns/pod");
+  EXPECT_EQ(place_of(port, pod), "/run/netns/pod");
   ASSERT_EQ(message(port.remove("pod")), "");
-  EXPECT_TRUE(found().starts_with("/proc/")) << found();  // this process has a descriptor of it
+  EXPECT_TRUE(place_of(port, pod).starts_with("/proc/")) << place_of(port, pod);  // this process has a descriptor of it
 }
 
 // Held by a mount that only another mount namespace has, as CRI-O's, and by no process.
@@ -492,13 +493,7 @@ TEST_F(RealNetnsTest, IsFoundWhereOnlyAnotherMountNamespaceHasIt) {
   ASSERT_EQ(message(port.remove("pod")), "");
   inside_.reset();
   pod_.reset();
-  std::string where;
-  EXPECT_EQ(message(port.visit({},
-                               [&](std::unique_ptr<Netns> netns, const NetnsIdentity& who) -> Result<bool> {
-                                 if (who == pod) where = netns->path();
-                                 return where.empty();
-                               })),
-            "");
+  const std::string where = place_of(port, pod);
   EXPECT_TRUE(where.ends_with("/root/run/kept/p")) << where;
   (void)std::system("pkill -f '^sleep 60$'; umount /run/kept");
 }

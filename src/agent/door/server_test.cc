@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstring>
 #include <filesystem>
 #include <thread>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -105,6 +107,22 @@ class Client {
         wait(POLLIN);
     }
   }
+  // The descriptors go with the first byte, as the shim's (cni/wire.h).
+  void send_with(std::string_view bytes, const std::vector<int>& descriptors) {
+    std::vector<char> control(CMSG_SPACE(sizeof(int) * descriptors.size()));
+    iovec part{.iov_base = const_cast<char*>(bytes.data()), .iov_len = bytes.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* passed = CMSG_FIRSTHDR(&message);
+    passed->cmsg_level = SOL_SOCKET;
+    passed->cmsg_type = SCM_RIGHTS;
+    passed->cmsg_len = CMSG_LEN(sizeof(int) * descriptors.size());
+    std::memcpy(CMSG_DATA(passed), descriptors.data(), sizeof(int) * descriptors.size());
+    ASSERT_EQ(sendmsg(connection_.fd(), &message, 0), static_cast<ssize_t>(bytes.size()));
+  }
   void await_answer() { wait(POLLIN); }
   void finish_writing() { shutdown(connection_.fd(), SHUT_WR); }
   cni::WireAnswer answer() {
@@ -152,6 +170,51 @@ TEST(Server, AnswersWhateverTheFrameIsCutInto) {
   half_closed.send(whole);
   half_closed.finish_writing();
   EXPECT_EQ(half_closed.answer().output, "c:config");
+}
+
+uint64_t file_number(int descriptor) {
+  struct stat file{};
+  return fstat(descriptor, &file) == 0 ? file.st_ino : 0;
+}
+
+// What the shim opened is what the request is about, for as long as it is worked on.
+TEST(Server, HoldsThePassedDescriptorUntilTheAnswer) {
+  const SocketFolder folder;
+  const os::Descriptor file(::open((folder / "netns").c_str(), O_RDWR | O_CREAT, 0600));
+  const os::Descriptor other(::open((folder / "other").c_str(), O_RDWR | O_CREAT, 0600));
+  std::weak_ptr<void> held;
+  std::vector<uint64_t> passed;
+  Agent agent([&](const cni::Request&) { return Reply{held.expired() ? 1 : 0, ""}; },
+              {.hold = [&](const cni::Request&, os::Descriptor descriptor) -> Result<std::shared_ptr<void>> {
+                passed.push_back(descriptor ? file_number(descriptor.get()) : 0);
+                auto kept = std::make_shared<os::Descriptor>(std::move(descriptor));
+                held = kept;
+                return std::shared_ptr<void>(kept);
+              }});
+  const std::vector<std::vector<int>> sent = {{file.get()}, {file.get(), other.get()}};
+  for (const std::vector<int>& descriptors : sent) {
+    Client client(agent.path());
+    client.send_with(frame("CHECK"), descriptors);
+    EXPECT_EQ(client.answer().status, 0);
+  }
+  Client without(agent.path());
+  without.send(frame("CHECK"));
+  EXPECT_EQ(without.answer().status, 0);
+  agent.stop();
+  agent.join();
+  EXPECT_EQ(passed, (std::vector<uint64_t>{file_number(file.get()), file_number(file.get()), 0}));
+  EXPECT_TRUE(held.expired());
+}
+
+TEST(Server, ARequestWhoseNamespaceCannotBeHeldIsRefused) {
+  Agent agent(echo, {.hold = [](const cni::Request&, os::Descriptor) -> Result<std::shared_ptr<void>> {
+                return fail(Code::kBusy, "in use");
+              }});
+  Client client(agent.path());
+  client.send(frame("ADD"));
+  const cni::WireAnswer answer = client.answer();
+  EXPECT_EQ(answer.status, 1);
+  EXPECT_THAT(answer.output, testing::HasSubstr("in use"));
 }
 
 TEST(Server, Serves200AtOnceEachItsOwn) {

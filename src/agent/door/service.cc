@@ -32,41 +32,43 @@ bool is_of_a_pod(const cni::Request& request) {
          !request.netns.empty();
 }
 
-// Whether what is at CNI_NETNS now is what was there when a kept DEL came (cni::kNetnsProof).
-Result<bool> is_as_it_was(os::Kernel& kernel, const cni::Request& request) {
-  const std::string& proof = request.netns_proof;
+using Held = std::shared_ptr<os::NetnsPort::Hold>;
+
+// The namespace of a pod's request, held for as long as the result lives: what is checked here is what is changed
+// later. Null: there is none at its path, which the handlers deal with.
+cni::Outcome<Held> hold_pod(os::Kernel& kernel, const cni::Request& request) {
+  Result<std::unique_ptr<os::Netns>> netns = kernel.netns().open(request.netns);
+  if (!netns.has_value() && netns.error().code == Code::kNotFound) return Held();
+  if (!netns.has_value()) return std::unexpected(cni::failure_of(netns.error()));
+  return TRY_CNI(kernel.netns().hold(*std::move(netns)));
+}
+
+// Whether this is the namespace that the shim saw when a kept DEL came (cni::kNetnsProof).
+Result<bool> is_proven(os::Kernel& kernel, const os::Netns& netns, const std::string& proof) {
   const size_t blank = proof.find(' ');
   if (blank == std::string::npos || proof.substr(0, blank) != kernel.boot_id()) return false;
   const size_t colon = std::min(proof.find(':', blank), proof.size());
   const std::string kind = proof.substr(blank + 1, colon - blank - 1);
   const uint64_t number = std::strtoull(proof.c_str() + std::min(colon + 1, proof.size()), nullptr, 16);
-  const auto netns = kernel.netns().open(request.netns);
-  if (!netns.has_value() && netns.error().code == Code::kNotFound) return false;
-  if (!netns.has_value()) return fail(Error(netns.error()));
-  if (kind == "id") return TRY(kernel.netns().identity(**netns)) == os::NetnsIdentity{.number = number};
-  return kind == "file" && TRY(kernel.netns().file_number(**netns)) == number;
+  if (kind == "id") return TRY(kernel.netns().identity(netns)) == os::NetnsIdentity{.number = number};
+  return kind == "file" && TRY(kernel.netns().file_number(netns)) == number;
 }
 
-// The namespace of a pod's request, held for as long as the result lives: what is looked at here is what is changed
-// later. Null: there is none at its path, which the handlers deal with. A runtime's mistake, or /proc/PID/ns/net of a
-// process id that was reused: changes meant for a pod must never reach the host. Whatever keeps this from being known
-// refuses, too.
-cni::Outcome<std::shared_ptr<os::NetnsPort::Hold>> hold_pod(os::Kernel& kernel, const cni::Request& request) {
-  os::NetnsPort& port = kernel.netns();
-  std::shared_ptr<os::NetnsPort::Hold> held;
-  Result<std::unique_ptr<os::Netns>> netns = port.open(request.netns);
-  if (netns.has_value())
-    held = TRY_CNI(port.hold(*std::move(netns)));
-  else if (netns.error().code != Code::kNotFound)
-    return std::unexpected(cni::failure_of(netns.error()));
-  const Result<bool> own = port.is_own(request.netns);
+cni::Request without_netns(cni::Request request) {
+  request.netns.clear();
+  return request;
+}
+
+// A runtime's mistake, or /proc/PID/ns/net of a process id that was reused: changes meant for a pod must never reach
+// the host. Any error that hides which namespace it is refuses, too.
+cni::Outcome<void> refuse_own(os::Kernel& kernel, const cni::Request& request) {
+  const Result<bool> own = kernel.netns().is_own(request.netns);
   if (!own.has_value() && own.error().code != Code::kNotFound) return std::unexpected(cni::failure_of(own.error()));
-  if (own.has_value() && *own)
-    return std::unexpected(cni::Failure{
-        .code = cni::kInvalidNetns,
-        .message = fmt::format("CNI_NETNS {} is the host's own network namespace; nothing was changed", request.netns),
-        .details = "the runtime must give the namespace of the pod"});
-  return held;
+  if (!own.has_value() || !*own) return {};
+  return std::unexpected(cni::Failure{
+      .code = cni::kInvalidNetns,
+      .message = fmt::format("CNI_NETNS {} is the host's own network namespace; nothing was changed", request.netns),
+      .details = "the runtime must give the namespace of the pod"});
 }
 
 Reply failed(const cni::Failure& failure, const std::string& version) {
@@ -105,19 +107,18 @@ Reply Service::answer(Backends& backends, const cni::Request& request) {
                    .message = "an earlier agent, which is gone, executed the plugin that asks",
                    .details = "the runtime tries the pod again"},
                   version);
-  if (!request.netns_proof.empty() && !request.netns.empty()) {
-    const Result<bool> same = is_as_it_was(backends.engine.kernel(), request);
-    if (!same.has_value()) return failed(cni::failure_of(same.error()), version);
-    cni::Request alone = request;
-    alone.netns_proof.clear();
-    if (!*same) alone.netns.clear();
-    return answer(backends, alone);
-  }
-  std::shared_ptr<os::NetnsPort::Hold> held;
+  Held held;
   if (is_of_a_pod(request)) {
-    auto pod = hold_pod(backends.engine.kernel(), request);
+    os::Kernel& kernel = backends.engine.kernel();
+    cni::Outcome<Held> pod = hold_pod(kernel, request);
     if (!pod.has_value()) return failed(pod.error(), version);
     held = *std::move(pod);
+    if (!request.netns_proof.empty() && held != nullptr) {
+      const Result<bool> proven = is_proven(kernel, held->netns(), request.netns_proof);
+      if (!proven.has_value()) return failed(cni::failure_of(proven.error()), version);
+      if (!*proven) return answer(backends, without_netns(request));
+    }
+    if (auto refused = refuse_own(kernel, request); !refused.has_value()) return failed(refused.error(), version);
   }
   if (request.command == cni::Command::kStatus && backends.readiness != nullptr)
     if (const auto reasons = backends.readiness->reasons(); !reasons.empty())

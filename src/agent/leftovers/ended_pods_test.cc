@@ -86,7 +86,7 @@ TEST_F(EndedPodsTest, AnOrphanIsGivenBackAsSoonAsItsNamespaceHasEnded) {
   EXPECT_TRUE(attach::is_orphan(store->attachments()->front()));
   EXPECT_EQ(store->all_leases()->size(), 1u);
   EXPECT_EQ(files_of_host_local(), 1);
-  EXPECT_THAT(add("c2"), HasSubstr("eth1 is an orphan of pod"));
+  EXPECT_THAT(add("c2"), HasSubstr("eth1 is reserved for orphaned interface net1 of pod"));
   EXPECT_TRUE(ended.settle()->empty());
   kernel.end_hidden_netns();
   const auto settled = ended.settle().value();

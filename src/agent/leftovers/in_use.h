@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/engine.h"
@@ -62,8 +63,8 @@ class InUse {
   Result<size_t> start();
   // Frees what is in use no more; for every few seconds. Does start() where that has failed.
   Result<void> refresh();
-  // Namespaces with more addresses than are set aside, as the last look found them.
-  const std::vector<std::string>& odd() const { return odd_; }
+  // Namespaces with more addresses than are set aside, of each look once.
+  std::vector<std::string> take_odd() { return std::exchange(odd_, {}); }
 
  private:
   Result<void> find(Engine::Turn& turn);

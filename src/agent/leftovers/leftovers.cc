@@ -86,10 +86,9 @@ class Finder {
         .netns = record.netns});
     if (has_ended || is_reached) return;
     found.removable = false;
-    found.why = fmt::format("{}its namespace {} is out of reach and has not ended",
-                            attach::is_orphan(record) ? "an orphan: its DEL came, " : "", record.netns);
-    found.hint =
-        "its device and addresses stay the pod's until it ends, with the last process, mount or socket that holds it";
+    found.why = fmt::format("{}namespace {} was not found, but still exists",
+                            attach::is_orphan(record) ? "orphaned after its DEL: " : "", record.netns);
+    found.hint = "device and addresses stay reserved until its last process, mount or socket is gone";
   }
 
   // After a reboot the runtime sends DEL for what it still has.

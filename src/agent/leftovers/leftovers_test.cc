@@ -158,7 +158,7 @@ TEST_F(LeftoversTest, AnOrphanIsShownAndStays) {
   ASSERT_THAT(found(), ElementsAre("interface net1"));
   EXPECT_FALSE(leftovers[0].removable);
   EXPECT_EQ(leftovers[0].why,
-            fmt::format("an orphan: its DEL came, its namespace {} is out of reach and has not ended", kGone));
+            fmt::format("orphaned after its DEL: namespace {} was not found, but still exists", kGone));
   remove();
   EXPECT_FALSE(leftovers[0].removed);
   EXPECT_EQ(store->attachments()->size(), 1u);

@@ -74,10 +74,10 @@ cni::Outcome<void> leads_to_pod(os::Kernel& kernel, const Execution& execution, 
                                 std::string_view when) {
   if (netns == nullptr || TRY_CNI(kernel.netns().leads_to(execution.netns, *netns))) return {};
   return std::unexpected(failure(cni::kInvalidNetns,
-                                 fmt::format("plugin {}: CNI_NETNS {} came to lead to another network namespace {} it "
-                                             "ran; it is told to undo what it did, without a namespace",
+                                 fmt::format("plugin {}: CNI_NETNS {} was replaced by another network namespace {} "
+                                             "the plugin ran; its DEL gets no namespace",
                                              execution.type, execution.netns, when),
-                                 "something mounts over that path, or removes it, while the pod is started"));
+                                 "check what mounts over that path, or removes it, while pods start"));
 }
 
 }  // namespace

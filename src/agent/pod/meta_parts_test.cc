@@ -111,8 +111,8 @@ TEST(Exec, FailsWhereThePathLeadsElsewhereWhileThePluginRuns) {
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().code, cni::kInvalidNetns);
   EXPECT_EQ(result.error().message,
-            "plugin bridge: CNI_NETNS /run/netns/a came to lead to another network namespace while it ran; it is told "
-            "to undo what it did, without a namespace");
+            "plugin bridge: CNI_NETNS /run/netns/a was replaced by another network namespace while the plugin ran; its "
+            "DEL gets no namespace");
 }
 
 TEST(Exec, TellsWhatAPluginSaid) {

@@ -53,7 +53,7 @@ Result<std::shared_ptr<NetnsPort::Hold>> NetnsPort::hold(std::unique_ptr<Netns> 
   if (const auto found = held_.find(path); found != held_.end())
     if (std::shared_ptr<Hold> there = found->second.lock()) {
       if (TRY(identity(there->netns())) == wanted) return there;
-      return fail(Code::kBusy, "another request is being worked on in another network namespace that was at {}", path);
+      return fail(Code::kBusy, "{} is in use by another request, for a different network namespace", path);
     }
   auto made = std::make_shared<Hold>(std::move(netns));
   held_[path] = made;
@@ -185,7 +185,7 @@ class RealNetns : public NetnsPort {
   Result<std::unique_ptr<Netns>> take(int fd, const std::string& path) override {
     auto taken = std::make_unique<Netns>(fd, path);
     if (is_network_namespace(fd)) return taken;
-    return fail(Code::kInvalid, "the descriptor that came for {} is of no network namespace", path);
+    return fail(Code::kInvalid, "the descriptor passed for {} is not a network namespace", path);
   }
   Result<std::unique_ptr<Netns>> open_own() override { return open_at(kOwn); }
   Result<bool> is_own(const std::string& path) override {

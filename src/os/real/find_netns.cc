@@ -23,7 +23,7 @@
 namespace railbed::os {
 namespace {
 
-constexpr int kOpen = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+constexpr int kOpen = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 // A process, a thread or a mount that is there no more when it is looked at.
 bool is_over(int sys_errno) {
@@ -45,7 +45,7 @@ Result<std::vector<std::string>> entries(const std::string& folder) {
   std::vector<std::string> names;
   DIR* opened = ::opendir(folder.c_str());
   if (opened == nullptr) {
-    if (is_over(errno) || is_above(errno)) return names;
+    if (is_over(errno) || (is_above(errno) && folder.starts_with("/proc/"))) return names;
     return fail(system_error(errno, "list " + folder));
   }
   for (errno = 0; const dirent* entry = ::readdir(opened); errno = 0)
@@ -81,8 +81,10 @@ class Finder {
       std::error_code failure;
       const std::string view = std::filesystem::read_symlink("/proc/" + pid + "/ns/mnt", failure);
       if (failure || seen.contains(view)) continue;
+      errno = 0;
       std::ifstream mounts("/proc/" + pid + "/mountinfo");
-      if (!mounts) continue;
+      if (!mounts && (is_over(errno) || is_above(errno))) continue;
+      if (!mounts) return fail(system_error(errno, "open /proc/" + pid + "/mountinfo"));
       for (std::string line; std::getline(mounts, line);)
         if (const std::string path = nsfs_mount_in(line); !path.empty() && !TRY(mounted_for(pid, path))) return false;
       seen.insert(view);
@@ -136,11 +138,15 @@ class Finder {
   Result<bool> mounted_for(const std::string& pid, const std::string& path) {
     const std::string root = "/proc/" + pid + "/root";
     const Descriptor folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!folder) return true;
+    if (!folder && (is_over(errno) || is_above(errno))) return true;
+    if (!folder) return fail(system_error(errno, "open " + root));
     open_how how{};
     how.flags = kOpen;
     how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
     Descriptor fd(static_cast<int>(::syscall(SYS_openat2, folder.get(), path.c_str(), &how, sizeof how)));
+    // ENOSYS: before Linux 5.6 these are not looked at.
+    const bool passes = is_over(errno) || is_above(errno) || errno == ELOOP || errno == ENOSYS;
+    if (!fd && !passes) return fail(system_error(errno, fmt::format("open network namespace {}{}", root, path)));
     return handed(std::move(fd), root + path);
   }
 

@@ -279,6 +279,25 @@ class Conformance:
         wrong += [f"{path} is there" for path in (f"/tmp/{mark}-run", f"/tmp/{mark}") if os.path.exists(path)]
         self.report.check("conformance: names of pods that look like paths and commands", not wrong, wrong)
 
+    def seen_by_the_runtime_alone(self):
+        """A runtime with mounts of its own: the path of the namespace leads nowhere for the agent, which works with the descriptor."""
+        conf = json.dumps({"cniVersion": "1.0.0", "name": "conform-view", "type": "macvlan", "master": "p0", "ipam": addresses("static")})
+        view = ("mount -t tmpfs none /run/elsewhere && touch /run/elsewhere/p && mount --bind /run/netns/conform /run/elsewhere/p && "
+                "exec /opt/cni/bin/macvlan")
+        pathlib.Path("/run/elsewhere").mkdir(exist_ok=True)
+        wrong = []
+        for command, closed in (("ADD", ""), ("DEL", " >&-")):
+            env = {"PATH": os.environ["PATH"], "CNI_COMMAND": command, "CNI_CONTAINERID": "conform-view", "CNI_IFNAME": "net1",
+                   "CNI_PATH": "/opt/cni/bin", "CNI_NETNS": "/run/elsewhere/p"}
+            done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", view + closed], input=conf, env=env,
+                                  capture_output=True, text=True, timeout=60, check=False)
+            there = "net1" in machine.see("conform")["links"]
+            if done.returncode != 0 or there != (command == "ADD"):
+                wrong.append(f"{command}: status {done.returncode}, net1 in the pod: {there}: {done.stdout}{done.stderr}")
+        pathlib.Path("/run/elsewhere").rmdir()
+        wrong += self.nothing_left()
+        self.report.check("conformance: a namespace that only the runtime's mounts show", not wrong, wrong)
+
     def collected(self):
         """GC takes away what is not in the list of the valid, and only that."""
         conf = {"cniVersion": "1.1.0", "name": "conform-gc", "plugins": [{"type": "macvlan", "master": "p0", "ipam": addresses("host-local")}]}
@@ -380,6 +399,7 @@ def main(report, sides, options, folder):
         tests.refusals()
         if side.name == "railbed":
             tests.arguments_are_harmless()
+            tests.seen_by_the_runtime_alone()
             tests.collected()
             Verbs(report, side).all()
             tests.meta()
