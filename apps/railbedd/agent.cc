@@ -15,6 +15,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -95,6 +96,11 @@ std::string node_name(const AgentOptions& options, os::Kernel& kernel) {
   return options.settings.node.empty() ? kernel.host_name() : options.settings.node;
 }
 
+// Beside the records: it outlives the boot, too.
+std::string seen_pods_file(const AgentOptions& options) {
+  return (std::filesystem::path(options.records).parent_path() / "manifest-pods.json").string();
+}
+
 // Everything that handles requests; members are constructed in this order.
 struct Parts {
   os::Kernel& kernel;
@@ -131,7 +137,11 @@ struct Parts {
         readiness(engine, disk, options.state.directory),
         config(disk, options.cni_config) {
     readiness.also([this] { return config.not_ready(); });
-    if (cluster == nullptr) return;
+    if (cluster == nullptr) {
+      manifests.remember_in(disk, seen_pods_file(options));
+      readiness.also([this] { return manifests.not_ready(); });
+      return;
+    }
     readiness.also([this] { return cluster->not_ready(); });
     metrics.readings([this] { return cluster->readings(); });
   }
@@ -243,6 +253,7 @@ class Repeater {
         trouble(parts_, "odd", path,
                 "more addresses than are reserved per namespace; the rest can be assigned to other pods");
       settle_ended();
+      if (parts_.cluster == nullptr) look_at_manifests();
       if (pages_ != nullptr)
         if (auto kept = pages_->keep(); kept.has_value() && *kept == agent::KeptPages::Kept::kNow)
           log::info("the port of metrics and health pages is free: they are served now");
@@ -263,6 +274,15 @@ class Repeater {
         trouble(parts_, "no-del", pod.key, "network namespace ended without a DEL; devices and addresses released");
     }
   }
+  // What got worse stays among the events until it is whole again.
+  void look_at_manifests() {
+    auto worse = parts_.manifests.look();
+    if (!worse.has_value()) return tell("manifests", worse.error().story());
+    for (const auto& [about, why] : *worse) trouble(parts_, "manifests", about, why);
+    for (const auto& [about, why] : worse_)
+      if (!worse->contains(about)) parts_.events.over("manifests", about);
+    worse_ = *std::move(worse);
+  }
   // Once, not every few seconds.
   void tell(const std::string& of, const std::string& problem) {
     if (std::string& told = told_[of]; problem != std::exchange(told, problem)) log::warn(problem);
@@ -273,6 +293,7 @@ class Repeater {
   agent::KeptPages* pages_;
   bool keeps_config_;
   std::map<std::string, std::string> told_;
+  std::map<std::string, std::string> worse_;
   std::jthread thread_;  // last member, because the thread uses the others
 };
 

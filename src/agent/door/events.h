@@ -24,7 +24,7 @@ namespace railbed::agent {
 struct Event {
   using Time = std::chrono::system_clock::time_point;
   std::string kind;   // one of a few words: "api-server", "disk", "pending-del", "limit", "threads", "metrics",
-                      // "recovery", "request"
+                      // "recovery", "request", "manifests"
   std::string about;  // a file, a verb with its code; may be empty
   std::string last_error;
   uint64_t count = 0;

@@ -2,6 +2,9 @@
 #include "agent/pod/manifest_source.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <ranges>
+#include <span>
 
 #include "agent/pod/network_status.h"
 #include "api/attachment.h"
@@ -25,7 +28,9 @@ bool is_manifest(const std::string& name) {
   return name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json");
 }
 
-Result<void> read_folder(const os::FileTree& files, const std::string& folder, int depth, Texts& texts) {
+// What cannot be read is left out and named in `unread`: it must not keep the other files' pods from being attached.
+Result<void> read_folder(const os::FileTree& files, const std::string& folder, int depth, Texts& texts,
+                         std::map<std::string, Error>& unread) {
   for (const std::string& name : TRY(files.list(folder))) {
     if (name.starts_with(".")) continue;
     std::string path = folder + "/" + name;
@@ -35,9 +40,9 @@ Result<void> read_folder(const os::FileTree& files, const std::string& folder, i
       if (text.has_value())
         texts.emplace(path, std::move(*text));
       else if (text.error().code != Code::kNotFound)
-        return fail(std::move(text.error()));
+        unread.emplace(path, std::move(text.error()));
     } else if (depth < kMostFolders && files.list(path).has_value()) {
-      TRY(read_folder(files, path, depth + 1, texts));
+      TRY(read_folder(files, path, depth + 1, texts, unread));
     }
   }
   return {};
@@ -48,10 +53,34 @@ std::string text_of(const Value* object, std::string_view key) {
   return value != nullptr && value->is_string() ? *value->as_string() : "";
 }
 
+// The annotations by which the pod chooses networks; nullopt: it has none of them.
+std::optional<std::string> choice_of(const PodInfo& pod) {
+  std::optional<std::string> choice;
+  for (const char* key : kChoiceKeys)
+    if (auto found = pod.annotations.find(key); found != pod.annotations.end())
+      if (!choice.has_value() || choice->empty()) choice = found->second;
+  return choice;
+}
+
+int64_t seconds_of_the_clock() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
 }  // namespace
+
+// What the directory and the state have, not understood yet.
+struct ManifestSource::Read {
+  Texts texts;
+  std::map<std::string, Error> unread;
+  std::optional<Error> folder;  // why the directory could not be listed
+  std::string handed;
+};
 
 struct ManifestSource::Snapshot {
   Texts texts;
+  std::map<std::string, Error> unread;  // files
+  std::optional<Error> folder;          // why the directory could not be listed
+  FolderReading reading;
   std::string handed;                       // as it is in the state
   std::vector<doc::SourcePtr> handed_over;  // but for what is below the folder
   std::vector<Value> documents;
@@ -68,8 +97,13 @@ struct ManifestSource::Snapshot {
     for (const auto& [path, text] : texts) sources.push_back(std::make_shared<doc::Source>(doc::Source{path, text}));
     // What was said last counts.
     sources.insert(sources.end(), handed_over.begin(), handed_over.end());
-    for (const doc::SourcePtr& source : sources)
-      for (Value& document : doc::parse_yaml(source, diagnostics)) documents.push_back(std::move(document));
+    for (const doc::SourcePtr& source : sources) {
+      doc::Diagnostics of_file;
+      const size_t before = documents.size();
+      for (Value& document : doc::parse_yaml(source, of_file)) documents.push_back(std::move(document));
+      if (texts.contains(source->name)) note_damage(*source, of_file, std::span(documents).subspan(before));
+      diagnostics.append(std::move(of_file));
+    }
     std::vector<const Value*> pointers;
     for (const Value& document : documents) {
       pointers.push_back(&document);
@@ -80,6 +114,16 @@ struct ManifestSource::Snapshot {
     doc::Diagnostics unseen;
     claims = std::make_shared<const AddressClaims>(
         node::address_claims(graph::index(objects, options, unseen), node::PlannedTypes::kSameOnAllMachines));
+  }
+
+  void note_damage(const doc::Source& source, const doc::Diagnostics& found, std::span<const Value> read) {
+    std::string why = blank_reason(source.text);
+    for (const doc::Diagnostic& one : found.all())
+      if (why.empty() && one.severity == doc::Severity::kError)
+        why = fmt::format("line {}: {}", one.span.line, one.message);
+    if (why.empty() && std::ranges::none_of(read, [](const Value& one) { return !text_of(&one, "kind").empty(); }))
+      why = "it has no manifest in it";
+    if (!why.empty()) reading.damaged.emplace(source.name, std::move(why));
   }
 
   // Keeps pods and definitions as written: errors in them are reported when they are needed.
@@ -96,9 +140,12 @@ struct ManifestSource::Snapshot {
     std::string ns = text_of(metadata, "namespace");
     if (ns.empty()) ns = "default";
     if (name.empty()) return;
-    if (kind == "Pod")
-      pods[ns + "/" + name] = {
-          .ns = ns, .name = name, .uid = text_of(metadata, "uid"), .annotations = annotations_of(object)};
+    if (kind == "Pod") {
+      PodInfo& pod = pods[ns + "/" + name];
+      pod = {.ns = ns, .name = name, .uid = text_of(metadata, "uid"), .annotations = annotations_of(object)};
+      const std::string file = object.span.source != nullptr ? object.span.source->name : "";
+      reading.pods[pod.key()] = {.file = file, .networks = choice_of(pod)};
+    }
     if (kind == "NetworkAttachmentDefinition")
       networks.insert_or_assign(ns + "/" + name, read_network(ns, name, object));
   }
@@ -122,30 +169,97 @@ struct ManifestSource::Snapshot {
 };
 
 ManifestSource::ManifestSource(os::Kernel& kernel, state::Store& store, std::string directory, node::Settings settings)
-    : kernel_(kernel), store_(store), directory_(std::move(directory)), settings_(std::move(settings)) {
+    : kernel_(kernel),
+      store_(store),
+      directory_(std::move(directory)),
+      settings_(std::move(settings)),
+      now_s_(seconds_of_the_clock) {
   while (directory_.size() > 1 && directory_.back() == '/') directory_.pop_back();
   if (settings_.node.empty()) settings_.node = kernel_.host_name();
 }
 ManifestSource::~ManifestSource() = default;
 
-Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::current() {
-  Texts texts;
-  std::string handed = TRY(node::handed_over_text(store_));
-  Result<void> read = read_folder(kernel_.files(), directory_, 0, texts);
-  // Who hands everything over needs no folder.
-  if (!read.has_value() && (handed.empty() || read.error().code != Code::kNotFound))
-    return fail(std::move(std::move(read).context("reading the manifests in {}", directory_).error()));
+void ManifestSource::remember_in(os::Disk& disk, std::string file) {
   std::lock_guard lock(mutex_);
-  if (snapshot_ != nullptr && snapshot_->texts == texts && snapshot_->handed == handed) return snapshot_;
+  disk_ = &disk;
+  seen_file_ = std::move(file);
+  Result<std::string> text = disk_->read(seen_file_);
+  if (!text.has_value() && text.error().code == Code::kNotFound) return;
+  Result<SeenPods> seen = text.has_value() ? read_seen_pods(*text) : fail(std::move(text.error()));
+  if (seen.has_value())
+    seen_ = *std::move(seen);
+  else
+    seen_problem_ = std::move(seen).context("reading {}", seen_file_).error().story();
+}
+
+Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::current() {
+  Read read;
+  read.handed = TRY(node::handed_over_text(store_));
+  if (Result<void> all = read_folder(kernel_.files(), directory_, 0, read.texts, read.unread); !all.has_value())
+    read.folder = std::move(std::move(all).context("reading the manifests in {}", directory_).error());
+  std::lock_guard lock(mutex_);
+  auto now = TRY(understand(std::move(read)));
+  see(*now);
+  return now;
+}
+
+Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::understand(Read read) {
+  const auto story = [](const std::optional<Error>& error) { return error.has_value() ? error->story() : ""; };
+  if (snapshot_ != nullptr && snapshot_->texts == read.texts && snapshot_->handed == read.handed &&
+      story(snapshot_->folder) == story(read.folder) &&
+      std::ranges::equal(std::views::keys(snapshot_->unread), std::views::keys(read.unread)))
+    return snapshot_;
   auto fresh = std::make_shared<Snapshot>();
-  fresh->texts = std::move(texts);
-  fresh->handed_over = TRY(node::read_handed_over(handed));
+  fresh->texts = std::move(read.texts);
+  fresh->unread = std::move(read.unread);
+  fresh->folder = std::move(read.folder);
+  fresh->handed_over = TRY(node::read_handed_over(read.handed));
   std::erase_if(fresh->handed_over,
                 [&](const doc::SourcePtr& source) { return source->name.starts_with(directory_ + "/"); });
-  fresh->handed = std::move(handed);
+  fresh->handed = std::move(read.handed);
+  for (const auto& [path, error] : fresh->unread) fresh->reading.damaged.emplace(path, error.story());
+  if (fresh->folder.has_value())
+    fresh->reading.unread = fresh->folder->story();
+  else if (fresh->texts.empty() && fresh->unread.empty())
+    fresh->reading.unread = fmt::format("there is no manifest in {}", directory_);
   fresh->read({.resource_prefix = settings_.resource_prefix, .soft_rdma = settings_.soft_rdma});
   snapshot_ = fresh;
   return fresh;
+}
+
+void ManifestSource::see(const Snapshot& now) {
+  SeenPods fresh = agent::see(seen_, now.reading, now_s_());
+  // Pods that `up` handed over are in the state.
+  std::erase_if(fresh, [&](const auto& one) { return !one.second.file.starts_with(directory_ + "/"); });
+  if (fresh == seen_) return;
+  seen_ = std::move(fresh);
+  if (disk_ == nullptr) return;
+  Result<void> written = disk_->make_directories(std::filesystem::path(seen_file_).parent_path().string(), 0700);
+  if (written.has_value()) written = disk_->replace(seen_file_, seen_pods_text(seen_), 0600);
+  seen_problem_ = written.has_value() ? "" : written.error().story();
+}
+
+std::optional<std::string> ManifestSource::lost(const Snapshot& now, const std::string& pod) {
+  std::lock_guard lock(mutex_);
+  return lost_networks(seen_, now.reading, pod, now_s_());
+}
+
+Result<std::map<std::string, std::string>> ManifestSource::look() {
+  auto now = TRY(current());
+  std::lock_guard lock(mutex_);
+  std::map<std::string, std::string> worse = now->reading.damaged;
+  if (!seen_.empty() && !now->reading.unread.empty()) worse[directory_] = now->reading.unread;
+  for (const auto& [key, pod] : seen_)
+    if (auto why = lost_networks(seen_, now->reading, key, now_s_())) worse["pod " + key] = *why;
+  if (!seen_problem_.empty()) worse[seen_file_] = seen_problem_;
+  return worse;
+}
+
+std::vector<std::string> ManifestSource::not_ready() {
+  std::lock_guard lock(mutex_);
+  if (snapshot_ == nullptr || seen_.empty() || snapshot_->reading.unread.empty()) return {};
+  return {fmt::format("{} pods of the manifests had networks and cannot be attached: {}", seen_.size(),
+                      snapshot_->reading.unread)};
 }
 
 Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::last() {
@@ -161,11 +275,24 @@ Result<PodInfo> ManifestSource::pod(const std::string& ns, const std::string& na
   auto found = now->pods.find(ns + "/" + name);
   // The kubelet appends the node's name to the names of pods from its own manifests.
   std::string ending = "-" + settings_.node;
-  if (found == now->pods.end() && name.size() > ending.size() && name.ends_with(ending))
-    found = now->pods.find(ns + "/" + name.substr(0, name.size() - ending.size()));
-  if (found == now->pods.end())
+  const std::string plain =
+      name.size() > ending.size() && name.ends_with(ending) ? name.substr(0, name.size() - ending.size()) : name;
+  if (found == now->pods.end()) found = now->pods.find(ns + "/" + plain);
+  const std::string key = found != now->pods.end() ? found->first : ns + "/" + name;
+  for (const std::string& one : {key, ns + "/" + plain})
+    if (auto why = lost(*now, one))
+      return fail(Error{.code = Code::kBusy,
+                        .message = *std::move(why),
+                        .hint = "restore the file; to start the pod without networks, give it the annotation "
+                                "k8s.v1.cni.cncf.io/networks with an empty value"});
+  if (found == now->pods.end()) {
+    if (now->folder.has_value() && (now->handed.empty() || now->folder->code != Code::kNotFound))
+      return fail(*now->folder);
+    // It may be in one of these.
+    if (!now->unread.empty()) return fail(now->unread.begin()->second);
     return fail(Code::kNotFound, "there is no pod {}/{} in {}{}{}", ns, name, directory_,
                 now->handed.empty() ? "" : ", nor in what `railbed up` handed over", now->first_error());
+  }
   PodInfo pod = found->second;
   if (!pod.uid.empty() && !uid.empty() && pod.uid != uid)
     return fail(Code::kNotFound, "pod {}/{} in {} is another one: its uid is {}, not {}", ns, name, directory_, pod.uid,

@@ -4,17 +4,23 @@
 //
 // The directory is read again for every pod; only when a text has changed is it understood anew. Besides, there is what
 // `up` handed over (node/handed_manifests.h), which counts where both have the same object. A manifest
-// with an error leaves out its object, and whoever looks for that object is told. VFs come from the policies,
+// with an error leaves out its object, and whoever looks for that object is told. A pod that had networks before its
+// manifest was lost or damaged fails (seen_pods.h). VFs come from the policies,
 // by the rule of `railbed up`; addresses of whereabouts and static networks are wished for by all pods of the
 // directory at once, so that machines with the same files come to the same answer (reservations.h).
 // Threading: any thread. Failure: as sources.h says.
 #pragma once
 
+#include <chrono>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 
+#include "agent/pod/seen_pods.h"
 #include "agent/pod/sources.h"
 #include "node/standalone.h"
+#include "os/ports/disk.h"
 
 namespace railbed::agent {
 
@@ -23,6 +29,17 @@ class ManifestSource : public PodSource, public DeviceSource {
   // `kernel` and `store` must outlive this. Of the settings, node, resource_prefix and soft_rdma count.
   ManifestSource(os::Kernel& kernel, state::Store& store, std::string directory, node::Settings settings);
   ~ManifestSource() override;
+
+  // Keeps which pods had networks in `file`, for the next agent. Before anything else is called; `disk` must outlive
+  // this.
+  void remember_in(os::Disk& disk, std::string file);
+  // Only for tests: seconds since the epoch.
+  void tell_time(std::function<int64_t()> now_s) { now_s_ = std::move(now_s); }
+
+  // Reads the directory and says what got worse since it was last whole, by file or pod.
+  Result<std::map<std::string, std::string>> look();
+  // Why no pod of the directory can be attached, as the last reading has it; does not wait.
+  std::vector<std::string> not_ready();
 
   Result<PodInfo> pod(const std::string& ns, const std::string& name, const std::string& uid) override;
   Result<NetworkInfo> network(const std::string& ns, const std::string& name) override;
@@ -39,13 +56,23 @@ class ManifestSource : public PodSource, public DeviceSource {
  private:
   Result<std::shared_ptr<Snapshot>> current();
   Result<std::shared_ptr<Snapshot>> last();
+  struct Read;
+  Result<std::shared_ptr<Snapshot>> understand(Read read);  // mutex_ is held
+  void see(const Snapshot& now);                            // mutex_ is held
+  // Why the pod must not start without networks.
+  std::optional<std::string> lost(const Snapshot& now, const std::string& pod);
 
   os::Kernel& kernel_;
   state::Store& store_;  // written in turns only
   std::string directory_;
   node::Settings settings_;
+  os::Disk* disk_ = nullptr;
+  std::string seen_file_;
+  std::function<int64_t()> now_s_;
   std::mutex mutex_;
   std::shared_ptr<Snapshot> snapshot_;
+  SeenPods seen_;
+  std::string seen_problem_;  // why seen_file_ could not be read or written; empty: it could
 };
 
 inline constexpr std::string_view kNetworkStatusNote = "network-status/";

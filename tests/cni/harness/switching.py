@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A live node is switched over to railbed and back: docs/switching.md, rehearsed.
+"""A live node is switched over to railbed and back: docs/switching.md, rehearsed; in between docs/break-glass.md.
 
 The pods of before are attached by the original plugins, driven by the library that Multus is built on, with the cache in
 Multus' place. Multus itself and whereabouts are not to be had as modules: what they leave is written as their formats have
@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import time
 
@@ -17,6 +18,7 @@ import machine
 from sides import Driver
 
 FOLDER = "/opt/cni/live"
+NET = pathlib.Path("/run/break-glass")  # in place of /etc/cni/net.d
 MULTUS = pathlib.Path("/var/lib/cni/multus")
 ADOPT = pathlib.Path("/etc/railbed-adopt")
 ORIGINALS = ("bridge", "host-device", "macvlan", "tuning", "host-local", "static", "loopback")
@@ -209,6 +211,72 @@ class Switching:
             self.must(self.runtime, "del", RAIL, pod, "net1")
         self.told("whereabouts' addresses are free when their pods are gone, here and elsewhere")
 
+    # --- docs/break-glass.md
+
+    def page(self, heading, step):
+        """Its commands as they stand, with the folders of this sandbox."""
+        root = pathlib.Path(__file__).resolve().parents[3]
+        found = subprocess.run([root / "tests/cluster/page_commands", root / "docs/break-glass.md", heading, str(step)], capture_output=True, text=True)
+        commands = found.stdout.replace("bin=/opt/cni/bin net=/etc/cni/net.d", f"bin={FOLDER} net={NET}")
+        self.expect(found.returncode == 0 and FOLDER in commands, f"{heading}, step {step}: {found.stderr}{found.stdout}")
+        commands = commands.replace("railbed cni", f"{self.side.program} cni").replace("install --bin-dir", f"install --shim {os.environ['RAILBED_CNI']} --bin-dir")
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", commands], capture_output=True, text=True)
+        self.expect(done.returncode == 0, f"{heading}, step {step}: status {done.returncode}: {done.stderr}")
+
+    @staticmethod
+    def chosen():
+        """The configuration that a runtime takes: the first file by name."""
+        return next((path for path in sorted(NET.iterdir()) if path.is_file()), None)
+
+    def add_as_the_runtime(self, pod):
+        return self.ask(self.runtime, "add", json.loads(self.chosen().read_text()), pod, "eth0")
+
+    def writes_its_configuration(self):
+        ours = NET / "00-a-railbed.json"
+        end = time.monotonic() + 30
+        while not ours.is_file() and time.monotonic() < end:
+            time.sleep(0.1)
+        self.expect(ours.is_file(), f"the agent did not write {ours}: {self.side.log_tail()}")
+
+    def glass(self):
+        NET.mkdir(exist_ok=True)
+        (NET / "10-pods.conflist").write_text(json.dumps(CLUSTER))
+        self.side.end_agent()
+        self.side.begin_agent("--cni-config", str(NET))
+        self.wait_for_agent()
+        self.writes_its_configuration()
+        self.must(self.runtime, "add", META, "own-m", "eth0")
+        self.side.end_agent(signal.SIGKILL)
+        answer = self.add_as_the_runtime("own-d")
+        self.expect(not answer["ok"] and answer["error"].get("code") == 11, f"ADD without an agent: {answer}")
+        self.page("On the node", 1)
+        self.page("On the node", 2)
+        self.expect(self.chosen().name == "10-pods.conflist", f"the runtime takes {self.chosen()}")
+        for name in ORIGINALS:
+            same = pathlib.Path(FOLDER, name).read_bytes() == pathlib.Path(os.environ["CNI_REFERENCE"], name).read_bytes()
+            self.expect(same, f"{name} is not the original")
+        answer = self.add_as_the_runtime("own-d")
+        self.expect(answer["ok"] and self.address("own-d", "eth0"), f"ADD on the default network: {answer}")
+        self.must(self.runtime, "del", CLUSTER, "own-d", "eth0")
+        self.must(self.runtime, "del", META, "own-m", "eth0")
+        self.expect(any(pathlib.Path("/var/lib/railbed/pending-del").iterdir()), "the DEL of a pod of railbed was not kept")
+        self.told("break glass: without agent, image and API server a pod gets the default network, and another one goes")
+
+        self.side.begin_agent("--cni-config", str(NET))
+        end = time.monotonic() + 30
+        while "eth0" in machine.see("own-m")["links"] and time.monotonic() < end:
+            time.sleep(0.1)
+        self.expect("eth0" not in machine.see("own-m")["links"], f"the kept DEL was not carried out: {self.side.log_tail()}")
+        self.expect(self.chosen().name == "10-pods.conflist", f"an agent that starts takes {self.chosen()}")
+        self.page("Back to railbed", 1)
+        self.writes_its_configuration()
+        answer = self.add_as_the_runtime("own-m")
+        self.expect(answer["ok"], f"ADD after the way back: {answer}")
+        self.expect("default/own-m" in self.railbed("attachments").stdout, "railbed did not attach it")
+        self.must(self.runtime, "del", META, "own-m", "eth0")
+        self.restart()
+        self.told("break glass, and back: the agent carries out what was kept and serves new pods")
+
     def back(self):
         self.must(self.runtime, "add", LAN, "own-m", "net1")
         self.must(self.runtime, "add", DEVICE_1, "own-d", "net1")
@@ -256,7 +324,7 @@ def main(report, sides, options, folder):
     parents = machine.Parents(["p0", "d0", "d1"])
     tests = Switching(report, side)
     try:
-        for step in (tests.begin, tests.over, tests.old_pods_go, tests.back):
+        for step in (tests.begin, tests.over, tests.old_pods_go, tests.glass, tests.back):
             step()
     finally:
         if side.agent.poll() is None:
@@ -265,4 +333,5 @@ def main(report, sides, options, folder):
         parents.remove()
         machine.run("ip", "link", "del", "br0", check=False)
         shutil.rmtree("/run/railbed", ignore_errors=True)
+        shutil.rmtree(NET, ignore_errors=True)
         side.start()
