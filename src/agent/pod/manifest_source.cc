@@ -62,10 +62,6 @@ std::optional<std::string> choice_of(const PodInfo& pod) {
   return choice;
 }
 
-int64_t seconds_of_the_clock() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 }  // namespace
 
 // What the directory and the state have, not understood yet.
@@ -169,19 +165,20 @@ struct ManifestSource::Snapshot {
 };
 
 ManifestSource::ManifestSource(os::Kernel& kernel, state::Store& store, std::string directory, node::Settings settings)
-    : kernel_(kernel),
-      store_(store),
-      directory_(std::move(directory)),
-      settings_(std::move(settings)),
-      now_s_(seconds_of_the_clock) {
+    : kernel_(kernel), store_(store), directory_(std::move(directory)), settings_(std::move(settings)) {
   while (directory_.size() > 1 && directory_.back() == '/') directory_.pop_back();
   if (settings_.node.empty()) settings_.node = kernel_.host_name();
 }
 ManifestSource::~ManifestSource() = default;
 
-void ManifestSource::remember_in(os::Disk& disk, std::string file) {
+int64_t ManifestSource::seconds_of_the_clock() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+void ManifestSource::remember_in(os::Disk& disk, std::string file, Seconds now_s) {
   std::lock_guard lock(mutex_);
   disk_ = &disk;
+  now_s_ = std::move(now_s);
   seen_file_ = std::move(file);
   Result<std::string> text = disk_->read(seen_file_);
   if (!text.has_value() && text.error().code == Code::kNotFound) return;

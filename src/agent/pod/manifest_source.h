@@ -30,11 +30,11 @@ class ManifestSource : public PodSource, public DeviceSource {
   ManifestSource(os::Kernel& kernel, state::Store& store, std::string directory, node::Settings settings);
   ~ManifestSource() override;
 
+  using Seconds = std::function<int64_t()>;  // since the epoch
+  static int64_t seconds_of_the_clock();
   // Keeps which pods had networks in `file`, for the next agent. Before anything else is called; `disk` must outlive
   // this.
-  void remember_in(os::Disk& disk, std::string file);
-  // Only for tests: seconds since the epoch.
-  void tell_time(std::function<int64_t()> now_s) { now_s_ = std::move(now_s); }
+  void remember_in(os::Disk& disk, std::string file, Seconds now_s = seconds_of_the_clock);
 
   // Reads the directory and says what got worse since it was last whole, by file or pod.
   Result<std::map<std::string, std::string>> look();
@@ -68,7 +68,7 @@ class ManifestSource : public PodSource, public DeviceSource {
   node::Settings settings_;
   os::Disk* disk_ = nullptr;
   std::string seen_file_;
-  std::function<int64_t()> now_s_;
+  Seconds now_s_ = seconds_of_the_clock;
   std::mutex mutex_;
   std::shared_ptr<Snapshot> snapshot_;
   SeenPods seen_;

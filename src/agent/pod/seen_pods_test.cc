@@ -82,8 +82,7 @@ class LostManifests : public testing::Test, protected RequestRig {
   }
   std::unique_ptr<ManifestSource> source_of(os::FakeKernel& of) {
     auto source = std::make_unique<ManifestSource>(of, *store, "/m", node::Settings{.node = "n"});
-    source->remember_in(disk, "/var/lib/railbed/manifest-pods.json");
-    source->tell_time([this] { return now_s; });
+    source->remember_in(disk, "/var/lib/railbed/manifest-pods.json", [this] { return now_s; });
     return source;
   }
   static std::string answer(ManifestSource& source, const std::string& name = "p") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kubelet/grpc/device_list.h"
 
-#include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace railbed::kubelet {
@@ -10,7 +10,7 @@ namespace railbed::kubelet {
 // is called once, when no write is under way. Its members are guarded by the list's lock.
 class DeviceList::Stream : public grpc::ServerWriteReactor<List> {
  public:
-  explicit Stream(DeviceList& all) : all_(all) {}
+  Stream(DeviceList& all, bool refused) : all_(all), refused_(refused) {}
 
   void keep(const std::shared_ptr<Stream>& self) { self_ = self; }
 
@@ -20,7 +20,7 @@ class DeviceList::Stream : public grpc::ServerWriteReactor<List> {
     {
       const std::scoped_lock lock(all_.mutex_);
       if (writing_ != nullptr || finished_) return;
-      if (ending_ || all_.ending_) {
+      if (refused_ || ending_ || all_.ending_) {
         finished_ = true;
       } else {
         if (sent_ == all_.version_) return;
@@ -30,6 +30,8 @@ class DeviceList::Stream : public grpc::ServerWriteReactor<List> {
     }
     if (list != nullptr)
       StartWrite(list.get());
+    else if (refused_)
+      Finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many streams follow this resource"});
     else
       Finish(grpc::Status::OK);
   }
@@ -65,6 +67,7 @@ class DeviceList::Stream : public grpc::ServerWriteReactor<List> {
 
  private:
   DeviceList& all_;
+  const bool refused_;
   std::shared_ptr<Stream> self_;  // until gRPC is done with it
   std::shared_ptr<const List> writing_;
   Version sent_ = 0;
@@ -97,26 +100,39 @@ DeviceList::Version DeviceList::repeat() {
 
 bool DeviceList::delivered(Version version, os::Deadline deadline) {
   std::unique_lock lock(mutex_);
-  return told_.wait_until(lock, deadline, [&] {
-    return std::ranges::all_of(streams_, [&](const auto& stream) { return stream->has(version); });
-  });
+  return told_.wait_until(lock, deadline, [&] { return kubelet_ == nullptr || kubelet_->has(version); });
 }
 
 grpc::ServerWriteReactor<DeviceList::List>* DeviceList::follow() {
-  auto stream = std::make_shared<Stream>(*this);
-  stream->keep(stream);
+  std::shared_ptr<Stream> stream;
   {
     const std::scoped_lock lock(mutex_);
+    const size_t others = streams_.size() - (kubelet_ != nullptr ? 1 : 0);
+    stream = std::make_shared<Stream>(*this, !awaited_ && others >= kMostOthers);
+    stream->keep(stream);
     streams_.insert(stream);
+    if (std::exchange(awaited_, false)) kubelet_ = stream;
     changed_();
   }
   stream->poke();
   return stream.get();
 }
 
-bool DeviceList::has_streams() const {
+void DeviceList::await_kubelet() {
   const std::scoped_lock lock(mutex_);
-  return !streams_.empty();
+  awaited_ = true;
+}
+
+void DeviceList::forget_kubelet() {
+  const std::scoped_lock lock(mutex_);
+  awaited_ = false;
+  kubelet_.reset();
+  told_.notify_all();
+}
+
+bool DeviceList::kubelet_follows() const {
+  const std::scoped_lock lock(mutex_);
+  return kubelet_ != nullptr;
 }
 
 void DeviceList::end_streams() {
@@ -149,6 +165,7 @@ void DeviceList::poke_all() {
 void DeviceList::gone(const std::shared_ptr<Stream>& stream) {
   const std::scoped_lock lock(mutex_);
   streams_.erase(stream);
+  if (kubelet_ == stream) kubelet_.reset();
   told_.notify_all();
   changed_();
 }

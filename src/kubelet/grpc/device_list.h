@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of a resource's devices as the kubelet has been told, and the kubelet's streams that follow it.
+// The list of a resource's devices as the kubelet has been told, and the streams that follow it.
 //
 // Why: a change must reach the kubelet at once, and whoever takes a VF away must know that it has. A stream that does
 // not read holds up nobody: it is given the newest list when it reads again, not each list in between.
+// The socket tells nobody's name, so the kubelet's stream is the first one after a registration. Streams of others (a
+// monitor, a tool) are served, up to kMostOthers, and decide nothing.
 // Threading: any thread; gRPC's threads call the streams. Nothing of gRPC is called while the lock is held. Failure:
 // none; delivered() says no at its deadline.
 #pragma once
@@ -24,6 +26,7 @@ class DeviceList {
  public:
   using List = v1beta1::ListAndWatchResponse;
   using Version = uint64_t;
+  static constexpr size_t kMostOthers = 8;
 
   // `changed` is called when a stream has come or gone, with the lock held: it must only wake somebody.
   explicit DeviceList(std::function<void()> changed) : changed_(std::move(changed)) {}
@@ -34,11 +37,15 @@ class DeviceList {
   Version set(List list);
   // Sends it again.
   Version repeat();
-  // Whether every open stream has been handed this version, or a later one, by the deadline.
+  // Whether the kubelet's stream has been handed this version, or a later one, by the deadline; also where it has none.
   bool delivered(Version version, os::Deadline deadline);
 
   grpc::ServerWriteReactor<List>* follow();
-  bool has_streams() const;
+  // The next stream is the kubelet's: it is about to be registered with.
+  void await_kubelet();
+  // Whatever follows now is not the kubelet, and nothing is awaited.
+  void forget_kubelet();
+  bool kubelet_follows() const;
   // Ends all streams, and those that come later; until reopen().
   void end_streams();
   // Returns once all have ended, which they do when gRPC's server has shut down.
@@ -58,6 +65,8 @@ class DeviceList {
   Version version_ = 1;
   bool ending_ = false;
   std::set<std::shared_ptr<Stream>> streams_;
+  bool awaited_ = false;
+  std::shared_ptr<Stream> kubelet_;  // one of them; null: it does not follow
 };
 
 }  // namespace railbed::kubelet

@@ -160,7 +160,7 @@ void Plugin::refresh_checkpoint(os::Deadline deadline) {
   const Result<os::FileStamp> before = parts_.disk.stamp(settings_.checkpoint);
   bool asked = false;
   for (const ServedPtr& one : all_served()) {
-    if (asked || !one->server->list().has_streams()) continue;
+    if (asked || !one->server->list().kubelet_follows()) continue;
     one->server->list().repeat();
     asked = true;
   }
@@ -252,6 +252,8 @@ void Plugin::look_for_new_kubelet() {
   kubelet_ = seen;
   const std::scoped_lock lock(mutex_);
   for (const auto& [name, one] : served_) {
+    // A stream that is still open is of the kubelet before, or of somebody else.
+    if (seen.has_value()) one->server->list().forget_kubelet();
     one->next_try = {};
     one->pause = kFirstPause;
   }
@@ -270,7 +272,7 @@ Time Plugin::keep(const std::stop_token& stop) {
   bool hangs = false;  // then the other resources need not wait for it, too
   for (const ServedPtr& one : all_served()) {
     if (stop.stop_requested()) return next;
-    if (one->server->list().has_streams()) {
+    if (one->server->list().kubelet_follows()) {
       const std::scoped_lock lock(mutex_);
       one->next_try = {};
       one->pause = kFirstPause;
@@ -318,8 +320,10 @@ Result<void> Plugin::register_with_kubelet(Served& one, const std::stop_token& s
   set_deadline(context, std::chrono::steady_clock::now() + settings_.call);
   const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
   v1beta1::Empty answer;
+  one.server->list().await_kubelet();
   const grpc::Status status = v1beta1::Registration::NewStub(channel_to(socket))->Register(&context, request, &answer);
   if (status.ok()) return {};
+  one.server->list().forget_kubelet();
   return fail(error_of(status, fmt::format("registering {} with the kubelet", one.server->name())));
 }
 
@@ -327,7 +331,7 @@ std::vector<std::string> Plugin::problems() const {
   std::vector<std::string> lines;
   const std::scoped_lock lock(mutex_);
   for (const auto& [name, one] : served_)
-    if (!one->server->list().has_streams())
+    if (!one->server->list().kubelet_follows())
       lines.push_back(
           fmt::format("{}: {}", name, one->problem.empty() ? "the kubelet has not taken it yet" : one->problem));
   return lines;

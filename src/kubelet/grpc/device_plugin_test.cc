@@ -111,6 +111,35 @@ class DevicePluginTest : public testing::Test {
     return text.str();
   }
 
+  // A program that follows a resource's list, and reads it only when it is told to.
+  class Follower {
+   public:
+    explicit Follower(const std::string& socket)
+        : stub_(v1beta1::DevicePlugin::NewStub(channel(socket))), stream_(begin()) {}
+    ~Follower() { context_.TryCancel(); }
+    bool reads() { return stream_->Read(&list_); }
+    grpc::StatusCode ends_with() {
+      while (reads()) {
+      }
+      return stream_->Finish().error_code();
+    }
+
+   private:
+    static std::shared_ptr<grpc::Channel> channel(const std::string& socket) {
+      grpc::ChannelArguments own;
+      own.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+      return grpc::CreateCustomChannel("unix:" + socket, grpc::InsecureChannelCredentials(), own);
+    }
+    std::unique_ptr<grpc::ClientReader<v1beta1::ListAndWatchResponse>> begin() {
+      context_.set_wait_for_ready(true);  // the socket's file is there a moment before anybody listens
+      return stub_->ListAndWatch(&context_, {});
+    }
+    std::unique_ptr<v1beta1::DevicePlugin::Stub> stub_;
+    grpc::ClientContext context_;
+    v1beta1::ListAndWatchResponse list_;
+    std::unique_ptr<grpc::ClientReader<v1beta1::ListAndWatchResponse>> stream_;
+  };
+
   TemporaryFolder folder;
   std::unique_ptr<os::Disk> disk = os::real_disk();
   os::MemoryFiles files;
@@ -182,21 +211,60 @@ TEST_F(DevicePluginTest, WithdrawHasToldTheKubeletWhenItReturns) {
 
 // A kubelet that follows the list and does not read: what it was not handed, it may not know.
 TEST_F(DevicePluginTest, WithdrawSaysWhenTheKubeletDoesNotTakeIt) {
+  TestKubelet kubelet(folder.path());
+  kubelet.only_registers = true;
   const auto plugin = start_plugin({.notice = std::chrono::milliseconds(100)});
   NodeDevices many = node_of(10, 250);  // more than gRPC takes for a stream that nobody reads
   ASSERT_TRUE(plugin->offer(many));
-  const std::string socket = folder / socket_name(kRail);
-  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(socket); }));
-  auto stub = v1beta1::DevicePlugin::NewStub(grpc::CreateChannel("unix:" + socket, grpc::InsecureChannelCredentials()));
-  grpc::ClientContext context;
-  context.set_wait_for_ready(true);  // the socket's file is there a moment before anybody listens
-  auto stream = stub->ListAndWatch(&context, {});
+  ASSERT_TRUE(kubelet.was_registered(kRail, 1));
+  Follower slow(folder / socket_name(kRail));
   ASSERT_TRUE(eventually([&] { return plugin->problems().empty(); })) << "it is not followed yet";
   Result<void> told;
   for (int i = 0; i < 250 && told.has_value(); ++i) told = plugin->withdraw({vf_address(1, i)});
   ASSERT_FALSE(told.has_value());
   EXPECT_EQ(told.error().story(), "the kubelet has not taken within 100 ms that VFs are withdrawn");
-  context.TryCancel();
+}
+
+// A monitor, or a thief, that follows the list, too: it keeps nothing from being withdrawn, and no kubelet away.
+TEST_F(DevicePluginTest, WhoElseFollowsDecidesNothing) {
+  TestKubelet kubelet(folder.path());
+  const auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(10, 250)));
+  ASSERT_TRUE(kubelet.was_registered(kRail, 1));
+  ASSERT_TRUE(eventually([&] { return !kubelet.list(kRail).empty(); }));
+  Follower other(folder / socket_name(kRail));
+  ASSERT_TRUE(other.reads());
+  for (int i = 0; i < 250; ++i) ASSERT_TRUE(plugin->withdraw({vf_address(1, i)})) << i;
+  kubelet.kill();
+  kubelet.start(TestKubelet::PluginSockets::kKept);
+  ASSERT_TRUE(kubelet.was_registered(kRail, 2)) << "another one's stream is no kubelet";
+}
+
+TEST_F(DevicePluginTest, NobodyFollowsBeforeTheKubeletIsRegisteredWith) {
+  const auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(1, 2)));
+  const std::string socket = folder / socket_name(kRail);
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(socket); }));
+  Follower other(socket);
+  ASSERT_TRUE(other.reads());
+  EXPECT_EQ(plugin->problems().size(), 1) << "it is not the kubelet";
+  TestKubelet kubelet(folder.path());
+  EXPECT_TRUE(kubelet.has(kRail, kBoth));
+}
+
+TEST_F(DevicePluginTest, OthersThatFollowAreBounded) {
+  TestKubelet kubelet(folder.path());
+  const auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(1, 2)));
+  ASSERT_TRUE(kubelet.has(kRail, kBoth));
+  std::vector<std::unique_ptr<Follower>> others;
+  for (size_t i = 0; i < DeviceList::kMostOthers; ++i) {
+    others.push_back(std::make_unique<Follower>(folder / socket_name(kRail)));
+    ASSERT_TRUE(others.back()->reads());
+  }
+  EXPECT_EQ(Follower(folder / socket_name(kRail)).ends_with(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  ASSERT_TRUE(plugin->withdraw({vf_address(1, 0)}));
+  EXPECT_TRUE(kubelet.has(kRail, {{kFirst, "Unhealthy"}, {kSecond, "Healthy"}}));
 }
 
 TEST_F(DevicePluginTest, WithdrawWithoutAKubeletHoldsNobodyUp) {

@@ -44,9 +44,12 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
   explicit TestKubelet(std::string folder) : folder_(std::move(folder)) { start(); }
   ~TestKubelet() override { kill(); }
 
-  void start() {
-    for (const auto& file : std::filesystem::directory_iterator(folder_))
-      if (file.is_socket()) std::filesystem::remove(file.path());
+  enum class PluginSockets : uint8_t { kRemoved, kKept };
+  void start(PluginSockets sockets = PluginSockets::kRemoved) {
+    std::filesystem::remove(folder_ + "/kubelet.sock");
+    if (sockets == PluginSockets::kRemoved)
+      for (const auto& file : std::filesystem::directory_iterator(folder_))
+        if (file.is_socket()) std::filesystem::remove(file.path());
     grpc::ServerBuilder builder;
     builder.AddListeningPort("unix:" + folder_ + "/kubelet.sock", grpc::InsecureServerCredentials());
     builder.RegisterService(static_cast<v1beta1::Registration::Service*>(this));
@@ -112,6 +115,11 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return taken_[resource] > taken; });
   }
+  // Waits until the resource was registered so often.
+  bool was_registered(const std::string& resource, int times) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return registrations_[resource] >= times; });
+  }
   std::map<std::string, int> registrations() {
     const std::scoped_lock lock(mutex_);
     return registrations_;
@@ -158,6 +166,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     devices.add_device_ids(id);
   }
   grpc::Status refuse_registration;  // what Register answers
+  bool only_registers = false;       // and follows nobody: the test does
 
  private:
   struct Plugin {
@@ -192,6 +201,8 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     const std::scoped_lock lock(mutex_);
     if (ending_) return {grpc::UNAVAILABLE, "the kubelet ends"};
     ++registrations_[request->resource_name()];
+    changed_.notify_all();
+    if (only_registers) return grpc::Status::OK;
     plugins_[request->resource_name()] = plugin;
     all_.push_back(plugin);
     followers_.emplace_back([this, name = request->resource_name(), plugin] { follow(name, plugin); });
