@@ -26,6 +26,7 @@ struct NodeDevices {
   std::set<std::string> without_topology;                      // resources whose devices give no NUMA hint
   std::set<std::string> with_vhost_net;  // resources whose pods get /dev/vhost-net and /dev/net/tun
   std::set<PciAddress> unfinished;       // their steps failed or were not tried: not healthy
+  std::set<PciAddress> orphaned;         // their pods' DEL came, and they could not be brought home: not healthy
   bool soft_rdma = false;                // as NodePlan::soft_rdma: a VF without an RDMA device gets one with its ADD
   facts::NodeFacts facts;                // for health, NUMA nodes and character devices
 };

@@ -46,6 +46,8 @@ TEST(Devices, ThatCannotBeUsedAreNotHealthy) {
       {"as it should be", [](auto&, auto&, auto&, auto&) {}, ""},
       {"unfinished", [](auto& node, auto&, auto&, auto& vf) { node.unfinished.insert(vf.address); },
        "the steps that make it ready are not finished"},
+      {"orphaned", [](auto& node, auto&, auto&, auto& vf) { node.orphaned.insert(vf.address); },
+       "it is orphaned: its pod's network namespace still exists somewhere, `railbed status` names it"},
       {"another index", [](auto&, auto&, auto& vf, auto&) { vf.index = {5}; }, "it is not there"},
       {"another PF", [](auto&, auto& pf, auto&, auto&) { pf.pci.address.bus = 9; }, "it is not there"},
       {"no driver", [](auto&, auto&, auto& vf, auto&) { vf.pci.driver = ""; }, "it has no driver"},

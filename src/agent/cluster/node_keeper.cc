@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "attach/record.h"
 #include "doc/json.h"
 #include "doc/members.h"
 #include "facts/collect.h"
@@ -70,8 +71,16 @@ plan::InUse by_pod(plan::InUse in_use) {
 
 bool same(const kubelet::NodeDevices& a, const kubelet::NodeDevices& b) {
   return a.resources == b.resources && a.without_topology == b.without_topology &&
-         a.with_vhost_net == b.with_vhost_net && a.unfinished == b.unfinished && a.soft_rdma == b.soft_rdma &&
-         a.facts == b.facts;
+         a.with_vhost_net == b.with_vhost_net && a.unfinished == b.unfinished && a.orphaned == b.orphaned &&
+         a.soft_rdma == b.soft_rdma && a.facts == b.facts;
+}
+
+std::set<PciAddress> orphaned_devices(const std::vector<state::Attachment>& records) {
+  std::set<PciAddress> devices;
+  for (const state::Attachment& record : records)
+    if (const auto device = PciAddress::parse(record.device); device.has_value() && attach::is_orphan(record))
+      devices.insert(*device);
+  return devices;
 }
 
 std::vector<std::string> texts_of(const std::vector<plan::HeldBack>& held) {
@@ -85,7 +94,8 @@ std::vector<std::string> texts_of(const std::vector<plan::HeldBack>& held) {
 // What a pass works from.
 struct NodeKeeper::Look {
   facts::NodeFacts facts;
-  std::set<PciAddress> held;  // by pods
+  std::set<PciAddress> held;      // by pods
+  std::set<PciAddress> orphaned;  // of pods whose DEL has come
   StatePlan planned;
   std::set<PciAddress> listed;  // what Kept::listed should be now
   bool stale = false;           // records of what is done already: an agent was killed before it could forget them
@@ -196,6 +206,7 @@ Result<NodeKeeper::Look> NodeKeeper::look(std::optional<Engine::Turn>& turn) {
   for (const auto& [vf, pod] : allocated_) in_use.emplace(vf, pod);
   if (!silent_.empty()) in_use.merge(all_vfs(now.facts, kUnknownToKubelet));
   for (const auto& [vf, pod] : in_use) now.held.insert(vf);
+  now.orphaned = orphaned_devices(TRY(turn->store().attachments()));
   const std::vector<PfBaseline> baselines = TRY(turn->store().baselines());
   const api::SriovNetworkNodeState none;
   now.planned = plan_state({.state = orders_ ? *orders_ : none,
@@ -276,6 +287,7 @@ Result<void> NodeKeeper::carry_out(Engine::Change& change, const StatePlan& plan
 
 Result<void> NodeKeeper::offer(const Look& now) {
   kubelet::NodeDevices devices = devices_now(now.planned, now.facts);
+  devices.orphaned = now.orphaned;
   if (offered_ ? same(*offered_, devices) : withdrawn_.empty() && devices.resources.empty()) return {};
   TRY(parts_.offers.offer(devices).context("offering VFs to the kubelet"));
   offered_ = std::move(devices);

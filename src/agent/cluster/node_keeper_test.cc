@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/cluster/test_node.h"
+#include "attach/record.h"
 #include "doc/json.h"
 #include "doc/members.h"
 
@@ -263,6 +264,29 @@ TEST_F(NodeKeeperTest, APodThatComesAndGoesChangesNothingThatIsTold) {
   node.detach("ai/vllm-0");
   node.pass(state);
   EXPECT_EQ(node.told(), before);
+}
+
+// The kubelet must not give it to another pod.
+TEST_F(NodeKeeperTest, AnOrphanedVfIsOfferedAsSuch) {
+  const doc::Value state = node.state_of(two_policies());
+  carried_out(state);
+  attach::Before before{.device = kVf00, .name = "eth9"};
+  before.orphaned_at_s = 1'800'000'000;
+  ASSERT_TRUE(node.store.put_attachment({.pod = "ai/vllm-0@c1",
+                                         .interface = "net1",
+                                         .netns = "/run/netns/x",
+                                         .network = "n",
+                                         .type = "sriov",
+                                         .status = state::AttachmentStatus::kDetaching,
+                                         .device = kVf00.to_string(),
+                                         .resource = "",
+                                         .undo = attach::undo_text({.interface = "net1"}, before),
+                                         .result = ""}));
+  node.pass(state);
+  EXPECT_EQ(node.offers.offers.back().orphaned, std::set{kVf00});
+  ASSERT_TRUE(node.store.forget_attachment("ai/vllm-0@c1", "net1"));
+  node.pass(state);
+  EXPECT_EQ(node.offers.offers.back().orphaned, std::set<PciAddress>{});
 }
 
 // While VFs change, the turn is free for pods, and nobody gets what changes.
