@@ -42,7 +42,11 @@ Result<void> check_outcome(const Outcome& outcome, double sent_s, double whole_s
 class Test {
  public:
   Test(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec, Channel channel)
-      : kernel_(kernel), options_(options), spec_(spec), channel_(std::move(channel)), clock_(kernel.files()) {
+      : kernel_(kernel),
+        options_(options),
+        spec_(spec),
+        channel_(std::move(channel)),
+        clock_(kernel.files(), *options.limits.clock) {
     result_.version = RAILBED_VERSION;
     result_.started_at = utc_text(std::chrono::system_clock::now());
     result_.command = options.command;
@@ -61,7 +65,9 @@ class Test {
   }
 
  private:
-  Result<void> send(const Message& message) { return channel_.send(message, Deadline::after(options_.limits.answer)); }
+  Result<void> send(const Message& message) {
+    return channel_.send(message, options_.limits.after(options_.limits.answer));
+  }
 
   Result<Offer> open_test() {
     return channel_.as<Offer>(
@@ -136,7 +142,7 @@ class Test {
     const Offer offer = TRY(open_test().context("at the server"));
     if (!offer.tcp) return fail(Code::kInvalid, "tcp: the field is missing from the server's \"offer\"");
     TcpLink link =
-        TRY(TcpLink::connect(kernel_, channel_, spec_, *offer.tcp, Deadline::after(options_.limits.connect)));
+        TRY(TcpLink::connect(kernel_, channel_, spec_, *offer.tcp, options_.limits.after(options_.limits.connect)));
     TRY(send(Connect{.endpoint = link.endpoint(), .rdma = {}, .load = {}}));
     TRY(channel_.expect<Ready>(2 * options_.limits.answer).context("at the server"));
     begin(link.endpoint(), offer.endpoint);
@@ -236,8 +242,8 @@ class Test {
 Result<Measurement> measure(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec) {
   TRY(validate(spec));
   Socket socket =
-      TRY(Socket::connect(options.host, options.port, Deadline::after(options.limits.connect), options.from));
-  Test test(kernel, options, spec, Channel(std::move(socket), options.stop));
+      TRY(Socket::connect(options.host, options.port, options.limits.after(options.limits.connect), options.from));
+  Test test(kernel, options, spec, Channel(std::move(socket), options.stop, *options.limits.clock));
   return test.run().context("perf {} with {}", name_of(spec.kind), options.host);
 }
 

@@ -8,7 +8,7 @@ namespace railbed::perf {
 Result<void> greet_server(Channel& channel, const std::string& hostname, const std::string& token,
                           const Limits& limits) {
   TRY(channel.send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = hostname, .token = token},
-                   Deadline::after(limits.answer)));
+                   limits.after(limits.answer)));
   const Hello hello = TRY(channel.expect<Hello>(limits.answer));
   if (hello.protocol != kProtocol)
     return fail(Code::kUnsupported, "the server (railbed {}) speaks protocol {}, this railbed {}", hello.version,
@@ -19,8 +19,8 @@ Result<void> greet_server(Channel& channel, const std::string& hostname, const s
 // The server may use its whole patience for preparations, so the client waits twice as long.
 Result<Message> take_turn(Channel& channel, const Message& open, const Limits& limits,
                           const std::function<void(const std::string& line)>& on_progress) {
-  TRY(channel.send(open, Deadline::after(limits.answer)));
-  const Deadline turn = Deadline::after(limits.turn);
+  TRY(channel.send(open, limits.after(limits.answer)));
+  const Deadline turn = limits.after(limits.turn);
   for (;;) {
     Message message = TRY(channel.receive(2 * limits.answer));
     const auto* wait = std::get_if<Wait>(&message);

@@ -64,8 +64,8 @@ Result<void> Channel::check_stop() const {
 }
 
 Result<Message> Channel::receive(std::chrono::milliseconds patience, std::chrono::milliseconds at_most) {
-  Deadline deadline = Deadline::after(patience);
-  const Deadline last = Deadline::after(std::max(patience, at_most));
+  Deadline deadline = Deadline::after(patience, *clock_);
+  const Deadline last = Deadline::after(std::max(patience, at_most), *clock_);
   std::array<std::byte, 16384> buffer;
   for (;;) {
     TRY(take_frames());
@@ -74,11 +74,11 @@ Result<Message> Channel::receive(std::chrono::milliseconds patience, std::chrono
       ready_.pop_front();
       return message;
     }
-    if (std::exchange(heard_heartbeat_, false)) deadline = Deadline::after(patience).or_earlier(last);
+    if (std::exchange(heard_heartbeat_, false)) deadline = last.or_after(patience);
     // A peer that sends one byte at a time does not extend the deadline.
     TRY(check_stop());
     if (deadline.passed()) return fail(Code::kTimeout, "no word from the peer for {} ms", patience.count());
-    const auto count = socket_.read_some(buffer, Deadline::after(kLookForStop).or_earlier(deadline));
+    const auto count = socket_.read_some(buffer, deadline.or_after(kLookForStop));
     if (count)
       parser_.feed({reinterpret_cast<const char*>(buffer.data()), *count});
     else if (count.error().code != Code::kTimeout)

@@ -23,7 +23,8 @@ namespace railbed::perf {
 class Channel : public Peer {
  public:
   // A stop that is asked for ends waits within a quarter of a second, with kCanceled.
-  explicit Channel(Socket socket, std::stop_token stop = {}) : socket_(std::move(socket)), stop_(std::move(stop)) {}
+  explicit Channel(Socket socket, std::stop_token stop = {}, Clock& clock = real_clock())
+      : socket_(std::move(socket)), stop_(std::move(stop)), clock_(&clock) {}
 
   Result<void> send(const Message& message, Deadline deadline);
   // Skips heartbeats. Each one grants another `patience`, but no more than `at_most` altogether: only who knows how
@@ -60,6 +61,7 @@ class Channel : public Peer {
 
   Socket socket_;
   std::stop_token stop_;
+  Clock* clock_;
   FrameParser parser_;
   std::deque<Message> ready_;
   std::string unsent_;  // the part of a heartbeat that the socket did not take

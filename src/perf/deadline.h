@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A point in time by which something must have happened.
 //
-// Why: timeouts that are handed from call to call add up; a deadline does not. Threading: a plain value.
+// Why: timeouts that are handed from call to call add up; a deadline does not. Threading: a plain value; the clock
+// outlives it.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
+#include <span>
+
+#include "perf/clock.h"
 
 namespace railbed::perf {
 
@@ -14,19 +18,19 @@ inline constexpr std::chrono::milliseconds kLookForStop{250};
 
 class Deadline {
  public:
-  static Deadline after(std::chrono::milliseconds delay) { return Deadline(Clock::now() + delay); }
-  Deadline or_earlier(const Deadline& other) const { return Deadline(std::min(at_, other.at_)); }
-  bool passed() const { return Clock::now() >= at_; }
-  // The timeout that poll(2) needs: whole milliseconds, rounded up, never negative.
-  int left_ms() const {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(at_ - Clock::now()).count();
-    return static_cast<int>(std::clamp<long long>(left, 0, 1 << 30));
+  static Deadline after(std::chrono::milliseconds delay, Clock& clock = real_clock()) {
+    return {clock, clock.now() + delay};
   }
+  // So long from now, by the same clock, and no later than this one.
+  Deadline or_after(std::chrono::milliseconds delay) const { return {*clock_, std::min(at_, clock_->now() + delay)}; }
+  bool passed() const { return clock_->now() >= at_; }
+  // poll(2) until then: 0 where nothing was ready.
+  int poll(std::span<pollfd> entries) const { return clock_->poll(entries, at_); }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  explicit Deadline(Clock::time_point at) : at_(at) {}
-  Clock::time_point at_;
+  Deadline(Clock& clock, Clock::Time at) : clock_(&clock), at_(at) {}
+  Clock* clock_;
+  Clock::Time at_;
 };
 
 }  // namespace railbed::perf

@@ -17,6 +17,8 @@
 
 #include <infiniband/verbs.h>
 
+#include "perf/clock.h"
+
 namespace railbed::perf {
 
 struct FakePort {
@@ -30,8 +32,9 @@ struct FakeDevice {
   std::vector<FakePort> ports{FakePort{}};
   std::vector<ibv_gid_entry> gids;
   uint32_t most_inline = UINT32_MAX;
-  uint32_t least_inline = 0;  // granted where less was asked for
-  std::chrono::microseconds post_takes{0};
+  uint32_t least_inline = 0;                // granted where less was asked for
+  std::chrono::microseconds post_takes{0};  // of this clock
+  Clock* clock = &real_clock();
   int64_t takes_every = 1;  // only each so many-th post takes that long
   int64_t posts = 0;
   int reads_sent = 16;  // as requester, per queue pair

@@ -135,10 +135,19 @@ void complete(ibv_cq* cq, const ibv_wc& completion) {
   if (std::exchange(queue.armed, false) && queue.channel != nullptr) eventfd_write(queue.channel->fd, 1);
 }
 
-std::chrono::microseconds post_takes(const ibv_qp* qp) {
-  const std::lock_guard lock(fake().mutex);
+// Outside of the mutex: others' posts take their own time meanwhile. The machine that the message is for has waited for
+// it as long.
+void take_time(const ibv_qp* qp) {
+  std::unique_lock lock(fake().mutex);
   FakeDevice& device = fake().devices[of(qp->context).device];
-  return ++device.posts % device.takes_every == 0 ? device.post_takes : std::chrono::microseconds(0);
+  if (++device.posts % device.takes_every != 0 || device.post_takes.count() == 0) return;
+  Clock& clock = *device.clock;
+  const std::chrono::microseconds takes = device.post_takes;
+  const auto peer = pairs().find(static_cast<const FakePair*>(qp)->peer);
+  Clock* awaiting = peer == pairs().end() ? &clock : fake().devices[of(peer->second->context).device].clock;
+  lock.unlock();
+  clock.sleep_until(clock.now() + takes);
+  if (awaiting != &clock) awaiting->sleep_until(awaiting->now() + takes);
 }
 
 void meet(FakePair& pair) {
@@ -210,7 +219,7 @@ int post_send(ibv_qp* qp, ibv_send_wr* first, ibv_send_wr** refused) {
     *refused = first;
     return error;
   }
-  std::this_thread::sleep_for(post_takes(qp));
+  take_time(qp);
   const std::lock_guard lock(fake().mutex);
   fake().posted_by[qp->qp_num].insert(std::this_thread::get_id());
   auto& from = *static_cast<FakePair*>(qp);

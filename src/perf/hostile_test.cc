@@ -44,15 +44,28 @@ void misbehave(Socket& socket, Misdeed misdeed) {
 
 // ---- the server against clients ----
 
-TEST_F(ServedTest, MeasuresOverLoopback) {
-  const auto bandwidth = measure_with(server_->port(), small_test(TestKind::kBandwidth));
+class HostileTest : public ServedTest {
+ protected:
+  Limits limits() const override {
+    Limits limits = short_limits();
+    limits.clock = &clock_;
+    return limits;
+  }
+  // By the same clock as the server.
+  Result<Measurement> measured(const TestSpec& spec) const { return measure_with(server_->port(), spec, limits()); }
+
+  mutable RestingClock clock_{std::chrono::microseconds(5)};
+};
+
+TEST_F(HostileTest, MeasuresOverLoopback) {
+  const auto bandwidth = measured(small_test(TestKind::kBandwidth));
   ASSERT_TRUE(bandwidth) << bandwidth.error().to_string();
   ASSERT_EQ(bandwidth->bandwidth.size(), 2u);
   EXPECT_EQ(bandwidth->bandwidth[0].size_bytes, 64);
   EXPECT_EQ(bandwidth->bandwidth[1].messages, 50);
   EXPECT_EQ(bandwidth->client.address, "127.0.0.1");
   EXPECT_EQ(bandwidth->server.netdev, "lo");
-  const auto latency = measure_with(server_->port(), small_test(TestKind::kLatency));
+  const auto latency = measured(small_test(TestKind::kLatency));
   ASSERT_TRUE(latency) << latency.error().to_string();
   ASSERT_EQ(latency->latency.size(), 2u);
   EXPECT_EQ(latency->latency[1].histogram.count(), 50u);
@@ -60,12 +73,12 @@ TEST_F(ServedTest, MeasuresOverLoopback) {
   EXPECT_FALSE(latency->latency[1].slots.empty());
 }
 
-TEST_F(ServedTest, MeasuresForATimeOverSeveralStreams) {
+TEST_F(HostileTest, MeasuresForATimeOverSeveralStreams) {
   TestSpec spec = small_test(TestKind::kBandwidth);
   spec.iterations = 0;
   spec.duration_ms = 50;
   spec.qps = 3;
-  const auto result = measure_with(server_->port(), spec);
+  const auto result = measured(spec);
   ASSERT_TRUE(result) << result.error().to_string();
   EXPECT_GT(result->bandwidth[1].messages, 3);
   EXPECT_GT(result->bandwidth[1].average_gbps, 0);
@@ -96,21 +109,21 @@ void do_wrong(Channel channel, Misdeed misdeed, size_t good) {
   misbehave(const_cast<Socket&>(channel.socket()), misdeed);
 }
 
-TEST_F(ServedTest, GoesOnServingAfterBadClients) {
+TEST_F(HostileTest, GoesOnServingAfterBadClients) {
   for (Misdeed misdeed : kMisdeeds) {
     std::vector<std::jthread> clients;
     for (size_t good = 0; good <= lines().size(); ++good)
       clients.emplace_back([this, misdeed, good] { do_wrong(Channel(connect()), misdeed, good); });
     clients.clear();
     // It may have to wait until the server has given up on the others.
-    Limits patient = short_limits();
+    Limits patient = limits();
     patient.connect = patient.answer = patient.stall = milliseconds(20000);
     const auto result = measure_with(server_->port(), small_test(TestKind::kLatency), patient);
     EXPECT_TRUE(result) << result.error().to_string();
   }
 }
 
-TEST_F(ServedTest, TellsTheClientWhatWasWrong) {
+TEST_F(HostileTest, TellsTheClientWhatWasWrong) {
   Channel channel(connect());
   ASSERT_TRUE(
       channel.send(Hello{.protocol = 99, .version = "0", .hostname = "new"}, Deadline::after(milliseconds(500))));
@@ -123,7 +136,7 @@ TEST_F(ServedTest, TellsTheClientWhatWasWrong) {
   EXPECT_TRUE(heard("speaks protocol 99"));
 }
 
-TEST_F(ServedTest, RefusesASizeThatWasNotAnnounced) {
+TEST_F(HostileTest, RefusesASizeThatWasNotAnnounced) {
   Channel channel(connect());
   const auto send = [&](const Message& message) { return channel.send(message, Deadline::after(milliseconds(500))); };
   ASSERT_TRUE(send(Hello{.protocol = kProtocol, .version = "0", .hostname = "liar"}));
@@ -143,7 +156,7 @@ TEST_F(ServedTest, RefusesASizeThatWasNotAnnounced) {
             "the peer says: the client starts a round of 67108864 bytes, which it did not announce");
 }
 
-TEST_F(ServedTest, RefusesAnRdmaTestWithoutDevice) {
+TEST_F(HostileTest, RefusesAnRdmaTestWithoutDevice) {
   TestSpec spec = small_test(TestKind::kBandwidth);
   spec.transport = Transport::kRdma;
   spec.remote_device = "mlx5_77";
@@ -155,7 +168,7 @@ TEST_F(ServedTest, RefusesAnRdmaTestWithoutDevice) {
   const auto offer = channel.expect<Offer>(milliseconds(5000));
   ASSERT_FALSE(offer);
   EXPECT_TRUE(offer.error().message.starts_with("the peer says: ")) << offer.error().message;
-  EXPECT_TRUE(measure_with(server_->port(), small_test(TestKind::kLatency)));
+  EXPECT_TRUE(measured(small_test(TestKind::kLatency)));
 }
 
 // With `once`, the server ends after the first session that measured something, and not before.
@@ -169,6 +182,8 @@ TEST(Server, EndsAfterOneMeasurementWhereAsked) {
     // Nothing here takes so long but a machine that is busy.
     Limits patient = short_limits();
     patient.connect = patient.answer = patient.idle = patient.stall = milliseconds(20000);
+    RestingClock clock(std::chrono::microseconds(5));
+    patient.clock = &clock;
     options.session.limits = patient;
     auto server = Server::open(*kernel, std::move(options));
     ASSERT_TRUE(server) << server.error().to_string();
@@ -200,10 +215,12 @@ FakeServer::Finale doing(Misdeed misdeed) {
   return [misdeed](Channel& channel, Listener&) { misbehave(const_cast<Socket&>(channel.socket()), misdeed); };
 }
 
-void meet(Misdeed misdeed, size_t good) {
+void meet(Misdeed misdeed, size_t good, Clock& clock) {
   SCOPED_TRACE(fmt::format("misdeed {} after {} answers", static_cast<int>(misdeed), good));
   FakeServer server(good, doing(misdeed));
-  const auto result = measure_with(server.port(), small_test(TestKind::kBandwidth));
+  Limits limits = short_limits();
+  limits.clock = &clock;
+  const auto result = measure_with(server.port(), small_test(TestKind::kBandwidth), limits);
   ASSERT_FALSE(result);
   EXPECT_TRUE(result.error().story().starts_with("perf bw with 127.0.0.1: ")) << result.error().to_string();
   const bool quoted =
@@ -212,9 +229,11 @@ void meet(Misdeed misdeed, size_t good) {
 }
 
 TEST(Client, GivesUpOnEveryBadServer) {
+  RestingClock clock;
   std::vector<std::jthread> cases;
   for (Misdeed misdeed : kMisdeeds)
-    for (size_t good = 0; good <= 3; ++good) cases.emplace_back([misdeed, good] { meet(misdeed, good); });
+    for (size_t good = 0; good <= 3; ++good)
+      cases.emplace_back([misdeed, good, &clock] { meet(misdeed, good, clock); });
 }
 
 TEST(Client, NoticesAServerThatCountsWrong) {

@@ -106,7 +106,10 @@ TEST_F(RdmaTest, TheResultSaysHowManyWritesWereUnderWay) {
   EXPECT_EQ(result->bandwidth[1].used_post_batch, 1);
 }
 
-TEST_F(RdmaTest, PingsAreSentByASchedule) {
+// Each reading gives the processor away where the device is software, so there are few of them.
+TEST_F(ToldRdmaTest, PingsAreSentByASchedule) {
+  ToldClock large_steps(milliseconds(1));
+  clock_ = &large_steps;
   TestSpec wanted = spec(TestKind::kLatency);
   wanted.iterations = 0;
   wanted.duration_ms = 200;
@@ -116,6 +119,7 @@ TEST_F(RdmaTest, PingsAreSentByASchedule) {
   for (const LatencyPoint& point : result->latency) {
     EXPECT_EQ(point.histogram.count(), 20u);
     EXPECT_GE(point.duration_s, 0.19);
+    EXPECT_LT(point.duration_s, 1);
   }
 }
 
@@ -131,7 +135,7 @@ TEST_F(RdmaTest, ARoundEndsWithLessThanABatch) {
   EXPECT_EQ(chains, (std::vector<bool>{true, true, false, true, false, true}));
 }
 
-TEST_F(RdmaTest, MeasuresForATimeInBothDirections) {
+TEST_F(ToldRdmaTest, MeasuresForATimeInBothDirections) {
   TestSpec wanted = spec(TestKind::kBandwidth);
   wanted.iterations = 0;
   wanted.duration_ms = 60;
@@ -140,8 +144,7 @@ TEST_F(RdmaTest, MeasuresForATimeInBothDirections) {
   ASSERT_TRUE(result) << result.error().to_string();
   for (const BandwidthPoint& point : result->bandwidth) {
     EXPECT_GT(point.messages, 100);
-    EXPECT_GT(point.duration_s, 0.05);
-    EXPECT_LT(point.duration_s, 1);
+    expect_duration(point.duration_s, wanted.duration_ms);
     EXPECT_FALSE(point.series.gbps.empty());
     ASSERT_TRUE(point.reverse_average_gbps && point.reverse_series);
     EXPECT_GT(*point.reverse_average_gbps, 0);
@@ -149,7 +152,7 @@ TEST_F(RdmaTest, MeasuresForATimeInBothDirections) {
   }
 }
 
-TEST_F(RdmaTest, CountsEveryPing) {
+TEST_F(ToldRdmaTest, CountsEveryPing) {
   TestSpec wanted = spec(TestKind::kLatency);
   wanted.iterations = 300;
   const auto result = measured(wanted);
@@ -171,13 +174,15 @@ TEST_F(RdmaTest, CountsEveryPing) {
             2 * 304);
 }
 
-TEST_F(RdmaTest, PingsForATime) {
+TEST_F(ToldRdmaTest, PingsForATime) {
+  ToldClock large_steps(milliseconds(1));
+  clock_ = &large_steps;
   TestSpec wanted = spec(TestKind::kLatency);
   wanted.iterations = 0;
   wanted.duration_ms = 60;
   const auto result = measured(wanted);
   ASSERT_TRUE(result) << result.error().to_string();
-  EXPECT_GT(result->latency[0].duration_s, 0.05);
+  EXPECT_GE(result->latency[0].duration_s, 0.06);
   EXPECT_LT(result->latency[0].duration_s, 1);
   EXPECT_FALSE(result->latency[0].slots.empty());
 }

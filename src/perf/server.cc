@@ -46,10 +46,11 @@ void Server::host(Guest& guest, const std::string& name) {
 }
 
 void Server::refuse(Socket socket, std::string message) const {
-  Channel channel(std::move(socket));
+  const Limits& limits = options_.session.limits;
+  Channel channel(std::move(socket), {}, *limits.clock);
   (void)channel.send(
       Refusal{.message = std::move(message), .hint = "wait for them, or start another server on another --port"},
-      Deadline::after(std::chrono::milliseconds(100)));
+      limits.after(std::chrono::milliseconds(100)));
 }
 
 // Who connects and says nothing cannot keep out others: of those the oldest goes.
@@ -80,9 +81,10 @@ void Server::welcome(Socket socket) {
 
 Result<void> Server::run() {
   constexpr std::chrono::milliseconds kPause{100};
+  Clock& clock = *options_.session.limits.clock;
   bool told = false;
   while (!stopping_) {
-    auto socket = listener_.accept(Deadline::after(std::chrono::hours(1)));
+    auto socket = listener_.accept(options_.session.limits.after(std::chrono::hours(1)));
     guests_.remove_if([](const Guest& guest) { return guest.finished.load(); });
     if (stopping_) break;
     if (socket) {
@@ -91,7 +93,7 @@ Result<void> Server::run() {
     } else if (lacks_means(socket.error().sys_errno)) {
       // The client waits in the backlog until a session ends.
       if (!std::exchange(told, true)) tell("a client must wait: " + socket.error().to_string());
-      std::this_thread::sleep_for(kPause);
+      clock.sleep_until(clock.now() + kPause);
     } else if (socket.error().code != Code::kTimeout) {
       return fail(std::move(socket.error()));
     }

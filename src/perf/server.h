@@ -54,8 +54,8 @@ class Server {
       : kernel_(kernel),
         options_(std::move(options)),
         listener_(std::move(listener)),
-        clock_(kernel.files()),
-        turns_(options_.budget) {}
+        clock_(kernel.files(), *options_.session.limits.clock),
+        turns_(options_.budget, *options_.session.limits.clock) {}
   void welcome(Socket socket);
   void refuse(Socket socket, std::string message) const;
   void make_room_for_strangers();

@@ -37,7 +37,7 @@ Result<int> Session::run() {
   if (!served && served.error().code != Code::kCanceled) {
     // A failure does not matter: a peer that sends nonsense may not read either.
     (void)channel_.send(Refusal{.message = served.error().story(), .hint = served.error().hint},
-                        Deadline::after(std::min(options_.limits.answer, std::chrono::milliseconds(1000))));
+                        options_.limits.after(std::min(options_.limits.answer, std::chrono::milliseconds(1000))));
   }
   return served;
 }
@@ -158,10 +158,11 @@ Result<Done> Session::await_done(const TestSpec& spec, const Start& start) {
 
 Result<Turns::Turn> Session::wait_for_turn(const TurnNeed& need, std::chrono::milliseconds patience) {
   bool told = false;
-  auto told_at = std::chrono::steady_clock::now();
+  Clock& clock = *options_.limits.clock;
+  auto told_at = clock.now();
   const auto tell_client = [&](int64_t ahead, const std::string& reason) -> Result<void> {
     TRY(channel_.interrupted());
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = clock.now();
     // Well before the client, which waits for an answer as long as this side, gives up.
     if (told && now - told_at < std::min(kToldEvery, options_.limits.answer / 2)) return {};
     told = true;
@@ -259,7 +260,7 @@ Result<void> Session::serve_tcp(const TestSpec& spec) {
   TcpLink link = TRY(TcpLink::open(end, channel_, spec, options_.data_port));
   TRY(send(Offer{.endpoint = link.endpoint(), .rdma = {}, .tcp = link.address()}));
   TRY(channel_.expect<Connect>(options_.limits.answer));
-  TRY(link.accept(Deadline::after(options_.limits.connect)));
+  TRY(link.accept(options_.limits.after(options_.limits.connect)));
   TRY(send(Ready{}));
   return rounds(spec, [&](const Start& start) -> Result<Outcome> {
     Watch watch(channel_, clock_, options_.limits, Watch::Heartbeats::kNone, spec.transport);

@@ -33,7 +33,11 @@ struct SessionOptions {
 class Session {
  public:
   Session(os::Kernel& kernel, Socket socket, const SessionOptions& options, const TickClock& clock, Turns& turns)
-      : kernel_(kernel), channel_(std::move(socket)), options_(options), clock_(clock), turns_(turns) {}
+      : kernel_(kernel),
+        channel_(std::move(socket), {}, *options.limits.clock),
+        options_(options),
+        clock_(clock),
+        turns_(turns) {}
 
   // Returns the number of completed tests.
   Result<int> run();
@@ -63,7 +67,9 @@ class Session {
   Result<void> rounds(const TestSpec& spec, const std::function<Result<Outcome>(const Start&)>& one);
   std::chrono::milliseconds longest(const TestSpec& spec) const;
   Result<Done> await_done(const TestSpec& spec, const Start& start);
-  Result<void> send(const Message& message) { return channel_.send(message, Deadline::after(options_.limits.answer)); }
+  Result<void> send(const Message& message) {
+    return channel_.send(message, options_.limits.after(options_.limits.answer));
+  }
   void tell(const std::string& line) const {
     if (options_.on_test) options_.on_test(line);
   }

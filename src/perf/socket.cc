@@ -8,7 +8,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -22,10 +21,10 @@ namespace {
 Result<void> wait_for(int fd, short events, Deadline deadline, std::string_view what) {
   for (;;) {
     pollfd entry{.fd = fd, .events = events, .revents = 0};
-    const int ready = poll(&entry, 1, deadline.left_ms());
+    const int ready = deadline.poll({&entry, 1});
     if (ready > 0) return {};
     if (ready < 0 && errno != EINTR) return fail(system_error(errno, "poll"));
-    if (ready == 0 && deadline.passed()) return fail(Code::kTimeout, "no {} the peer in time", what);
+    if (ready == 0) return fail(Code::kTimeout, "no {} the peer in time", what);
   }
 }
 

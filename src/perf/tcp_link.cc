@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
-#include <thread>
 
 #include "perf/free_memory.h"
 #include "perf/local_network.h"
@@ -107,8 +106,7 @@ Result<void> TcpLink::idle_until(uint64_t due, uint64_t& next_check, Watch& watc
       TRY(watch.tick(now, now));
     }
     const uint64_t left_ns = clock.between_ns(now, due);
-    if (left_ns > kPolled_ns)
-      std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(left_ns - kPolled_ns, kLongest_ns)));
+    if (left_ns > kPolled_ns) clock.sleep_ns(std::min(left_ns - kPolled_ns, kLongest_ns));
   }
   return {};
 }

@@ -17,12 +17,17 @@
 namespace railbed::perf {
 namespace {
 
-constexpr int kPoll_ms = 20;
+constexpr std::chrono::milliseconds kPoll{20};
 constexpr size_t kReceiveBuffer_bytes = size_t{256} << 10;
 
-void wait_ready(int fd, short events) {
+// The real clock is not read for it, as each byte of a stream may be waited for.
+void wait_ready(int fd, short events, const TickClock& clock) {
   pollfd entry{.fd = fd, .events = events, .revents = 0};
-  poll(&entry, 1, kPoll_ms);
+  Clock& waits = clock.clock();
+  if (&waits == &real_clock())
+    poll(&entry, 1, static_cast<int>(kPoll.count()));
+  else
+    waits.poll({&entry, 1}, waits.now() + kPoll);
 }
 
 // State that the threads of one round share.
@@ -32,7 +37,7 @@ struct Shared {
   std::atomic<int64_t> messages{0};
   std::atomic<uint64_t> first_byte{0};  // ticks; 0: none yet
   std::mutex mutex;
-  std::condition_variable changed;
+  std::condition_variable_any changed;
   int running = 0;               // under mutex
   std::optional<Error> failure;  // under mutex; the first
 
@@ -41,6 +46,11 @@ struct Shared {
     --running;
     if (!result && !stop && !failure) failure = std::move(result.error());
     changed.notify_all();
+  }
+  // At the latest after `time`, or when a thread has ended. Under the mutex.
+  void wait(std::unique_lock<std::mutex>& lock, const TickClock& clock, std::chrono::nanoseconds time) {
+    Clock& waits = clock.clock();
+    (void)waits.wait(lock, changed, waits.now() + time, {}, [this, before = running] { return running != before; });
   }
 };
 
@@ -55,7 +65,7 @@ Result<void> send_messages(Socket& socket, const Round& round, int64_t quota, ui
     while (!left.empty() && !shared.stop) {
       const size_t count = TRY(socket.write_now(left));
       left = left.subspan(count);
-      if (count == 0) wait_ready(socket.fd(), POLLOUT);
+      if (count == 0) wait_ready(socket.fd(), POLLOUT, clock);
       shared.bytes.fetch_add(static_cast<int64_t>(count), std::memory_order_relaxed);
     }
     if (left.empty()) shared.messages.fetch_add(1, std::memory_order_relaxed);
@@ -68,7 +78,7 @@ Result<void> receive_bytes(Socket& socket, const TickClock& clock, Shared& share
   while (!shared.stop) {
     const size_t count = TRY(socket.read_now(buffer));
     if (count == 0) {
-      wait_ready(socket.fd(), POLLIN);
+      wait_ready(socket.fd(), POLLIN, clock);
       continue;
     }
     const uint64_t now = clock.now();
@@ -125,7 +135,7 @@ Result<int64_t> TcpLink::send(const Round& round, Watch& watch) {
   uint64_t last_progress = clock.now();
   std::unique_lock lock(shared.mutex);
   while (state && shared.running > 0 && !shared.failure) {
-    shared.changed.wait_for(lock, std::chrono::nanoseconds(clock.to_ns(watch.interval_ticks())));
+    shared.wait(lock, clock, std::chrono::nanoseconds(clock.to_ns(watch.interval_ticks())));
     lock.unlock();
     const uint64_t now = clock.now();
     const int64_t bytes = shared.bytes;
@@ -161,7 +171,7 @@ Result<Outcome> TcpLink::receive(const Start& start, Channel& channel, Watch& wa
     uint64_t next_check = 0;
     while (!expected || shared.bytes < *expected) {
       if (!expected) {
-        auto message = channel.receive(std::chrono::milliseconds(kPoll_ms));
+        auto message = channel.receive(kPoll);
         if (!message && message.error().code != Code::kTimeout) return fail(std::move(message.error()));
         if (message) {
           const auto* done = std::get_if<Done>(&*message);
@@ -175,7 +185,7 @@ Result<Outcome> TcpLink::receive(const Start& start, Channel& channel, Watch& wa
         }
       } else {
         std::unique_lock lock(shared.mutex);
-        shared.changed.wait_for(lock, std::chrono::milliseconds(1));
+        shared.wait(lock, clock, std::chrono::milliseconds(1));
       }
       {
         const std::lock_guard lock(shared.mutex);

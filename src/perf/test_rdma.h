@@ -11,6 +11,7 @@
 #include "perf/client.h"
 #include "perf/fake_verbs.h"
 #include "perf/server.h"
+#include "perf/test_clock.h"
 
 namespace railbed::perf {
 
@@ -42,6 +43,7 @@ class RdmaTest : public testing::Test {
     options.bind = *IpAddress::parse("127.0.0.1");
     options.port = 0;
     options.session.limits = limits();
+    options.session.limits.clock = server_clock_;
     options.session.offered_memory = offered_;
     auto server = Server::open(*kernel_, std::move(options));
     ASSERT_TRUE(server) << server.error().to_string();
@@ -90,7 +92,8 @@ class RdmaTest : public testing::Test {
             .idle = milliseconds(20000),
             .stall = stall_,
             .check = milliseconds(10),
-            .max_sessions = 8};
+            .max_sessions = 8,
+            .clock = clock_};
   }
   static TestSpec spec(TestKind kind) {
     return {.kind = kind, .transport = Transport::kRdma, .sizes_bytes = {2, 4096}, .tx_depth = 8, .iterations = 50};
@@ -111,12 +114,33 @@ class RdmaTest : public testing::Test {
     return result ? "measured" : result.error().to_string();
   }
 
+  Clock* clock_ = &real_clock();
+  Clock* server_clock_ = &real_clock();
   milliseconds stall_{20000};
   std::vector<MemoryKind> offered_;
   std::vector<std::string> progress_;
   std::unique_ptr<os::Kernel> kernel_ = os::real_kernel();
   std::unique_ptr<Server> server_;
   std::jthread thread_;
+};
+
+// On clocks of the test: what is measured is what the loops do, whatever the machine takes for it.
+class ToldRdmaTest : public RdmaTest {
+ protected:
+  static constexpr std::chrono::microseconds kStep{20};
+
+  ToldRdmaTest() {
+    clock_ = &told_;
+    server_clock_ = &servers_;
+  }
+  // Of a duration that was to be `ms`: it ends with the first reading at its end, and few follow.
+  static void expect_duration(double seconds, int64_t ms) {
+    EXPECT_GE(seconds, static_cast<double>(ms) / 1e3);
+    EXPECT_LE(seconds, static_cast<double>(ms) / 1e3 + 10 * std::chrono::duration<double>(kStep).count());
+  }
+
+  ToldClock told_{kStep};
+  ToldClock servers_{kStep};
 };
 
 }  // namespace railbed::perf

@@ -20,12 +20,17 @@ bool tsc_is_steady([[maybe_unused]] const os::FileTree& files) {
   return false;
 }
 
-}  // namespace
-
-uint64_t TickClock::monotonic_ns() {
+uint64_t monotonic_ns() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC_RAW, &time);
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
+uint64_t TickClock::slow_now() const {
+  if (&clock_ == &real_clock()) return monotonic_ns();
+  return static_cast<uint64_t>(std::chrono::nanoseconds(clock_.now().time_since_epoch()).count());
 }
 
 // Uses the attempt with the shortest duration: an interrupt between the two readings would shift them.
@@ -46,8 +51,8 @@ TickClock::Pair TickClock::read_pair() {
   return best;
 }
 
-TickClock::TickClock(const os::FileTree& files) {
-  if (!tsc_is_steady(files)) return;
+TickClock::TickClock(const os::FileTree& files, Clock& clock) : clock_(clock) {
+  if (&clock != &real_clock() || !tsc_is_steady(files)) return;
   anchor_ = read_pair();
   const uint64_t start_ns = monotonic_ns();
   while (monotonic_ns() - start_ns < 10'000'000) continue;

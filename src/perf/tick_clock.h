@@ -4,8 +4,9 @@
 // Why: one reading per message must cost less than what is measured. clock_gettime costs 20 ns at best, and a
 // microsecond or more where the kernel's clock source is not the TSC (many virtual machines); RDTSC costs under 10 ns.
 // The counter is related to CLOCK_MONOTONIC_RAW once at construction and again by refine(), over an ever longer base,
-// so that the error is far below a per mille. Without a steady TSC, clock_gettime is used. Threading: now() from any
-// thread; refine() from one thread while no other uses the clock. Failure: none.
+// so that the error is far below a per mille. Without a steady TSC, clock_gettime is used, and with a clock that is not
+// the real one (a test's) that one. Threading: now() from any thread; refine() from one thread while no other uses the
+// clock. Failure: none.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +17,25 @@
 #endif
 
 #include "os/ports/file_tree.h"
+#include "perf/clock.h"
 
 namespace railbed::perf {
 
 class TickClock {
  public:
-  explicit TickClock(const os::FileTree& files);  // takes about 10 ms
+  // Takes about 10 ms with the real clock. `clock` outlives it.
+  explicit TickClock(const os::FileTree& files, Clock& clock = real_clock());
 
   uint64_t now() const {
 #ifdef __x86_64__
     if (uses_tsc_) [[likely]]
       return __rdtsc();
 #endif
-    return monotonic_ns();
+    return slow_now();
   }
+  // What limits and other waits beside it go by.
+  Clock& clock() const { return clock_; }
+  void sleep_ns(uint64_t ns) const { clock_.sleep_until(clock_.now() + std::chrono::nanoseconds(ns)); }
   // The duration between two readings; 0 when the second is not later than the first.
   uint64_t between_ns(uint64_t first, uint64_t last) const { return last > first ? to_ns(last - first) : 0; }
   uint64_t to_ns(uint64_t ticks) const {
@@ -45,9 +51,10 @@ class TickClock {
     uint64_t ticks;
     uint64_t ns;
   };
-  static uint64_t monotonic_ns();
+  uint64_t slow_now() const;
   static Pair read_pair();
 
+  Clock& clock_;
   bool uses_tsc_ = false;
   uint64_t ns_per_2_32_ticks_ = uint64_t{1} << 32;
   Pair anchor_{};

@@ -46,7 +46,7 @@ Result<Turns::Turn> Turns::take(const TurnNeed& need, std::chrono::milliseconds 
                                "at most {} MiB and {} streams",
                                need.memory_bytes >> 20, need.streams, budget_.memory_bytes >> 20, budget_.streams),
         .hint = "lower --size, --max-size or --qps"});
-  const Deadline deadline = Deadline::after(patience);
+  const Deadline deadline = Deadline::after(patience, clock_);
   std::unique_lock lock(mutex_);
   const Place place = tickets_.insert(tickets_.end(), {.need = need});
   Turn turn(*this, place);  // leaves the queue, too, when the wait fails
@@ -61,7 +61,7 @@ Result<Turns::Turn> Turns::take(const TurnNeed& need, std::chrono::milliseconds 
     TRY(meanwhile(ahead, reason));
     if (deadline.passed()) return fail(Code::kTimeout, "no turn within {} ms: {}", patience.count(), reason);
     lock.lock();
-    changed_.wait_for(lock, interval);
+    (void)clock_.wait(lock, changed_, clock_.now() + interval, {}, [&] { return obstacle(place, ahead).empty(); });
   }
 }
 

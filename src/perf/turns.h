@@ -16,6 +16,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "perf/clock.h"
 
 namespace railbed::perf {
 
@@ -31,7 +32,8 @@ class Turns {
     int64_t memory_bytes = int64_t{4} << 30;
     int64_t streams = 1024;
   };
-  explicit Turns(const Budget& budget) : budget_(budget) {}
+  // `clock` outlives it.
+  explicit Turns(const Budget& budget, Clock& clock = real_clock()) : budget_(budget), clock_(clock) {}
 
   // Ends with its destruction. `Turns` outlives it.
   class Turn;
@@ -53,8 +55,9 @@ class Turns {
   void leave(Place place);
 
   const Budget budget_;
+  Clock& clock_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::list<Ticket> tickets_;  // in the order of arrival, running ones included
 };
 

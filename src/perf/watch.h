@@ -10,6 +10,7 @@
 #include <chrono>
 #include <stop_token>
 
+#include "perf/deadline.h"
 #include "perf/live_figures.h"
 #include "perf/peer.h"
 #include "perf/test_spec.h"
@@ -17,7 +18,7 @@
 
 namespace railbed::perf {
 
-// How long each side waits; tests use small values.
+// How long each side waits, and by which clock; tests use small values and a clock of their own.
 struct Limits {
   std::chrono::milliseconds connect{5000};
   std::chrono::milliseconds greet{5000};    // for a client's first message
@@ -28,6 +29,9 @@ struct Limits {
   std::chrono::milliseconds turn{600000};   // until it is a client's turn
   int max_sessions = 16;
   int max_silent = 64;  // clients that have not said who they are; the oldest goes when there are more
+  Clock* clock = &real_clock();
+
+  Deadline after(std::chrono::milliseconds delay) const { return Deadline::after(delay, *clock); }
 };
 
 class Watch {

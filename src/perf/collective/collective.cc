@@ -105,8 +105,8 @@ class Coordinator {
                     .ranks = ranks(),
                     .largest_bytes = std::ranges::max(options_.sizes_bytes),
                     .rails = rails_[rank]};
-    TRY(channel.send(join, Deadline::after(answer)));
-    const Deadline turn = Deadline::after(options_.fleet.step_slack);
+    TRY(channel.send(join, options_.fleet.limits.after(answer)));
+    const Deadline turn = options_.fleet.limits.after(options_.fleet.step_slack);
     for (;;) {
       Message message = TRY(channel.receive(2 * answer, options_.fleet.step_slack));
       if (std::holds_alternative<Wait>(message) && !turn.passed()) continue;

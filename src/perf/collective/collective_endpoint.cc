@@ -42,12 +42,12 @@ CollectiveEndpoint::CollectiveEndpoint(os::Kernel& kernel, Channel& channel, con
 CollectiveEndpoint::~CollectiveEndpoint() {
   stop_.request_stop();
   for (Rail& rail : rails_) {
-    while (!rail.thread.wait_for(kHeartbeatEvery)) {
+    while (!rail.thread.wait_for(*options_.limits.clock, kHeartbeatEvery)) {
     }
     rail.thread.ask([&rail] { rail.links.reset(); });  // what a device has ends where it began
   }
   for (Rail& rail : rails_)
-    while (!rail.thread.wait_for(kHeartbeatEvery)) {
+    while (!rail.thread.wait_for(*options_.limits.clock, kHeartbeatEvery)) {
     }
 }
 
@@ -77,13 +77,14 @@ Result<void> CollectiveEndpoint::open(Rail& rail) {
 
 Result<void> CollectiveEndpoint::on_all_rails(const std::function<Result<void>(Rail&)>& work) {
   for (Rail& rail : rails_) rail.thread.ask([&rail, &work] { rail.done = work(rail); });
-  auto told_at = std::chrono::steady_clock::now();
+  Clock& clock = *options_.limits.clock;
+  auto told_at = clock.now();
   Result<void> alive;
   for (Rail& rail : rails_)
-    while (!rail.thread.wait_for(options_.limits.check)) {
+    while (!rail.thread.wait_for(clock, options_.limits.check)) {
       if (!alive) continue;  // all threads see the stop, and are waited for
       alive = channel_.interrupted();
-      const auto now = std::chrono::steady_clock::now();
+      const auto now = clock.now();
       if (alive && now - told_at >= std::min(kHeartbeatEvery, options_.limits.answer / 4)) {
         told_at = now;
         alive = channel_.send_heartbeat();
@@ -124,7 +125,7 @@ Result<void> CollectiveEndpoint::run() {
     joined.rails.push_back(
         {.found = rail.found, .links = rail.done ? rail.links->offers() : std::vector<LinkAddress>()});
   }
-  TRY(channel_.send(joined, Deadline::after(options_.limits.answer)));
+  TRY(channel_.send(joined, options_.limits.after(options_.limits.answer)));
   auto message = channel_.receive(options_.limits.idle, kLongestPause);
   if (!message && message.error().code == Code::kCanceled) return {};  // a rank cannot take part
   if (!message) return fail(std::move(message.error()));
@@ -136,7 +137,7 @@ Result<void> CollectiveEndpoint::run() {
     if (!rail.links) return fail(Code::kInvalid, "{}", rail.found.problem);
     return rail.links->connect(own->links);
   }));
-  TRY(channel_.send(Linked{}, Deadline::after(options_.limits.answer)));
+  TRY(channel_.send(Linked{}, options_.limits.after(options_.limits.answer)));
   for (;;) {
     auto next = channel_.receive(options_.limits.idle, kLongestPause);
     if (!next && next.error().code == Code::kCanceled) return {};  // the coordinator has finished
@@ -165,7 +166,7 @@ Result<void> CollectiveEndpoint::serve(const Reduce& wanted) {
   TRY(on_all_rails_together(reduce));
   Reduced reduced{.number = wanted.number, .rails = {}};
   for (const Rail& rail : rails_) reduced.rails.push_back(rail.times);
-  return channel_.send(reduced, Deadline::after(options_.limits.answer));
+  return channel_.send(reduced, options_.limits.after(options_.limits.answer));
 }
 
 }  // namespace railbed::perf::collective

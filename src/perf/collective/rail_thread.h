@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "perf/clock.h"
 
 namespace railbed::perf::collective {
 
@@ -35,9 +36,9 @@ class RailThread {
     work_ = std::move(work);
     changed_.notify_all();
   }
-  bool wait_for(std::chrono::milliseconds time) {
+  bool wait_for(Clock& clock, std::chrono::milliseconds time) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, time, [&] { return !work_; });
+    return clock.wait(lock, changed_, clock.now() + time, {}, [&] { return !work_; });
   }
 
  private:

@@ -76,7 +76,7 @@ class TcpRail : public RailLinks {
 
   // The higher rank connects to the lower one.
   Result<void> connect(const std::vector<LinkAddress>& links) override {
-    const Deadline deadline = Deadline::after(request_.limits.connect);
+    const Deadline deadline = request_.limits.after(request_.limits.connect);
     for (auto& [rank, peer] : peers_) {
       const LinkAddress& link = *TRY(link_to(links, rank));
       names_[rank] = link.name;
@@ -146,12 +146,12 @@ class TcpRail : public RailLinks {
       if (deadline.passed())
         return fail(Code::kTimeout, "{} did not connect within {} ms", name_of_peer(due->rank),
                     request_.limits.connect.count());
-      auto socket = listener_->accept(Deadline::after(kLongestWait).or_earlier(deadline));
+      auto socket = listener_->accept(deadline.or_after(kLongestWait));
       if (!socket && socket.error().code == Code::kTimeout) continue;
       if (!socket) return fail(std::move(socket.error()));
       Greeting greeting;
-      const auto read = socket->read_all(std::as_writable_bytes(std::span(&greeting, 1)),
-                                         Deadline::after(kGreetPatience).or_earlier(deadline));
+      const auto read =
+          socket->read_all(std::as_writable_bytes(std::span(&greeting, 1)), deadline.or_after(kGreetPatience));
       if (!read || greeting.cookie != cookie_) continue;
       const auto peer = peers_.find(static_cast<uint32_t>(greeting.rank));
       if (peer == peers_.end() || peer->second.socket.fd() >= 0) continue;
@@ -213,7 +213,7 @@ class TcpRail : public RailLinks {
       if (events != 0) entries.push_back({.fd = peer.socket.fd(), .events = static_cast<short>(events), .revents = 0});
     }
     const auto most = std::min(kLongestWait, request_.limits.check);
-    (void)poll(entries.data(), entries.size(), static_cast<int>(most.count()));
+    (void)request_.limits.after(most).poll(entries);
     return wait.in_vain();
   }
 

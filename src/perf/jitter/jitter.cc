@@ -69,7 +69,7 @@ class Measuring {
       : kernel_(kernel),
         options_(options),
         channel_(std::move(channel)),
-        clock_(kernel.files()),
+        clock_(kernel.files(), *options.limits.clock),
         probe_spec_(probe_spec(options)),
         load_spec_(load_spec(options)) {}
 
@@ -84,7 +84,7 @@ class Measuring {
     if (polled_) outcome.report.polls_us = polled_->count();
     summarise(rounds_, outcome.report);
     if (rounds_.empty() && !measured) return fail(std::move(measured.error()));
-    if (measured) measured = channel_.send(CloseTest{}, Deadline::after(options_.limits.answer));
+    if (measured) measured = channel_.send(CloseTest{}, options_.limits.after(options_.limits.answer));
     if (!measured) {
       outcome.report.ended_by = measured.error().story();
       outcome.error = std::move(measured.error());
@@ -113,7 +113,7 @@ class Measuring {
           .hint = "an older railbed knows no jitter under load: use the same on both sides"});
     Connect own{.endpoint = probes_->endpoint(), .rdma = probes_->address(), .load = {}};
     if (load_) own.load = load_->address();
-    TRY(channel_.send(own, Deadline::after(options_.limits.answer)));
+    TRY(channel_.send(own, options_.limits.after(options_.limits.answer)));
     TRY(probes_->connect(*offer.rdma));
     if (load_) TRY(load_->connect(*offer.load).context("for the load"));
     TRY(channel_.expect<Ready>(2 * options_.limits.answer).context("at the server"));
@@ -154,7 +154,7 @@ class Measuring {
   Result<void> round(PathLoad load) {
     clock_.refine();  // no load runs yet
     const Start start{.sequence = static_cast<int64_t>(rounds_.size()) + 1, .size_bytes = options_.size_bytes};
-    TRY(channel_.send(start, Deadline::after(options_.limits.answer)));
+    TRY(channel_.send(start, options_.limits.after(options_.limits.answer)));
     const Started started = TRY(channel_.expect<Started>(2 * options_.limits.answer).context("at the server"));
     if (started.sequence != start.sequence)
       return fail(Code::kInvalid, "the server starts round {} in round {}", started.sequence, start.sequence);
@@ -177,14 +177,15 @@ class Measuring {
     if (beside) TRY(take_load(*beside, probed, one));
     const auto sent = static_cast<int64_t>(one.probes.probes.size());
     rounds_.push_back(std::move(one));
-    TRY(channel_.send(Done{.sequence = start.sequence, .messages = sent}, Deadline::after(options_.limits.answer)));
+    TRY(channel_.send(Done{.sequence = start.sequence, .messages = sent},
+                      options_.limits.after(options_.limits.answer)));
     TRY(channel_.expect<Outcome>(2 * options_.limits.stall).context("at the server"));
     return {};
   }
 
   Result<void> wait_for_load(PathLoad load) {
     if (load == PathLoad::kIdle) return {};
-    std::this_thread::sleep_for(kBefore);
+    options_.limits.clock->sleep_until(options_.limits.clock->now() + kBefore);
     return channel_.interrupted();
   }
 
@@ -220,8 +221,8 @@ Result<JitterOutcome> measure_jitter(os::Kernel& kernel, const JitterOptions& op
                 options.rate_per_s * options.duration_ms / 1000, kMostProbes);
   TRY(validate(probe_spec(options)));
   TRY(validate(load_spec(options)));
-  Socket socket = TRY(Socket::connect(options.host, options.port, Deadline::after(options.limits.connect)));
-  Measuring measuring(kernel, options, Channel(std::move(socket), options.stop));
+  Socket socket = TRY(Socket::connect(options.host, options.port, options.limits.after(options.limits.connect)));
+  Measuring measuring(kernel, options, Channel(std::move(socket), options.stop, *options.limits.clock));
   return measuring.run();
 }
 

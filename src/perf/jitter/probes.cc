@@ -59,7 +59,8 @@ class Prober {
   Result<void> sleep_until(uint64_t due) {
     for (uint64_t now = clock_.now(); now < due; now = clock_.now()) {
       TRY(look(now, now));  // no probe is under way, so nothing stands still
-      doze(std::min(clock_.to_ns(due - now), kLongestSleep_ns));
+      // Deaf, which between probes costs less than to listen to the peer as well: the next look hears it.
+      clock_.sleep_ns(std::min(clock_.to_ns(due - now), kLongestSleep_ns));
     }
     return {};
   }
@@ -97,11 +98,6 @@ class Prober {
   }
   static timespec time_of(uint64_t ns) {
     return {.tv_sec = static_cast<time_t>(ns / kSecond_ns), .tv_nsec = static_cast<long>(ns % kSecond_ns)};
-  }
-  // Deaf, which between probes costs less than to listen to the peer as well: the next look hears it.
-  static void doze(uint64_t ns) {
-    const timespec time = time_of(ns);
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
   }
   // Whether `fd` became readable.
   Result<bool> sleep(uint64_t ns, int fd) {

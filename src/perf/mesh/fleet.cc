@@ -40,7 +40,7 @@ Result<void> check_answer(const Step& step, const std::vector<PairTask>& tasks, 
 }  // namespace
 
 Fleet::Fleet(const std::vector<HostAddress>& hosts, FleetOptions options)
-    : addresses_(hosts), options_(std::move(options)), hosts_(hosts.size()) {}
+    : addresses_(hosts), options_(std::move(options)), clock_(*options_.limits.clock), hosts_(hosts.size()) {}
 
 void Fleet::lose(uint32_t host, const Error& error) {
   hosts_[host].lost_because = problem_text(error.story());
@@ -51,13 +51,13 @@ void Fleet::lose(uint32_t host, const Error& error) {
 Result<void> Fleet::greet(uint32_t host) {
   const HostAddress& address = addresses_[host];
   const auto answer = options_.limits.answer;
-  Socket socket = TRY(Socket::connect(address.control, address.port, Deadline::after(options_.limits.connect)));
-  Channel& channel = hosts_[host].channel.emplace(std::move(socket), options_.stop);
+  Socket socket = TRY(Socket::connect(address.control, address.port, options_.limits.after(options_.limits.connect)));
+  Channel& channel = hosts_[host].channel.emplace(std::move(socket), options_.stop, clock_);
   TRY(channel.socket().set_keepalive());
   TRY(channel.socket().set_no_delay());
   TRY(channel.send(
       Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = "mesh", .token = options_.token},
-      Deadline::after(answer)));
+      options_.limits.after(answer)));
   const Hello hello = TRY(channel.expect<Hello>(answer));
   if (hello.protocol != kProtocol)
     return fail(Code::kUnsupported, "the endpoint (railbed {}) speaks protocol {}, this railbed {}", hello.version,
@@ -70,8 +70,8 @@ Result<void> Fleet::enlist(uint32_t host, Channel& channel) {
   Enlist enlist{.transport = options_.transport, .rails = {}};
   for (const auto& rail : addresses_[host].rails)
     if (rail) enlist.rails.push_back(*rail);
-  TRY(channel.send(enlist, Deadline::after(answer)));
-  const Deadline turn = Deadline::after(options_.step_slack);
+  TRY(channel.send(enlist, options_.limits.after(answer)));
+  const Deadline turn = options_.limits.after(options_.step_slack);
   for (;;) {
     Message message = TRY(channel.receive(2 * answer));
     if (const auto* wait = std::get_if<Wait>(&message); wait != nullptr && !turn.passed()) continue;
@@ -116,9 +116,9 @@ Result<void> Fleet::gather(const Join& join) {
 }
 
 void Fleet::ask(uint32_t host, const Message& message) {
-  const auto sent = hosts_[host].channel->send(message, Deadline::after(options_.limits.answer));
+  const auto sent = hosts_[host].channel->send(message, options_.limits.after(options_.limits.answer));
   hosts_[host].busy = true;
-  hosts_[host].heard = Clock::now();
+  hosts_[host].heard = clock_.now();
   if (!sent) lose(host, sent.error());
 }
 
@@ -126,7 +126,7 @@ void Fleet::listen(uint32_t host, const Taken& taken) {
   Host& it = hosts_[host];
   const auto listened = [&]() -> Result<void> {
     auto message = TRY(it.channel->take());
-    if (it.channel->heard()) it.heard = Clock::now();
+    if (it.channel->heard()) it.heard = clock_.now();
     if (!message) return {};
     TRY(taken(host, std::move(*message)));
     it.busy = false;
@@ -148,15 +148,14 @@ Result<void> Fleet::wait(const std::vector<uint32_t>& busy) const {
   std::vector<pollfd> entries;
   for (const uint32_t host : busy)
     entries.push_back({.fd = hosts_[host].channel->socket().fd(), .events = POLLIN, .revents = 0});
-  if (poll(entries.data(), entries.size(), static_cast<int>(kLookForStop.count())) < 0 && errno != EINTR)
-    return fail(system_error(errno, "poll"));
+  if (clock_.poll(entries, clock_.now() + kLookForStop) < 0 && errno != EINTR) return fail(system_error(errno, "poll"));
   return {};
 }
 
 // Endpoints that have answered wait for those at work, and give up on a coordinator that is silent.
 void Fleet::keep_others_awake() {
-  if (Clock::now() - woke_others_ < std::min(kWakeEvery, options_.limits.idle / 3)) return;
-  woke_others_ = Clock::now();
+  if (clock_.now() - woke_others_ < std::min(kWakeEvery, options_.limits.idle / 3)) return;
+  woke_others_ = clock_.now();
   for (uint32_t host = 0; host < hosts_.size(); ++host) {
     Host& it = hosts_[host];
     if (!it.channel || it.busy) continue;
@@ -189,7 +188,7 @@ Result<void> Fleet::exchange(const Asks& asks, std::string_view what, std::chron
   };
   const auto before = losses();
   std::optional<Deadline> last_words;
-  const Deadline deadline = Deadline::after(longest);
+  const Deadline deadline = options_.limits.after(longest);
   for (;;) {
     const std::vector<uint32_t> due = busy();
     if (due.empty() || (last_words && last_words->passed())) return {};
@@ -197,7 +196,7 @@ Result<void> Fleet::exchange(const Asks& asks, std::string_view what, std::chron
     for (const uint32_t host : due) {
       listen(host, taken);
       if (!hosts_[host].busy) continue;
-      if (Clock::now() - hosts_[host].heard > options_.limits.answer)
+      if (clock_.now() - hosts_[host].heard > options_.limits.answer)
         lose(host,
              {.code = Code::kTimeout, .message = fmt::format("no word for {} ms", options_.limits.answer.count())});
       else if (deadline.passed())
@@ -205,7 +204,7 @@ Result<void> Fleet::exchange(const Asks& asks, std::string_view what, std::chron
                     .message = fmt::format("it was not done with {} within {} ms", what, longest.count())});
     }
     keep_others_awake();
-    if (on_loss == OnLoss::kAllEnd && !last_words && losses() > before) last_words = Deadline::after(kLastWords);
+    if (on_loss == OnLoss::kAllEnd && !last_words && losses() > before) last_words = options_.limits.after(kLastWords);
   }
 }
 

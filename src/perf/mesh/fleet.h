@@ -65,13 +65,12 @@ class Fleet {
                         OnLoss on_loss = OnLoss::kOthersGoOn);
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Host {
     std::optional<Channel> channel;
     std::vector<RailFound> found;
     std::string lost_because;
     bool busy = false;  // its answer is due
-    Clock::time_point heard;
+    Clock::Time heard;
   };
 
   Result<void> greet(uint32_t host);
@@ -85,9 +84,10 @@ class Fleet {
 
   const std::vector<HostAddress>& addresses_;
   FleetOptions options_;
+  Clock& clock_;
   std::vector<Host> hosts_;
   int64_t number_ = 0;
-  Clock::time_point woke_others_;
+  Clock::Time woke_others_;
 };
 
 }  // namespace railbed::perf::mesh

@@ -8,11 +8,12 @@
 #include <gtest/gtest.h>
 
 #include "perf/mesh/test_endpoints.h"
+#include "perf/test_resting_clock.h"
 
 namespace railbed::perf::mesh {
 namespace {
 
-// Of the coordinator: only who stalls reaches them.
+// Of the coordinator: only who stalls reaches them, by a clock that goes on when all rest.
 constexpr milliseconds kAnswer{4000};
 constexpr milliseconds kSlack{9000};
 
@@ -65,11 +66,11 @@ PlayedEndpoint::Deed write_raw(std::string bytes) {
 PlayedEndpoint::Deed say(const Message& message) {
   return write_raw(frame(encode(message)));
 }
-PlayedEndpoint::Deed live_for_ever() {
-  return [](Channel& channel, const Step&) {
-    const Deadline deadline = Deadline::after(milliseconds(60000));
+PlayedEndpoint::Deed live_for_ever(Clock& clock) {
+  return [&clock](Channel& channel, const Step&) {
+    const Deadline deadline = Deadline::after(milliseconds(60000), clock);
     while (channel.send_heartbeat() && channel.interrupted() && !deadline.passed())
-      std::this_thread::sleep_for(milliseconds(20));
+      clock.sleep_until(clock.now() + milliseconds(200));
     EXPECT_FALSE(deadline.passed());
   };
 }
@@ -92,7 +93,7 @@ struct Misdeed {
   std::string reason;
 };
 
-std::vector<Misdeed> cases() {
+std::vector<Misdeed> cases(Clock& clock) {
   const std::string closed = "the peer closed the connection";
   const std::string silent = "no word from the peer for ";
   const std::string http = "HTTP/1.1 400 Bad Request\r\n\r\n";
@@ -106,8 +107,8 @@ std::vector<Misdeed> cases() {
       {"stalls at hello", Place::kHello, stall(), silent + "4000 ms"},
       {"stalls at enlist", Place::kEnlist, stall(), silent + "8000 ms"},
       {"stalls at a step", Place::kStep, stall(), "no word for 4000 ms"},
-      {"lives for ever at enlist", Place::kEnlist, live_for_ever(), silent + "8000 ms"},
-      {"lives for ever at a step", Place::kStep, live_for_ever(), "it was not done with a step within 9020 ms"},
+      {"lives for ever at enlist", Place::kEnlist, live_for_ever(clock), silent + "8000 ms"},
+      {"lives for ever at a step", Place::kStep, live_for_ever(clock), "it was not done with a step within 9020 ms"},
       {"nonsense at hello", Place::kHello, write_raw(http), no_railbed},
       {"nonsense at a step", Place::kStep, write_raw(http), no_railbed},
       {"half a message", Place::kStep, write_raw(cut), "no word for 4000 ms"},
@@ -131,13 +132,16 @@ std::vector<Misdeed> cases() {
   };
 }
 
-void meet(const Misdeed& one) {
+void meet(const Misdeed& one, Clock& clock) {
   SCOPED_TRACE(one.what);
-  const Endpoints honest(2);
+  perf::Limits limits = patient();
+  limits.clock = &clock;
+  const Endpoints honest(2, limits);
   const PlayedEndpoint played(one.place, one.deed);
   MeshOptions options = brief(Transport::kTcp);
   options.schedule.pattern = Pattern::kFull;  // in its first round, host 1 measures to host 2
   options.fleet.limits.answer = kAnswer;
+  options.fleet.limits.clock = &clock;
   options.fleet.step_slack = kSlack;
   const auto run =
       run_mesh(setup_of({on_loopback(honest.port(0)), on_loopback(played.port()), on_loopback(honest.port(1))}),
@@ -151,12 +155,13 @@ void meet(const Misdeed& one) {
 }
 
 TEST(Coordinator, OutlivesEveryBadEndpoint) {
-  const std::vector<Misdeed> table = cases();
+  RestingClock clock(std::chrono::microseconds(20));
+  const std::vector<Misdeed> table = cases(clock);
   std::vector<std::jthread> waiting;  // for a limit; the others are quick, and honest endpoints want time to measure
   for (const Misdeed& one : table)
-    if (one.reason.contains(" ms")) waiting.emplace_back([&one] { meet(one); });
+    if (one.reason.contains(" ms")) waiting.emplace_back([&] { meet(one, clock); });
   for (const Misdeed& one : table)
-    if (!one.reason.contains(" ms")) meet(one);
+    if (!one.reason.contains(" ms")) meet(one, clock);
 }
 
 // ---- the endpoint against coordinators
@@ -193,7 +198,10 @@ class BadCoordinator : public testing::Test {
     return answer ? "done" : answer.error().message;
   }
 
-  Endpoints endpoints_{1};
+  BadCoordinator() : endpoints_((clocks_.emplace_back(std::chrono::microseconds(5)), clocks_)) {}
+
+  std::deque<ToldClock> clocks_;
+  Endpoints endpoints_;
 };
 
 TEST_F(BadCoordinator, IsAnsweredOnlyWhatItMayAsk) {
@@ -221,7 +229,8 @@ TEST_F(BadCoordinator, IsAnsweredOnlyWhatItMayAsk) {
   EXPECT_EQ(answer_to(enlisted(), step()), "done");
 }
 
-// A coordinator that goes in the middle of a step leaves nothing running: the endpoint is free for the next one.
+// A coordinator that goes in the middle of a step leaves nothing running: the endpoint is free for the next one. By its
+// clock the step would go on for minutes of pings.
 TEST_F(BadCoordinator, ThatGoesLeavesTheEndpointFree) {
   {
     Channel channel = enlisted();
@@ -230,9 +239,9 @@ TEST_F(BadCoordinator, ThatGoesLeavesTheEndpointFree) {
     EXPECT_TRUE(channel.send(longest, soon()));
     EXPECT_TRUE(channel.receive(milliseconds(20)).error().code == Code::kTimeout);
   }
-  const auto began = std::chrono::steady_clock::now();
+  const Clock::Time began = clocks_[0].now();
   EXPECT_EQ(answer_to(enlisted(), step()), "done");
-  EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(kMaxStep_ms / 2));
+  EXPECT_LT(clocks_[0].now() - began, milliseconds(kMaxStep_ms / 2));
 }
 
 }  // namespace

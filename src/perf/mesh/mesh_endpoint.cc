@@ -44,9 +44,9 @@ class Answers {
     all_.push_back(std::move(figures));
     changed_.notify_all();
   }
-  bool wait_for(std::chrono::milliseconds time) {
+  bool wait_for(Clock& clock, std::chrono::milliseconds time) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, time, [&] { return all_.size() >= due_; });
+    return clock.wait(lock, changed_, clock.now() + time, {}, [&] { return all_.size() >= due_; });
   }
   std::vector<PairFigures> take() {
     const std::lock_guard lock(mutex_);
@@ -56,7 +56,7 @@ class Answers {
  private:
   size_t due_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::vector<PairFigures> all_;
 };
 
@@ -96,7 +96,7 @@ RailFound MeshEndpoint::look_at(const OwnRail& own) const {
 
 Result<void> MeshEndpoint::run() {
   for (const OwnRail& own : enlist_.rails) found_.push_back(look_at(own));
-  TRY(channel_.send(Enlisted{found_}, Deadline::after(options_.limits.answer)));
+  TRY(channel_.send(Enlisted{found_}, options_.limits.after(options_.limits.answer)));
   for (;;) {
     auto message = channel_.receive(options_.limits.idle, kLongestPause);
     if (!message && message.error().code == Code::kCanceled) return {};  // the coordinator has finished
@@ -104,7 +104,7 @@ Result<void> MeshEndpoint::run() {
     const Step step = TRY(Channel::as<Step>(std::move(*message)));
     TRY(check(step));
     const StepDone done = TRY(carry_out(step));
-    TRY(channel_.send(done, Deadline::after(options_.limits.answer)));
+    TRY(channel_.send(done, options_.limits.after(options_.limits.answer)));
   }
 }
 
@@ -160,11 +160,12 @@ Result<StepDone> MeshEndpoint::carry_out(const Step& step) {
       answers.put({.rail = task.rail, .problem = "no thread for this rail: too many on this machine"});
     }
   }
-  auto told_at = std::chrono::steady_clock::now();
-  while (!answers.wait_for(options_.limits.check)) {
+  Clock& clock = *options_.limits.clock;
+  auto told_at = clock.now();
+  while (!answers.wait_for(clock, options_.limits.check)) {
     auto alive = channel_.interrupted();
-    if (alive && std::chrono::steady_clock::now() - told_at >= std::min(kHeartbeatEvery, options_.limits.answer / 4)) {
-      told_at = std::chrono::steady_clock::now();
+    if (alive && clock.now() - told_at >= std::min(kHeartbeatEvery, options_.limits.answer / 4)) {
+      told_at = clock.now();
       alive = channel_.send_heartbeat();
     }
     if (alive) continue;

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <condition_variable>
-#include <mutex>
 #include <random>
 
 #include "doc/text.h"
@@ -42,20 +40,20 @@ class Registrant {
   Result<void> register_once() {
     const auto answer = options_.limits.answer;
     Socket socket = TRY(Socket::connect(options_.coordinator.host, options_.coordinator.port,
-                                        Deadline::after(options_.limits.connect), options_.from));
-    Channel channel(std::move(socket), stop_);
+                                        options_.limits.after(options_.limits.connect), options_.from));
+    Channel channel(std::move(socket), stop_, *options_.limits.clock);
     TRY(channel.socket().set_keepalive());
     TRY(channel.socket().set_no_delay());
     TRY(channel.send(Hello{.protocol = kProtocol,
                            .version = RAILBED_VERSION,
                            .hostname = options_.message.name,
                            .token = options_.token},
-                     Deadline::after(answer)));
+                     options_.limits.after(answer)));
     const Hello hello = TRY(channel.expect<Hello>(answer));
     if (hello.protocol != kProtocol)
       return fail(Code::kUnsupported, "the coordinator (railbed {}) speaks protocol {}, this railbed {}", hello.version,
                   hello.protocol, kProtocol);
-    TRY(channel.send(options_.message, Deadline::after(answer)));
+    TRY(channel.send(options_.message, options_.limits.after(answer)));
     const Registered done = TRY(channel.expect<Registered>(answer));
     tell(fmt::format("{}: registered as {}, {}{} endpoint(s)", coordinator(), doc::printable(options_.message.name),
                      done.registered, done.wanted > 0 ? fmt::format(" of {}", done.wanted) : ""));
@@ -80,10 +78,8 @@ class Registrant {
     const auto most = pause_.count();
     const std::chrono::milliseconds length(std::uniform_int_distribution<int64_t>((most + 1) / 2, most)(random_));
     pause_ = std::min(2 * pause_, options_.longest_pause);
-    std::mutex mutex;
-    std::condition_variable_any changed;
-    std::unique_lock lock(mutex);
-    (void)changed.wait_for(lock, stop_, length, [] { return false; });
+    Clock& clock = *options_.limits.clock;
+    clock.sleep_until(clock.now() + length, stop_);
   }
 
   const RegistrantOptions& options_;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <thread>
 #include <vector>
 
 #include <poll.h>
@@ -53,19 +52,18 @@ Result<void> Registry::wait(Deadline deadline) const {
   std::vector<pollfd> entries = {{.fd = listener_->fd(), .events = POLLIN, .revents = 0}};
   for (const Guest& guest : guests_)
     entries.push_back({.fd = guest.channel.socket().fd(), .events = POLLIN, .revents = 0});
-  const int patience_ms = std::min(static_cast<int>(kLookForStop.count()), deadline.left_ms());
-  if (poll(entries.data(), entries.size(), patience_ms) < 0 && errno != EINTR) return fail(system_error(errno, "poll"));
+  if (deadline.or_after(kLookForStop).poll(entries) < 0 && errno != EINTR) return fail(system_error(errno, "poll"));
   return {};
 }
 
 void Registry::welcome() {
   for (int taken = 0; taken < kMostAtOnce; ++taken) {
-    auto socket = listener_->accept(Deadline::after(std::chrono::milliseconds(0)));
+    auto socket = listener_->accept(options_.limits.after(std::chrono::milliseconds(0)));
     if (!socket) {
       // Who finds no room waits in the backlog until others have gone.
       if (socket.error().code == Code::kTimeout) return;
       tell("an endpoint must wait: " + socket.error().to_string());
-      std::this_thread::sleep_for(kAnswer);
+      options_.limits.clock->sleep_until(options_.limits.clock->now() + kAnswer);
       return;
     }
     admit(std::move(*socket));
@@ -80,7 +78,7 @@ void Registry::admit(Socket socket) {
   }();
   if (!from || !prepared) return;  // it has gone again
   make_room_for_strangers();
-  guests_.emplace_back(next_id_++, from->to_string(), std::move(socket));
+  guests_.emplace_back(next_id_++, from->to_string(), std::move(socket), *options_.limits.clock);
 }
 
 // Of those who have not said who they are the oldest goes.
@@ -95,7 +93,7 @@ void Registry::drop(Guest& guest, const Error& error) {
   if (guest.gone) return;
   guest.gone = true;
   if (error.code != Code::kCanceled)
-    (void)guest.channel.send(Refusal{.message = error.story(), .hint = error.hint}, Deadline::after(kAnswer));
+    (void)guest.channel.send(Refusal{.message = error.story(), .hint = error.hint}, options_.limits.after(kAnswer));
   if (guest.registered) roster_.remove(guest.id);
   // Of who only looked whether somebody listens nothing is told.
   if (guest.greeted || error.code != Code::kCanceled)
@@ -113,7 +111,7 @@ Result<void> Registry::enroll(Guest& guest, const Register& message) {
   }
   guest.registered = true;
   guest.name = doc::printable(message.name);
-  TRY(guest.channel.send(registered_message(roster_, options_.wanted), Deadline::after(kAnswer)));
+  TRY(guest.channel.send(registered_message(roster_, options_.wanted), options_.limits.after(kAnswer)));
   tell_progress();
   return {};
 }
@@ -130,9 +128,9 @@ Result<void> Registry::take(Guest& guest) {
     TRY(check_hello(hello, options_.token));
     guest.greeted = true;
     TRY(guest.channel.send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = "mesh"},
-                           Deadline::after(kAnswer)));
+                           options_.limits.after(kAnswer)));
   }
-  if (!guest.registered && Clock::now() - guest.came > options_.limits.greet)
+  if (!guest.registered && options_.limits.clock->now() - guest.came > options_.limits.greet)
     return fail(Code::kTimeout, "no word from the peer for {} ms", options_.limits.greet.count());
   return {};
 }
@@ -147,7 +145,7 @@ void Registry::remove_gone() {
 }
 
 Result<Gathered> Registry::gather() {
-  const Deadline deadline = Deadline::after(options_.wait);
+  const Deadline deadline = options_.limits.after(options_.wait);
   tell_progress();
   while (!complete() && !deadline.passed()) {
     TRY(wait(deadline));

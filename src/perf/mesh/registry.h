@@ -51,14 +51,13 @@ class Registry {
   Result<Gathered> gather();
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Guest {
-    Guest(Roster::Id number, std::string whence, Socket socket)
-        : id(number), name(std::move(whence)), channel(std::move(socket)) {}
+    Guest(Roster::Id number, std::string whence, Socket socket, Clock& clock)
+        : id(number), name(std::move(whence)), channel(std::move(socket), {}, clock), came(clock.now()) {}
     Roster::Id id;
     std::string name;  // for events: its address, then its name
     Channel channel;
-    Clock::time_point came = Clock::now();
+    Clock::Time came;
     bool greeted = false;
     bool registered = false;
     bool gone = false;

@@ -4,6 +4,7 @@
 // Threading: a thread for each server, joined at the end. Failure: as the test that uses it.
 #pragma once
 
+#include <deque>
 #include <iterator>
 #include <list>
 #include <memory>
@@ -15,6 +16,7 @@
 
 #include "perf/mesh/coordinator.h"
 #include "perf/server.h"
+#include "perf/test_clock.h"
 
 namespace railbed::perf::mesh {
 
@@ -39,17 +41,14 @@ inline Deadline soon() {
 class Endpoints {
  public:
   explicit Endpoints(uint32_t count, const perf::Limits& limits = patient(), const std::string& token = kToken) {
-    for (uint32_t i = 0; i < count; ++i) {
-      ServerOptions options;
-      options.bind = *IpAddress::parse("127.0.0.1");
-      options.port = 0;
-      options.session.limits = limits;
-      options.session.token = token;
-      auto server = Server::open(*kernel_, std::move(options));
-      EXPECT_TRUE(server) << server.error().to_string();
-      End& end = ends_.emplace_back();
-      end.server = std::move(*server);
-      end.thread = std::jthread([&end] { EXPECT_TRUE(end.server->run()); });
+    for (uint32_t i = 0; i < count; ++i) add(limits, token);
+  }
+  // One for each of these clocks, which it measures with.
+  explicit Endpoints(std::deque<ToldClock>& clocks) {
+    for (ToldClock& clock : clocks) {
+      perf::Limits limits = patient();
+      limits.clock = &clock;
+      add(limits, kToken);
     }
   }
   ~Endpoints() {
@@ -68,6 +67,20 @@ class Endpoints {
     std::unique_ptr<Server> server;
     std::jthread thread;
   };
+
+  void add(const perf::Limits& limits, const std::string& token) {
+    ServerOptions options;
+    options.bind = *IpAddress::parse("127.0.0.1");
+    options.port = 0;
+    options.session.limits = limits;
+    options.session.token = token;
+    auto server = Server::open(*kernel_, std::move(options));
+    EXPECT_TRUE(server) << server.error().to_string();
+    End& end = ends_.emplace_back();
+    end.server = std::move(*server);
+    end.thread = std::jthread([&end] { EXPECT_TRUE(end.server->run()); });
+  }
+
   std::unique_ptr<os::Kernel> kernel_ = os::real_kernel();
   std::list<End> ends_;
 };

@@ -18,13 +18,13 @@ Result<void> PeerLine::check_stop() const {
 }
 
 Result<std::string> PeerLine::read(size_t bytes, std::chrono::milliseconds patience, std::string_view what) {
-  const Deadline deadline = Deadline::after(patience);
+  const Deadline deadline = Deadline::after(patience, *clock_);
   std::array<std::byte, kMostInAdvance> buffer;
   while (came_.size() < bytes) {
     TRY(check_stop());
     if (deadline.passed())
       return fail(Code::kTimeout, "no word from the peer for {} ms, {} was due", patience.count(), what);
-    auto count = socket_.read_some(buffer, Deadline::after(kLookForStop).or_earlier(deadline));
+    auto count = socket_.read_some(buffer, deadline.or_after(kLookForStop));
     if (count)
       came_.append(reinterpret_cast<const char*>(buffer.data()), *count);
     else if (count.error().code != Code::kTimeout)
@@ -37,7 +37,8 @@ Result<std::string> PeerLine::read(size_t bytes, std::chrono::milliseconds patie
 
 Result<void> PeerLine::write(std::string_view bytes, std::chrono::milliseconds patience, std::string_view what) {
   TRY(check_stop());
-  return socket_.write_all(std::as_bytes(std::span(bytes)), Deadline::after(patience)).context("sending {}", what);
+  return socket_.write_all(std::as_bytes(std::span(bytes)), Deadline::after(patience, *clock_))
+      .context("sending {}", what);
 }
 
 Result<void> PeerLine::interrupted() {

@@ -17,7 +17,8 @@ namespace railbed::perf::perftest {
 
 class PeerLine : public Peer {
  public:
-  explicit PeerLine(Socket socket, std::stop_token stop = {}) : socket_(std::move(socket)), stop_(std::move(stop)) {}
+  explicit PeerLine(Socket socket, std::stop_token stop = {}, Clock& clock = real_clock())
+      : socket_(std::move(socket)), stop_(std::move(stop)), clock_(&clock) {}
 
   // `what` is due, for messages.
   Result<std::string> read(size_t bytes, std::chrono::milliseconds patience, std::string_view what);
@@ -35,6 +36,7 @@ class PeerLine : public Peer {
 
   Socket socket_;
   std::stop_token stop_;
+  Clock* clock_;
   std::string came_;  // and was not read
 };
 

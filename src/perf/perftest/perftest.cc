@@ -53,9 +53,9 @@ class Run {
         options_(options),
         spec_(spec),
         role_(role),
-        line_(std::move(socket), options.stop),
+        line_(std::move(socket), options.stop, *options.limits.clock),
         exchange_(line_, role, options.limits.answer),
-        clock_(kernel.files()) {}
+        clock_(kernel.files(), *options.limits.clock) {}
 
   Result<void> find() {
     TRY(line_.socket().set_keepalive());
@@ -305,9 +305,9 @@ class Run {
   Measurement result_;
 };
 
-Result<Socket> await_client(Listener& listener, const std::stop_token& stop) {
+Result<Socket> await_client(Listener& listener, const Limits& limits, const std::stop_token& stop) {
   for (;;) {
-    auto socket = listener.accept(Deadline::after(kLookForStop));
+    auto socket = listener.accept(limits.after(kLookForStop));
     if (socket || socket.error().code != Code::kTimeout) return socket;
     if (stop.stop_requested()) return fail(Code::kCanceled, "stopped");
   }
@@ -317,7 +317,7 @@ Result<Measurement> as_server(os::Kernel& kernel, const ClientOptions& options, 
   Listener listener = TRY(Listener::open(options.from, options.port));
   if (options.on_told) options.on_told("waiting for: " + command_line(spec, listener.port(), kernel.host_name()));
   for (;;) {
-    Run run(kernel, options, spec, Role::kServer, TRY(await_client(listener, options.stop)));
+    Run run(kernel, options, spec, Role::kServer, TRY(await_client(listener, options.limits, options.stop)));
     TRY(run.find());
     const auto met = run.greet();
     if (met) return run.measure();
@@ -329,7 +329,7 @@ Result<Measurement> as_server(os::Kernel& kernel, const ClientOptions& options, 
 
 Result<Measurement> as_client(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec) {
   if (options.on_told) options.on_told("at the other end must run: " + command_line(spec, options.port, ""));
-  auto socket = Socket::connect(options.host, options.port, Deadline::after(options.limits.connect), options.from);
+  auto socket = Socket::connect(options.host, options.port, options.limits.after(options.limits.connect), options.from);
   if (!socket) {
     if (socket.error().code != Code::kNotFound) socket.error().hint.clear();  // which names a railbed
     return fail(std::move(socket.error()));

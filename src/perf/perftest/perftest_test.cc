@@ -7,6 +7,7 @@
 
 #include "perf/perftest/exchange.h"
 #include "perf/test_rdma.h"
+#include "perf/test_resting_clock.h"
 #include "perf/test_results.h"
 
 namespace railbed::perf::perftest {
@@ -217,7 +218,9 @@ class HostilePerftest : public PerftestPeer {
       if (socket) play(*socket);
     });
     ClientOptions with = options("127.0.0.1", listener.port());
+    RestingClock clock(std::chrono::microseconds(50));
     with.limits.answer = with.limits.stall = milliseconds(200);
+    with.limits.clock = &clock;
     const auto result =
         measure_with_perftest(*kernel_, with, *as_perftest(test(verb, TestKind::kBandwidth), Role::kClient, false));
     std::string told = why(result);
@@ -387,7 +390,9 @@ TEST_F(HostilePerftest, FloodsALoop) {
 // A client that is no perftest does not end a server, which serves the next one.
 TEST_F(HostilePerftest, StrangersDoNotEndAServer) {
   ClientOptions listening = options("", 0);
+  RestingClock clock;
   listening.limits.answer = milliseconds(200);
+  listening.limits.clock = &clock;
   std::promise<uint16_t> port;
   listening.on_told = [&](const std::string& line) {
     told_.push_back(line);

@@ -71,8 +71,8 @@ Result<CmEvent> CmEvents::next(Deadline deadline, const Look& look) const {
     if (look) TRY(look());
     if (deadline.passed()) return fail(Code::kTimeout, "no event of RDMA's connection manager in time");
     pollfd entry{.fd = channel_->fd, .events = POLLIN, .revents = 0};
-    const int left_ms = Deadline::after(kLookForStop).or_earlier(deadline).left_ms();
-    if (poll(&entry, 1, left_ms) < 0 && errno != EINTR) return fail(system_error(errno, "poll"));
+    if (deadline.or_after(kLookForStop).poll({&entry, 1}) < 0 && errno != EINTR)
+      return fail(system_error(errno, "poll"));
   }
 }
 

@@ -51,7 +51,7 @@ Result<CmEvent> PingConnection::next_of_ours(Deadline deadline, const CmEvents::
 }
 
 Result<void> PingConnection::expect(PingPhase phase, rdma_cm_event_type wanted, std::chrono::milliseconds patience) {
-  auto event = next_of_ours(Deadline::after(patience), request_.look);
+  auto event = next_of_ours(Deadline::after(patience, clock_.clock()), request_.look);
   if (!event && event.error().code == Code::kTimeout) return fail(opening_timed_out(phase, patience.count(), peer_));
   if (!event) return fail(std::move(event.error()));
   if (event->type == wanted) return {};
@@ -100,7 +100,7 @@ Result<std::unique_ptr<PingConnection>> PingConnection::accept(const TickClock& 
                                                                OpeningRequest request) {
   std::unique_ptr<PingConnection> connection(new PingConnection(clock, std::move(request)));
   connection->events_ = &events;
-  const Deadline deadline = Deadline::after(connection->request_.patience);
+  const Deadline deadline = Deadline::after(connection->request_.patience, clock.clock());
   // Whoever asks with the wrong words does not extend it.
   for (;;) {
     CmEvent event = TRY(events.next(deadline, connection->request_.look));
@@ -133,7 +133,7 @@ Result<bool> PingConnection::take(CmEvent event) {
 
 Result<void> PingConnection::look(std::chrono::milliseconds wait) {
   if (request_.look) TRY(request_.look());
-  auto event = next_of_ours(Deadline::after(wait), {});
+  auto event = next_of_ours(Deadline::after(wait, clock_.clock()), {});
   if (!event && event.error().code == Code::kTimeout) return {};
   if (!event) return fail(std::move(event.error()));
   if (event->type == RDMA_CM_EVENT_DISCONNECTED) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/ping/ping.h"
 
-#include <condition_variable>
-#include <mutex>
-
 #include "os/ports/kernel.h"
 #include "perf/client_talk.h"
 #include "perf/ping/ping_session.h"
@@ -23,7 +20,7 @@ struct Meeting {
 class Pinging {
  public:
   Pinging(os::Kernel& kernel, const PingOptions& options)
-      : kernel_(kernel), options_(options), clock_(kernel.files()) {}
+      : kernel_(kernel), options_(options), clock_(kernel.files(), *options.limits.clock) {}
 
   Result<PingOutcome> run() {
     const Meeting meeting = TRY(meet());
@@ -44,7 +41,7 @@ class Pinging {
     outcome.report.size_bytes = options_.size_bytes;
     auto pinged = ping(*connection, outcome.report);
     connection.reset();  // says good-bye, before the server is told that this was all
-    if (pinged && channel_) pinged = channel_->send(CloseTest{}, Deadline::after(options_.limits.answer));
+    if (pinged && channel_) pinged = channel_->send(CloseTest{}, options_.limits.after(options_.limits.answer));
     if (!pinged) {
       outcome.report.ended_by = pinged.error().story();
       outcome.error = std::move(pinged.error());
@@ -62,8 +59,8 @@ class Pinging {
     const uint16_t port = options_.port;
     if (options_.speaks == PingPeer::kRping)
       return Meeting{.peer = TRY(first_address_of(options_.host)), .port = port, .from = {}, .private_data = {}};
-    Socket socket = TRY(Socket::connect(options_.host, port, Deadline::after(options_.limits.connect)));
-    channel_.emplace(std::move(socket), options_.stop);
+    Socket socket = TRY(Socket::connect(options_.host, port, options_.limits.after(options_.limits.connect)));
+    channel_.emplace(std::move(socket), options_.stop, *options_.limits.clock);
     TRY(channel_->socket().set_keepalive());
     TRY(channel_->socket().set_no_delay());
     TRY(greet_server(*channel_, kernel_.host_name(), options_.token, options_.limits));
@@ -92,7 +89,7 @@ class Pinging {
   }
 
   Result<void> ping(PingConnection& connection, PingReport& report) {
-    auto due = std::chrono::steady_clock::now();
+    Clock::Time due = options_.limits.clock->now();
     for (int64_t number = 0; number < options_.count; ++number) {
       TRY(wait_until(due));
       report.add(TRY(one(connection, static_cast<uint64_t>(number))));
@@ -103,10 +100,9 @@ class Pinging {
     return {};
   }
 
-  Result<void> wait_until(std::chrono::steady_clock::time_point due) {
+  Result<void> wait_until(Clock::Time due) {
     if (options_.interval.count() == 0) return {};
-    std::unique_lock lock(mutex_);
-    changed_.wait_until(lock, options_.stop, due, [] { return false; });
+    options_.limits.clock->sleep_until(due, options_.stop);
     return look();
   }
 
@@ -114,8 +110,6 @@ class Pinging {
   const PingOptions& options_;
   TickClock clock_;
   std::optional<Channel> channel_;
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ Result<void> serve_ping(Channel& channel, const TickClock& clock, const Limits& 
   const IpAddress own = TRY(channel.socket().local_address());
   const CmListener listener = TRY(CmListener::open(events, own, 0));
   const uint64_t cookie = random_cookie();
-  TRY(channel.send(PingOffer{.port = listener.port, .cookie = cookie}, Deadline::after(limits.answer)));
+  TRY(channel.send(PingOffer{.port = listener.port, .cookie = cookie}, limits.after(limits.answer)));
   // The client says good-bye on both ways; which one is faster is open.
   const auto look = [&]() -> Result<void> {
     TRY(channel.interrupted());
