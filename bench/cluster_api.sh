@@ -25,7 +25,7 @@ ours='{"cniVersion": "1.0.0", "name": "railbed", "plugins": [{"type": "railbed",
 network_config "$ours"
 prepare
 kubectl apply -f deploy/rbac/agent.yaml >/dev/null
-kubectl create clusterrolebinding railbed-agent-user --clusterrole railbed-agent --user railbed-agent >/dev/null
+kubectl create clusterrolebinding railbed-agent-user --clusterrole railbed-agent --user $agent_user >/dev/null
 kubectl apply --server-side -f deploy/crds/ >/dev/null
 attach_with_railbed
 start_agent || fail "the agent does not start: $(tail -2 "$LOGS/agent.log")"

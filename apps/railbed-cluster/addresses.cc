@@ -26,6 +26,7 @@ std::string cell_text(const api::AddressCell& cell) {
 
 void print_list(const AddressesListed& listed) {
   for (const std::string& why : listed.unreadable) print_error("not shown: {}\n", why);
+  for (const std::string& what : listed.odd) print_error("odd: {}\n", what);
   if (listed.cells.empty()) {
     print("no addresses are leased\n");
     return;
@@ -71,7 +72,8 @@ void print_plan(const ReleasePlan& plan, const CellNodes& nodes) {
     const api::CellHolder& holder = one.lease.holder;
     Sum& sum = sums[{holder.node, holder.system_uuid, holder.boot_id}];
     ++sum.cells;
-    sum.addresses += static_cast<int>(controller::address_count(one.lease));
+    sum.addresses += static_cast<int>(plan.what == ReleasePlan::What::kOverlaps ? controller::overlap_count(one.lease)
+                                                                                : controller::address_count(one.lease));
   }
   report::Table table({{"NODE"},
                        {"MACHINE"},
@@ -83,8 +85,9 @@ void print_plan(const ReleasePlan& plan, const CellNodes& nodes) {
     const auto& [name, machine, boot] = key;
     const auto node = nodes.find(name);
     const char* is = node == nodes.end()                   ? "gone"
-                     : node->second.system_uuid == machine ? "not Ready"
-                                                           : "another machine";
+                     : node->second.system_uuid != machine ? "another machine"
+                     : node->second.ready                  ? "Ready"
+                                                           : "not Ready";
     table.row({name, machine, boot, sum.cells, sum.addresses, is});
   }
   print("{}", table.to_text(colour_of(stdout)));
@@ -95,6 +98,14 @@ Result<int> release(kube::Client& client, const AddressesOptions& options) {
   const CellNodes nodes = TRY(controller::list_nodes(client, {}));
   const ReleasePlan plan = TRY(controller::plan_release(listed, nodes, options.who));
   print_plan(plan, nodes);
+  const bool overlaps_only = plan.what == ReleasePlan::What::kOverlaps;
+  if (overlaps_only)
+    print(
+        "\nThe machine runs, so it keeps what it has leased. It also claims these addresses, which other nodes have leased.\n");
+  if (!options.yes && overlaps_only) {
+    print("railbed addresses release {} --yes removes its claims\n", options.who);
+    return kExitOk;
+  }
   if (!options.yes) {
     print(
         "\nThe machine must be off: pods that still run on it go on using these addresses, and others get them, too.\n"
@@ -102,7 +113,11 @@ Result<int> release(kube::Client& client, const AddressesOptions& options) {
         options.who);
     return kExitOk;
   }
-  print("\n{} addresses are free\n", TRY(controller::release(client, plan, {})));
+  const size_t released = TRY(controller::release(client, plan, {}));
+  if (overlaps_only)
+    print("\nclaimed addresses released: {}\n", released);
+  else
+    print("\n{} addresses are free\n", released);
   return kExitOk;
 }
 

@@ -63,7 +63,7 @@ void NodeCells::start(agent::Engine& engine, std::function<std::map<std::string,
     for (const auto& [key, pod] : parts_.side.pods().objects()) here.insert(key.to_string());
     return agent::pools_beside(client, settings_.whereabouts, here, stop);
   };
-  const auto tell = [this](const std::string& conflict) { parts_.side.tell_at_node("AddressConflict", conflict); };
+  const auto tell = [this](const char* reason, const std::string& note) { parts_.side.tell_at_node(reason, note); };
   keeper_ = std::make_unique<agent::CellKeeper>(
       agent::CellKeeper::World{
           .client = parts_.side.asking(),

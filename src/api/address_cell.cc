@@ -16,8 +16,6 @@ namespace {
 using doc::Fields;
 using doc::Value;
 
-constexpr size_t kLongestName = 253;  // of a node, an object
-constexpr size_t kLongestText = 1024;
 constexpr int64_t kLongestTime = int64_t{1} << 40;
 
 constexpr std::array<std::string_view, 7> kLeaseKeys{"node",    "systemUUID",   "bootID",     "claim",
@@ -67,10 +65,10 @@ std::string number_of(std::string_view text) {
 }
 
 void read_lease(Fields& fields, CellLease& lease) {
-  fields.need("node", lease.holder.node, {.bytes = kLongestName});
-  fields.need("systemUUID", lease.holder.system_uuid, {.bytes = kLongestName});
-  fields.need("bootID", lease.holder.boot_id, {.bytes = kLongestName});
-  fields.read("claim", lease.claim, {.bytes = kLongestName});
+  fields.need("node", lease.holder.node, {.bytes = kLongestHolderText});
+  fields.need("systemUUID", lease.holder.system_uuid, {.bytes = kLongestHolderText});
+  fields.need("bootID", lease.holder.boot_id, {.bytes = kLongestHolderText});
+  fields.read("claim", lease.claim, {.bytes = kLongestHolderText});
   std::vector<int> offsets;
   fields.need("offsets", offsets, {.min = 0, .max = kCellSize - 1, .entries = kCellSize});
   for (const int one : offsets) lease.offsets = static_cast<CellOffsets>(lease.offsets | 1U << one);
@@ -86,7 +84,7 @@ Value to_value(const CellLease& lease) {
   doc::put_text(out, "claim", lease.claim);
   Value& offsets = out.set("offsets", Value::array());
   for (int i = 0; i < static_cast<int>(kCellSize); ++i)
-    if (lease.offsets >> i & 1U) offsets.push(i);
+    if ((lease.offsets | lease.overlapping) >> i & 1U) offsets.push(i);
   doc::put_number(out, "quietSeconds", lease.quiet_seconds);
   doc::put_number(out, "goneSeconds", lease.gone_seconds);
   put_members(out, lease.other);
@@ -100,16 +98,24 @@ Result<void> check(const AddressCell& cell, const std::string& name) {
   if (name != cell_name(cell.network_name, cell.base))
     return fail(Code::kInvalid, "AddressCell {}: the cell of its network and base is called {}", name,
                 cell_name(cell.network_name, cell.base));
-  CellOffsets taken = 0;
-  for (const CellLease& lease : cell.leases) {
-    if ((taken & lease.offsets) != 0)
-      return fail(Code::kInvalid, "AddressCell {}: two of its leases have the same offset", name);
-    taken |= lease.offsets;
-  }
   return {};
 }
 
 }  // namespace
+
+bool is_being_deleted(const AddressCell& cell) {
+  return !cell.metadata.is_null() && cell.metadata.find("deletionTimestamp") != nullptr;
+}
+
+void give_offsets_to_the_first(std::vector<CellLease>& leases) {
+  CellOffsets taken = 0;
+  for (CellLease& lease : leases) {
+    const auto stored = static_cast<CellOffsets>(lease.offsets | lease.overlapping);
+    lease.overlapping = static_cast<CellOffsets>(stored & taken);
+    lease.offsets = static_cast<CellOffsets>(stored & ~taken);
+    taken |= stored;
+  }
+}
 
 std::string cell_name(std::string_view network_name, const IpAddress& base) {
   std::string out;
@@ -142,13 +148,15 @@ Result<AddressCell> read_address_cell(const Value& object) {
     Fields top(object, "", doc::kNoFamily, found);
     top.require("spec");
     top.inside("spec", [&](Fields& spec) {
-      spec.read("networkName", cell.network_name, {.bytes = kLongestText});
+      spec.read("networkName", cell.network_name, {.bytes = kLongestNetworkName});
       spec.need("base", cell.base, {.bytes = 64});
-      spec.each("leases", cell.leases, [](Fields& fields, CellLease& lease) { read_lease(fields, lease); }, kCellSize);
+      spec.each(
+          "leases", cell.leases, [](Fields& fields, CellLease& lease) { read_lease(fields, lease); }, kMostCellLeases);
     });
   }
   TRY(doc::first_error(found).context("{}", in_cell()));
   TRY(check(cell, name));
+  give_offsets_to_the_first(cell.leases);
   keep_others(*metadata, *doc::object_in(object, "spec"), cell);
   return cell;
 }

@@ -5,7 +5,10 @@
 // 16 on, of a whereabouts network_name: never a range or a definition, so that ranges that overlap, or are written
 // twice, meet in the same object. Where no such object is there, its addresses are free. A lease is of single addresses
 // (offsets): all 16 of a cell, or some, beside those of other nodes. What an object says is checked against its name.
-// Threading: plain values. Failure: read_address_cell, Invalid with the field.
+// Two leases with the same offset: the one that is first in the object has it, since each holder writes its lease in
+// place and adds new ones at the end. The later one keeps the offset in the object, for people to see, and nobody's
+// reading counts it as leased to its holder. Threading: plain values. Failure: read_address_cell, Invalid with the
+// field.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +27,11 @@ inline constexpr uint64_t kCellSize = 16;
 using CellOffsets = uint16_t;
 inline constexpr CellOffsets kWholeCell = 0xffff;
 
+// What an object may have: longer ones are not read, and the definition of the kind refuses them.
+inline constexpr size_t kMostCellLeases = kCellSize;
+inline constexpr size_t kLongestHolderText = 253;    // of a node, a machine, a boot, a claim; printable ASCII
+inline constexpr size_t kLongestNetworkName = 1024;  // bytes
+
 // A boot of a machine. The node's name alone would not do: another machine may have it next.
 struct CellHolder {
   std::string node;
@@ -36,6 +44,7 @@ struct CellLease {
   CellHolder holder;
   std::string claim;  // of the write that made it, unlike that of any other
   CellOffsets offsets = 0;
+  CellOffsets overlapping = 0;  // stored in this lease, but an earlier one of the cell has them
   // The holder gives no new address when it has not heard of the API server for so long; 0: it never stops.
   int64_t quiet_seconds = 0;
   // For how long the operator has seen no Node of this name and machine. The holder's next write ends it.
@@ -53,11 +62,17 @@ struct AddressCell {
   std::string uid;
   std::string resource_version;
   doc::Value other{};  // as CellLease::other, of the spec
-  // What others have written about the object, which a write of ours keeps: annotations, finalizers; labels.
+  // What others have written about the object, which a write of ours keeps: annotations, finalizers, the time of its
+  // deletion; labels.
   doc::Value metadata{};
   doc::Value labels{};
   friend bool operator==(const AddressCell&, const AddressCell&) = default;
 };
+
+// A finalizer keeps the object, which vanishes with all of its leases when that is removed.
+bool is_being_deleted(const AddressCell& cell);
+// Gives each offset to the first of the leases that have it. After leases were removed or changed.
+void give_offsets_to_the_first(std::vector<CellLease>& leases);
 
 // The object's name: "10-0-0-16-<number of the network_name>"; IPv6 addresses are 32 hexadecimal digits.
 std::string cell_name(std::string_view network_name, const IpAddress& base);

@@ -172,6 +172,7 @@ void CellReclaimer::look_at(const AddressCell& cell, Round& round, std::stop_tok
     }
     next.cell.leases.push_back(std::move(lease));
   }
+  api::give_offsets_to_the_first(next.cell.leases);
   if (!next.changed || !store(cell, next, round, stop)) return;
   for (const auto& [key, seen] : counted) round.seen[key] = seen;
   for (const auto& [lease, judged] : next.ended) {

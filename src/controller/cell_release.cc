@@ -75,26 +75,84 @@ Result<void> refuse_what_runs(const ReleasePlan& plan, const CellNodes& nodes, c
   return {};
 }
 
+std::string texts_of(const std::vector<IpRange>& ranges) {
+  std::vector<std::string> out;
+  for (const IpRange& range : ranges)
+    out.push_back(range.first == range.last ? range.first.to_string() : range.to_string());
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
+// Who had the offsets first.
+std::string holders_of(const AddressCell& cell, api::CellOffsets offsets) {
+  std::set<std::string> names;
+  for (const CellLease& lease : cell.leases)
+    if ((lease.offsets & offsets) != 0) names.insert(doc::printable(lease.holder.node));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// What no agent writes about a cell, but who has its token or more may have.
+void add_odd(const Value& object, const AddressCell& cell, std::vector<std::string>& odd) {
+  const std::string name = api::cell_name(cell.network_name, cell.base);
+  for (const CellLease& lease : cell.leases)
+    if (lease.overlapping != 0)
+      odd.push_back(
+          fmt::format("AddressCell {}: node {} (machine {}) claims {}, leased to {}; railbed addresses release {} "
+                      "removes the claim",
+                      name, doc::printable(lease.holder.node), doc::printable(lease.holder.system_uuid),
+                      texts_of(ipam::ranges_of(cell.base, lease.overlapping)), holders_of(cell, lease.overlapping),
+                      doc::printable(lease.holder.node)));
+  const Value& metadata = *doc::object_in(object, "metadata");
+  if (api::is_being_deleted(cell))
+    odd.push_back(
+        fmt::format("AddressCell {} is being deleted, and its leases end with it; no node leases more of it", name));
+  if (const Value::Array* finalizers = doc::list_in(metadata, "finalizers");
+      finalizers != nullptr && !finalizers->empty())
+    odd.push_back(fmt::format("AddressCell {} has finalizers; kubectl edit addresscell {} removes them", name, name));
+  if (const Value::Array* owners = doc::list_in(metadata, "ownerReferences"); owners != nullptr && !owners->empty())
+    odd.push_back(
+        fmt::format("AddressCell {} has ownerReferences, with which its leases end when Kubernetes deletes the owner; "
+                    "kubectl edit addresscell {} removes them",
+                    name, name));
+}
+
+// Without what of the lease is to be released. False: it is not there any more.
+Result<bool> take_out(AddressCell& cell, const ReleasePlan::Lease& wanted, ReleasePlan::What what) {
+  // A holder may have several leases, and each is in the plan.
+  auto lease = std::ranges::find_if(cell.leases, [&](const CellLease& one) { return is_same(one, wanted.lease); });
+  if (lease == cell.leases.end()) lease = std::ranges::find(cell.leases, wanted.lease.holder, &CellLease::holder);
+  if (lease == cell.leases.end()) return false;
+  if (what == ReleasePlan::What::kOverlaps) {
+    if (lease->overlapping == 0) return false;
+    lease->overlapping = 0;
+    if (lease->offsets != 0) return true;
+  } else if (!is_same(*lease, wanted.lease)) {
+    return fail(Error{.code = Code::kConflict,
+                      .message = fmt::format("machine {} of node {} has written its lease of cell {} just now: it runs",
+                                             lease->holder.system_uuid, lease->holder.node,
+                                             api::cell_name(cell.network_name, cell.base)),
+                      .hint = "switch it off first"});
+  }
+  cell.leases.erase(lease);
+  api::give_offsets_to_the_first(cell.leases);
+  return true;
+}
+
 // False: somebody else wrote the cell in between.
-Result<bool> try_release(cells::CellApi& api, const ReleasePlan::Lease& wanted, std::stop_token stop) {
+Result<bool> try_release(cells::CellApi& api, const ReleasePlan::Lease& wanted, ReleasePlan::What what,
+                         std::stop_token stop) {
   const AddressCell cell = TRY(api.get(wanted.cell.network_name, wanted.cell.base, stop).result());
   const std::string name = api::cell_name(cell.network_name, cell.base);
   if (cells::is_unreadable(cell))
     return fail(Error{.code = Code::kInvalid,
                       .message = fmt::format("what the AddressCell {} says now cannot be read", name),
                       .hint = "railbed addresses list tells why"});
-  const auto lease = std::ranges::find(cell.leases, wanted.lease.holder, &CellLease::holder);
-  if (lease == cell.leases.end()) return true;
-  if (!is_same(*lease, wanted.lease))
-    return fail(Error{.code = Code::kConflict,
-                      .message = fmt::format("machine {} of node {} has written its lease of cell {} just now: it runs",
-                                             lease->holder.system_uuid, lease->holder.node, name),
-                      .hint = "switch it off first"});
   AddressCell next = cell;
-  std::erase(next.leases, *lease);
+  if (!TRY(take_out(next, wanted, what))) return true;
   const auto is_done = [&](const AddressCell& now) {
-    return !cells::is_unreadable(now) &&
-           std::ranges::find(now.leases, wanted.lease.holder, &CellLease::holder) == now.leases.end();
+    return !cells::is_unreadable(now) && std::ranges::none_of(now.leases, [&](const CellLease& one) {
+      return what == ReleasePlan::What::kOverlaps ? one.holder == wanted.lease.holder && one.overlapping != 0
+                                                  : is_same(one, wanted.lease);
+    });
   };
   return TRY(api.store(cell, next, is_done, std::move(stop)).result()).done;
 }
@@ -105,13 +163,20 @@ size_t address_count(const CellLease& lease) {
   return static_cast<size_t>(std::popcount(lease.offsets));
 }
 
+size_t overlap_count(const CellLease& lease) {
+  return static_cast<size_t>(std::popcount(lease.overlapping));
+}
+
 Result<AddressesListed> list_addresses(kube::Client& client, std::stop_token stop) {
   AddressesListed out;
   const auto keep = [&](const Value& object, Result<AddressCell> cell) {
-    if (cell.has_value())
-      out.cells.push_back({*std::move(cell), kube::metadata_text(object, "creationTimestamp")});
-    else
-      out.unreadable.push_back(cell.error().story());
+    if (!cell.has_value()) {
+      out.unreadable.push_back(fmt::format("{}; if no pod uses its addresses: kubectl delete addresscell {}",
+                                           cell.error().story(), kube::key_of(object).name));
+      return kube::Visit::kGoOn;
+    }
+    add_odd(object, *cell, out.odd);
+    out.cells.push_back({*std::move(cell), kube::metadata_text(object, "creationTimestamp")});
     return kube::Visit::kGoOn;
   };
   TRY(cells::CellApi(client).each("", keep, std::move(stop)));
@@ -142,11 +207,16 @@ Value to_value(const AddressesListed& listed) {
       row.set("held", static_cast<int64_t>(address_count(lease)));
       Value& ranges = row.set("addresses", Value::array());
       for (const IpRange& range : ipam::ranges_of(one.cell.base, lease.offsets)) ranges.push(range.to_string());
+      if (lease.overlapping != 0) {
+        Value& claimed = row.set("overlapping", Value::array());
+        for (const IpRange& range : ipam::ranges_of(one.cell.base, lease.overlapping)) claimed.push(range.to_string());
+      }
       doc::put_number(row, "goneSeconds", lease.gone_seconds);
     }
     cell.set("free", static_cast<int64_t>(api::kCellSize) - held);
   }
   doc::put_texts(out, "unreadable", listed.unreadable);
+  doc::put_texts(out, "odd", listed.odd);
   return out;
 }
 
@@ -164,7 +234,11 @@ Result<ReleasePlan> plan_release(const AddressesListed& listed, const CellNodes&
     for (const CellLease& lease : one.cell.leases)
       if (is_of(lease, who)) plan.leases.push_back({one.cell, lease});
   if (plan.leases.empty()) return fail(unknown(listed, who));
-  TRY(refuse_what_runs(plan, nodes, who));
+  Result<void> refused = refuse_what_runs(plan, nodes, who);
+  if (refused.has_value()) return plan;
+  std::erase_if(plan.leases, [](const ReleasePlan::Lease& one) { return one.lease.overlapping == 0; });
+  if (plan.leases.empty()) return fail(std::move(refused).error());
+  plan.what = ReleasePlan::What::kOverlaps;
   return plan;
 }
 
@@ -174,11 +248,11 @@ Result<size_t> release(kube::Client& client, const ReleasePlan& plan, std::stop_
   for (const ReleasePlan::Lease& one : plan.leases) {
     bool done = false;
     for (int tried = 0; !done && tried < kTries; ++tried)
-      done = TRY(try_release(api, one, stop).context("{} addresses were freed before", freed));
+      done = TRY(try_release(api, one, plan.what, stop).context("{} addresses were freed before", freed));
     if (!done)
       return fail(Code::kBusy, "cell {} is written by others again and again; {} addresses were freed before",
                   api::cell_name(one.cell.network_name, one.cell.base), freed);
-    freed += address_count(one.lease);
+    freed += plan.what == ReleasePlan::What::kOverlaps ? overlap_count(one.lease) : address_count(one.lease);
   }
   return freed;
 }

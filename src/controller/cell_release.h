@@ -3,8 +3,9 @@
 //
 // Why: only a person knows that a machine is off for good before the operator may take it for gone (cell_reclaim.h).
 // What can be known against that word is looked at: a Node of that machine which is Ready, and a holder that wrote its
-// lease while the person thought. Threading: pure; what takes a client waits for the API server. Failure: NotFound
-// where nobody of that name has a lease, Conflict with what says that the machine runs; the client's.
+// lease while the person thought. Offsets that an earlier lease of the cell has (CellLease::overlapping) are not the
+// holder's: they can be released while it runs. Threading: pure; what takes a client waits for the API server. Failure:
+// NotFound where nobody of that name has a lease, Conflict with what says that the machine runs; the client's.
 #pragma once
 
 #include <map>
@@ -25,7 +26,8 @@ struct ListedCell {
 
 struct AddressesListed {
   std::vector<ListedCell> cells;        // by network, then address
-  std::vector<std::string> unreadable;  // why, an object each
+  std::vector<std::string> unreadable;  // why and what to do, an object each
+  std::vector<std::string> odd;         // of objects that can be read: what no agent writes, and what to do
 };
 Result<AddressesListed> list_addresses(kube::Client& client, std::stop_token stop);
 // As docs/schemas/Addresses.json says.
@@ -37,17 +39,23 @@ Result<CellNodes> list_nodes(kube::Client& client, std::stop_token stop);
 
 // What is to be freed.
 struct ReleasePlan {
+  enum class What : uint8_t {
+    kLeases,
+    kOverlaps,  // only what other nodes have leased: the machine runs
+  };
   struct Lease {
     api::AddressCell cell;
     api::CellLease lease;
   };
+  What what = What::kLeases;
   std::vector<Lease> leases;
 };
 // All leases of `who`: the name of a node, or the system UUID of a machine.
 Result<ReleasePlan> plan_release(const AddressesListed& listed, const CellNodes& nodes, const std::string& who);
-// Each lease that is still as it was listed. Returns how many addresses are free now.
+// Each lease that is still as it was listed. Returns how many addresses it has no more.
 Result<size_t> release(kube::Client& client, const ReleasePlan& plan, std::stop_token stop);
 
 size_t address_count(const api::CellLease& lease);
+size_t overlap_count(const api::CellLease& lease);
 
 }  // namespace railbed::controller

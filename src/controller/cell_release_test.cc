@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/cell_release.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "controller/test_cells.h"
@@ -10,6 +11,9 @@ namespace railbed::controller {
 namespace {
 
 using namespace testing;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 struct CellRelease : ::testing::Test {
   kube::fake::ApiServer server;
@@ -74,6 +78,43 @@ TEST_F(CellRelease, OfANameThatAnotherMachineHasItTakesTheUuidAlone) {
 }
 
 // Its agent has not written its leases under the new name yet.
+// n2 claims what n1 has leased: that goes although n2 runs, and nothing else of n2's does.
+TEST_F(CellRelease, TakesClaimsOfLeasedAddressesFromAMachineThatRuns) {
+  put(server, cell("10.0.0.0", {lease("n1", "u1", 0x00ff), lease("n2", "u2", 0xff01)}));
+  put(server, cell("10.0.0.16", {lease("n1", "u1"), lease("n2", "u2", 0x0003)}));
+  const auto listed = list_addresses(client, {}).value();
+  EXPECT_THAT(
+      listed.odd,
+      ElementsAre("AddressCell 10-0-0-0-cbf29ce484222325: node n2 (machine u2) claims 10.0.0.0, leased to n1; "
+                  "railbed addresses release n2 removes the claim",
+                  "AddressCell 10-0-0-16-cbf29ce484222325: node n2 (machine u2) claims 10.0.0.16-10.0.0.17, leased to "
+                  "n1; railbed addresses release n2 removes the claim"));
+  EXPECT_EQ(plan("n2").value().what, ReleasePlan::What::kOverlaps);
+  EXPECT_EQ(released("n2"), "3");
+  EXPECT_EQ(leases_in(server), "10.0.0.0: n1/u1 00ff n2/u2 ff00\n10.0.0.16: n1/u1 ffff\n10.0.0.32: n2/u2 ffff\n");
+  EXPECT_THAT(list_addresses(client, {}).value().odd, IsEmpty());
+  EXPECT_EQ(plan("n2").error().code, Code::kConflict) << "it runs";
+}
+
+TEST_F(CellRelease, FreesEachOfSeveralLeasesOfAHolder) {
+  put(server, cell("10.0.0.0", {lease("n1", "u1", 0x000f), lease("n1", "u1", 0x00f0), lease("n2", "u2", 0xff00)}));
+  EXPECT_EQ(released("n1"), "24");
+  EXPECT_EQ(leases_in(server), "10.0.0.0: n2/u2 ff00\n10.0.0.32: n2/u2 ffff\n");
+}
+
+TEST_F(CellRelease, ListsWhatNoAgentWrites) {
+  Value object = api::to_value(cell("10.0.0.48", {lease("n2", "u2")}));
+  Value& metadata = *object.find("metadata");
+  metadata.set("finalizers", json(R"(["thief.example/hold"])"));
+  metadata.set("ownerReferences", json(R"([{"kind": "Node", "name": "none"}])"));
+  metadata.set("deletionTimestamp", "2026-11-23T00:00:00Z");
+  server.put(cell_path(cell("10.0.0.48", {})), std::move(object));
+  EXPECT_THAT(list_addresses(client, {}).value().odd,
+              ElementsAre(StartsWith("AddressCell 10-0-0-48-cbf29ce484222325 is being deleted"),
+                          StartsWith("AddressCell 10-0-0-48-cbf29ce484222325 has finalizers"),
+                          StartsWith("AddressCell 10-0-0-48-cbf29ce484222325 has ownerReferences")));
+}
+
 TEST_F(CellRelease, RefusesAMachineThatRunsUnderAnotherName) {
   server.put(node_path("renamed"), node_of("renamed", {.uuid = "u1"}));
   EXPECT_EQ(why_not("n1"),

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "api/address_cell.h"
 #include "base/format.h"
 #include "check/schema/schema.h"
 #include "controller/structural_schema.h"
@@ -43,6 +44,11 @@ struct Pattern {
   int max_length;
 };
 
+struct MaxItems {
+  std::string_view path;
+  size_t count;
+};
+
 // What a kind has beyond the fields that check knows.
 struct Definition {
   std::string_view group;
@@ -53,6 +59,7 @@ struct Definition {
   std::vector<Default> defaults;
   std::vector<Rule> rules;
   std::vector<Pattern> patterns;
+  std::vector<MaxItems> max_items = {};
   std::vector<std::string_view> kept_whole;  // objects of which other programs may store more than check knows
   std::string_view scope = "Namespaced";
 };
@@ -141,7 +148,11 @@ Definition attachment() {
           .kept_whole = {}};
 }
 
+// Every agent writes these objects, and agents and operator read all of them: nothing of them may be large, or of a
+// form that the others cannot read, and admission policies compare leases with each other.
 Definition address_cell() {
+  constexpr std::string_view kText = "^[ -~]+$";
+  constexpr int kLongest = int{api::kLongestHolderText};
   return {.group = kRailbed,
           .kind = "AddressCell",
           .plural = "addresscells",
@@ -151,7 +162,12 @@ Definition address_cell() {
                       kAge},
           .defaults = {},
           .rules = {},
-          .patterns = {},
+          .patterns = {{"spec.base", "^[0-9a-fA-F.:]+$", 45},
+                       {"spec.leases.node", kText, kLongest},
+                       {"spec.leases.systemUUID", kText, kLongest},
+                       {"spec.leases.bootID", kText, kLongest},
+                       {"spec.leases.claim", kText, kLongest}},
+          .max_items = {{"spec.leases", api::kMostCellLeases}, {"spec.leases.offsets", api::kCellSize}},
           .kept_whole = {},
           .scope = "Cluster"};
 }
@@ -188,6 +204,8 @@ Value schema_of(const Definition& of) {
     schema_at(schema, one.path)->set("pattern", one.pattern);
     schema_at(schema, one.path)->set("maxLength", one.max_length);
   }
+  for (const MaxItems& one : of.max_items)
+    schema_at(schema, one.path)->set("maxItems", static_cast<int64_t>(one.count));
   for (std::string_view path : of.kept_whole)
     schema_at(schema, path)->set("x-kubernetes-preserve-unknown-fields", true);
   add_rules(schema, of.rules);

@@ -111,6 +111,7 @@ Value* schema_at(Value& schema, std::string_view path) {
   Value* at = &schema;
   while (at && !path.empty()) {
     const size_t dot = path.find('.');
+    if (Value* items = at->find("items")) at = items;
     Value* properties = at->find("properties");
     at = properties ? properties->find(path.substr(0, dot)) : nullptr;
     path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);

@@ -2,6 +2,7 @@
 #include "ipam/cell_leases.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace railbed::ipam {
 namespace {
@@ -43,7 +44,7 @@ bool needs_write(const AddressCell& cell, const CellOwner& owner) {
   return std::ranges::any_of(cell.leases, [&](const CellLease& lease) {
     if (is_of_earlier_boot(lease, owner)) return true;
     return is_mine(lease, owner) && (lease.gone_seconds > 0 || lease.quiet_seconds != owner.quiet_seconds ||
-                                     lease.holder != owner.holder || lease.offsets == 0);
+                                     lease.holder != owner.holder || lease.offsets == 0 || lease.overlapping != 0);
   });
 }
 
@@ -53,12 +54,17 @@ Result<AddressCell> with_mine(AddressCell cell, const CellOwner& owner, CellOffs
       if (!is_mine(lease, owner) && (lease.offsets & offsets) != 0)
         return fail(Code::kConflict, "addresses of the cell {} of network_name \"{}\" are leased to node {}", cell.base,
                     cell.network_name, lease.holder.node);
-  std::erase_if(cell.leases, [&](const CellLease& lease) {
-    return is_mine(lease, owner) || is_of_earlier_boot(lease, owner) || lease.offsets == 0;
-  });
+  std::optional<CellLease> mine;
   if (offsets != 0)
-    cell.leases.push_back(
-        {.holder = owner.holder, .claim = claim, .offsets = offsets, .quiet_seconds = owner.quiet_seconds});
+    mine = {.holder = owner.holder, .claim = claim, .offsets = offsets, .quiet_seconds = owner.quiet_seconds};
+  std::vector<CellLease> leases;
+  for (CellLease& lease : cell.leases) {
+    if (is_mine(lease, owner) && mine) leases.push_back(*std::exchange(mine, std::nullopt));
+    if (!is_mine(lease, owner) && !is_of_earlier_boot(lease, owner)) leases.push_back(std::move(lease));
+  }
+  if (mine) leases.push_back(*std::move(mine));
+  api::give_offsets_to_the_first(leases);
+  cell.leases = std::move(leases);
   return cell;
 }
 

@@ -41,8 +41,10 @@ api::CellOffsets held_by_others(const api::AddressCell& cell, const CellOwner& o
 // Whether one of its leases, or one of an earlier boot that has ended with it, is not as its next write would make it.
 bool needs_write(const api::AddressCell& cell, const CellOwner& owner);
 
-// The cell with exactly these offsets held by `owner`: earlier boots' are gone, and `gone_seconds` is 0. Without any
-// lease left the object is to be deleted.
+// The cell with exactly these offsets held by `owner`: earlier boots' are gone, and `gone_seconds` is 0. The lease
+// stays where it is among the others, since of two with one offset the first has it. Leases of others are not touched,
+// whatever they say: a policy of the cluster refuses a write that does. Without any lease left the object is to be
+// deleted.
 Result<api::AddressCell> with_mine(api::AddressCell cell, const CellOwner& owner, api::CellOffsets offsets,
                                    const std::string& claim);
 

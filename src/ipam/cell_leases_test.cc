@@ -105,6 +105,32 @@ TEST(CellLeases, AreWrittenAnewWhereTheOperatorHasCounted) {
   EXPECT_EQ(with_mine(cell, me(), 0x000f, "a").value().leases[0].gone_seconds, 0);
 }
 
+// Of two leases with one offset the first has it: a write must not make the older one the later.
+TEST(CellLeases, StayInTheirPlace) {
+  const CellOwner other = me("node2", "boot-2", "uuid-2");
+  AddressCell cell = with({lease(me(), 0x0001), lease(other, 0x0011)});
+  api::give_offsets_to_the_first(cell.leases);
+  EXPECT_EQ(held_by(cell, me()), 0x0001);
+  EXPECT_EQ(held_by_others(cell, me()), 0x0010);
+  EXPECT_FALSE(needs_write(cell, me()));
+  const AddressCell more = with_mine(cell, me(), 0x0003, "b").value();
+  ASSERT_EQ(more.leases.size(), 2u);
+  EXPECT_EQ(more.leases[0].holder.node, "node1");
+  EXPECT_EQ(more.leases[0].offsets, 0x0003);
+  EXPECT_EQ(more.leases[1].overlapping, 0x0001);
+  EXPECT_TRUE(needs_write(cell, other)) << "what it only claims is taken out by its next write";
+  EXPECT_EQ(with_mine(cell, other, 0x0010, "c").value().leases[1].overlapping, 0);
+  EXPECT_EQ(held_by(with_mine(cell, me(), 0, "d").value(), other), 0x0011) << "the first one has ended";
+}
+
+// A policy refuses writes that touch them.
+TEST(CellLeases, OfOthersStayWhateverTheySay) {
+  const AddressCell cell = with({lease(me("node2", "boot-2", "uuid-2"), 0)});
+  const AddressCell after = with_mine(cell, me(), 0x0001, "a").value();
+  ASSERT_EQ(after.leases.size(), 2u);
+  EXPECT_EQ(after.leases[0], cell.leases[0]);
+}
+
 TEST(CellLeases, AreOfUseAsLongAsTheAgentHearsOfTheApiServer) {
   EXPECT_TRUE(may_give(kQuiet, 0, 0));
   EXPECT_TRUE(may_give(kQuiet, kQuiet - 1, 0));

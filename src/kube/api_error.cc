@@ -86,6 +86,10 @@ ApiError refused(std::string_view what, int status, std::string_view body) {
   return error;
 }
 
+bool is_of_policy(const ApiError& error) {
+  return (error.status == 403 || error.status == 422) && error.message.contains("ValidatingAdmissionPolicy '");
+}
+
 ApiError unanswered(Code code, Delivery delivery, std::string message) {
   ApiError error{Error{.code = code, .message = std::move(message)}};
   error.delivery = delivery;

@@ -63,6 +63,9 @@ inline std::unexpected<ApiError> no_answer(ApiError error) {
 ApiError refused(std::string_view what, int status, std::string_view body);
 // The error that an ERROR event of a watch holds.
 ApiError refused(std::string_view what, const doc::Value& status);
+// The API server is there and the right is, too: a ValidatingAdmissionPolicy refuses this object. The policy's reason
+// decides whether that is 403 or, without a reason, 422.
+bool is_of_policy(const ApiError& error);
 // The error of a request that came to no answer.
 ApiError unanswered(Code code, Delivery delivery, std::string message);
 // `error`, which is railbed's own or of a file, before anything was sent.

@@ -27,7 +27,8 @@ sandbox_of() { # POD
   done
   return 1
 }
-agent_access=(--kubeconfig $plane/railbed-agent.conf)  # how it finds the API server
+agent_user=system:railbed:node:node1  # deploy/rbac/agent-limits.yaml knows the node by it
+agent_access=(--kubeconfig "$plane/$agent_user.conf")  # how it finds the API server
 start_agent() {
   start agent env KUBERNETES_SERVICE_HOST=127.0.0.1 KUBERNETES_SERVICE_PORT=6443 "$RAILBED" agent "${agent_access[@]}" --node node1
   until_true 60 agent_answers
@@ -72,7 +73,7 @@ prepare() {
   tests/cluster/control-plane up $plane >"$LOGS/up" 2>&1 || { echo "SKIP cluster/pods: no API server starts here: $(tail -1 "$LOGS/up")"; exit 0; }
   tests/cluster/control-plane controllers $plane
   tests/cluster/control-plane user $plane system:node:node1 system:nodes
-  tests/cluster/control-plane user $plane railbed-agent
+  tests/cluster/control-plane user $plane $agent_user
   start_node >"$LOGS/start" 2>&1 || { echo "SKIP cluster/pods: containerd and a kubelet do not start here: $(tail -1 "$LOGS/start")"; exit 0; }
 }
 

@@ -22,14 +22,23 @@ prepare_cluster() {
 }
 
 # The agent of a machine, which is the node NAME, as a DaemonSet would run it: it finds the API server by its environment and is who
-# its token says.
+# its token says, of the service account and the Node.
 start_agent_as() { # MACHINE NAME [OPTION...]
   local account=$WORK/account-$1/serviceaccount
   mkdir -p "$account"
-  kubectl create token -n $namespace railbed-agent --duration 2h >"$account/token" || return 1
+  kubectl create token -n $namespace railbed-agent --duration 2h --bound-object-kind Node --bound-object-name "$2" \
+    --bound-object-uid "$(kubectl get node "$2" -o 'jsonpath={.metadata.uid}')" >"$account/token" || return 1
   cp "$plane/pki/ca.crt" "$account/" && printf %s $namespace >"$account/namespace" &&
     on "$1" mkdir -p /var/run/secrets/kubernetes.io && lab/lab push "$1" "$account" /var/run/secrets/kubernetes.io/ &&
     node_script "$1" agent-in-cluster --soft-rdma --in-cluster --node "$2" "${@:3}"
+}
+# As a user that stays when the Node is deleted.
+start_agent_by_name() { # MACHINE NAME [OPTION...]
+  local user=system:railbed:node:$2 folder=$WORK/agent-$1
+  mkdir -p "$folder"
+  kubectl create clusterrolebinding "agent-$2" --clusterrole railbed-agent --user "$user" --dry-run=client -o yaml | kubectl apply -f - &&
+    "$here/control-plane" user "$plane" "$user" && "$here/control-plane" portable "$plane" "$user" >"$folder/agent.conf" &&
+    lab/lab push "$1" "$folder/agent.conf" /etc/kubernetes/ && node_script "$1" agent --soft-rdma --kubeconfig /etc/kubernetes/agent.conf --node "$2" "${@:3}"
 }
 start_cluster_agent() { start_agent_as "$1" "$1" "${@:2}"; } # NODE [OPTION...]
 

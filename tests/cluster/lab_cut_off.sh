@@ -76,7 +76,7 @@ cut_off_begins() {
   start_operator
   for node in "${nodes[@]}"; do
     kill_agent "$node" >/dev/null 2>&1
-    { on "$node" "ip link set eth0 up" && start_cluster_agent "$node" --reclaim-after $((2 * quiet))s &&
+    { on "$node" "ip link set eth0 up" && start_agent_by_name "$node" "$node" --reclaim-after $((2 * quiet))s &&
       node_script "$node" networks-by-railbed; } >"$LOGS/agent-$node" 2>&1 || { fail "cut off: the agent of $node: $(tail -2 "$LOGS/agent-$node")"; return 1; }
   done
   shared_network
@@ -100,7 +100,7 @@ name_is_reused() {
     on guest-2 "sed -i s/name=guest-2/name=guest-1/ /run/node.env" && start_kubelet guest-2 || { fail "cut off: guest-2 joins under the name guest-1"; return 1; }
   within "cut off: guest-2 joins under the name guest-1" 300 is_ready guest-1 || return 1
   same "cut off: another machine has the name now" "$(uuid_of guest-1)" "$second"
-  start_agent_as guest-2 guest-1 --reclaim-after $((2 * quiet))s >"$LOGS/agent-joins" 2>&1 || { fail "cut off: its agent: $(tail -2 "$LOGS/agent-joins")"; return 1; }
+  start_agent_by_name guest-2 guest-1 --reclaim-after $((2 * quiet))s >"$LOGS/agent-joins" 2>&1 || { fail "cut off: its agent: $(tail -2 "$LOGS/agent-joins")"; return 1; }
   say "guest-2 is guest-1"
 }
 

@@ -180,10 +180,15 @@ Result<void> CellKeeper::look_beside(const std::stop_token& stop) {
 }
 
 void CellKeeper::take_conflicts() {
+  for (const std::string& lost : leaser_->take_lost()) {
+    log::warn(doc::printable(lost));
+    world_.events.happened(kAddressesEvent, "lost", lost);
+    if (world_.tell) world_.tell("AddressLeaseLost", lost);
+  }
   for (std::string& conflict : leaser_->take_conflicts()) {
     log::warn(doc::printable(conflict));
     world_.events.happened(kAddressesEvent, "conflict", conflict);
-    if (world_.tell) world_.tell(conflict);
+    if (world_.tell) world_.tell("AddressConflict", conflict);
     const std::lock_guard lock(mutex_);
     ++standing_.conflict_count;
     standing_.conflicts.push_back(std::move(conflict));

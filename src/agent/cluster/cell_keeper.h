@@ -37,7 +37,8 @@ class CellKeeper : public AddressSupply {
     // Pools in which whereabouts has allocations; with each look at the API server, and before more is leased. Null:
     // nobody looks for them.
     std::function<Result<std::vector<PoolBeside>>(kube::Client&, std::stop_token)> pools;
-    std::function<void(const std::string& conflict)> tell;  // may be null
+    // An Event at the Node. May be null.
+    std::function<void(const char* reason, const std::string& note)> tell;
   };
   struct Settings {
     std::string node;

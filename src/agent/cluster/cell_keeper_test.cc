@@ -64,7 +64,10 @@ class CellKeeperTest : public testing::Test {
                                       .events = events_,
                                       .wants = [this] { return wants_; },
                                       .pools = pools_,
-                                      .tell = [this](const std::string& one) { told_.push_back(one); }},
+                                      .tell =
+                                          [this](const char* reason, const std::string& one) {
+                                            told_.push_back(fmt::format("{}: {}", reason, one));
+                                          }},
                     CellKeeper::Settings{.node = "node1",
                                          .machine = {.uuids = {"uuid-1"}, .boot_id = machine_.boot_id()},
                                          .quiet_seconds = kQuietSeconds,
@@ -320,9 +323,23 @@ TEST_F(CellKeeperTest, TellsOfAddressesThatAnotherNodeHas) {
   keeper_->pass({});
   const std::string story = fmt::format(
       "{} of network_name \"\" is in use on this node, and the API server says that node node2 has leased it", given);
-  EXPECT_THAT(told_, testing::ElementsAre(story));
+  EXPECT_THAT(told_, testing::ElementsAre("AddressConflict: " + story));
   EXPECT_THAT(keeper_->standing().conflicts, testing::ElementsAre(story));
   EXPECT_EQ(events_.all().front().about, "conflict");
+}
+
+TEST_F(CellKeeperTest, ReportsLeasesThatSomebodyTookAway) {
+  wants_ = {want(rail_, 1)};
+  keeper_->pass({});
+  const auto objects = server_.objects();
+  for (const auto& [path, object] : objects)
+    if (api::read_address_cell(object).has_value()) server_.erase(path);
+  machine_.clock.advance(seconds(3600));
+  keeper_->pass({});
+  EXPECT_THAT(told_, testing::ElementsAre(
+                         testing::StartsWith("AddressLeaseLost: the API server no longer has this node's lease")));
+  EXPECT_THAT(keeper_->standing().conflicts, testing::IsEmpty()) << "no other node has the addresses";
+  EXPECT_EQ(events_.all().front().about, "lost");
 }
 
 }  // namespace

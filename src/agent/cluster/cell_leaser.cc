@@ -86,7 +86,7 @@ Result<void> CellLeaser::put(const Key& key, CellOffsets offsets) {
 
 void CellLeaser::remember(const AddressCell& cell) {
   const Key key{cell.network_name, cell.base};
-  if (const CellOffsets others = held_by_others(cell, settings_.owner); others != 0)
+  if (const CellOffsets others = unavailable(cell); others != 0)
     taken_[cell.network_name][cell.base] = others;
   else
     taken_[cell.network_name].erase(cell.base);
@@ -94,6 +94,12 @@ void CellLeaser::remember(const AddressCell& cell) {
     known_[key] = cell;
   else
     known_.erase(key);
+}
+
+// What this node cannot lease of the cell.
+CellOffsets CellLeaser::unavailable(const AddressCell& cell) const {
+  if (api::is_being_deleted(cell)) return without(api::kWholeCell, held_by(cell, settings_.owner));
+  return held_by_others(cell, settings_.owner);
 }
 
 // An earlier boot of this machine may have had another name. Where a Node has that name, it may be a clone's.
@@ -131,6 +137,7 @@ Result<void> CellLeaser::sync(std::stop_token stop) {
   for (const auto& [key, offsets] : mine) {
     const AddressCell cell = TRY(api_.get(key.first, key.second, stop).result());
     TRY(hold_as_far_as_allowed(cell, offsets, stop));
+    TRY(label_again(cell, offsets, stop));
   }
   settings_.owner.former_names.clear();  // the name may be another machine's soon
   TRY(reserve_held(stop));
@@ -138,6 +145,30 @@ Result<void> CellLeaser::sync(std::stop_token stop) {
   world_.blocks.heard(heard);
   return world_.book.in_turn(
       [&](state::Store& store, const CellBook::InUse&) -> Result<void> { return store_heard(store, heard); });
+}
+
+// A cell with a lease of this machine that the list did not have: its label was removed. A state that was lost could
+// not be compared with it.
+Result<void> CellLeaser::label_again(const AddressCell& cell, CellOffsets offsets, std::stop_token stop) {
+  if (held_by(cell, settings_.owner) != offsets || needs_write(cell, settings_.owner))
+    return {};  // it was written just now
+  const Result<cells::CellApi::Written> written = write(cell, offsets, std::move(stop));
+  if (written.has_value()) remember(written->now);
+  if (!written.has_value() && !is_refusal(written.error())) return fail(written.error());
+  return {};
+}
+
+// Which of them somebody on this machine uses.
+Result<CellOffsets> CellLeaser::used_of(const AddressCell& cell, CellOffsets offsets) {
+  CellOffsets used = 0;
+  const auto work = [&](state::Store&, const CellBook::InUse& in_use) -> Result<void> {
+    for (uint64_t i = 0; i < api::kCellSize; ++i)
+      if ((offsets >> i & 1U) != 0 && in_use(cell_pool(cell.network_name), *cell.base.plus(i)))
+        used |= static_cast<CellOffsets>(1U << i);
+    return {};
+  };
+  TRY(world_.book.in_turn(work));
+  return used;
 }
 
 // Leases of this boot that the state has no more, since it was lost: where an interface has the address, they stay.
@@ -219,9 +250,33 @@ bool CellLeaser::has_other_names(const AddressCell& cell) const {
   });
 }
 
+// A policy of the cluster may keep an agent from leases under another name: they are the operator's then, and the write
+// is to be made without them.
+bool CellLeaser::leaves_other_names(const Error& error, const AddressCell& cell) {
+  if (!is_refusal(error) || !has_other_names(cell)) return false;
+  settings_.owner.former_names.clear();
+  settings_.owner.own_name_only = true;
+  remember(cell);
+  return true;
+}
+
+// The state has addresses before the API server has their lease never: somebody else took it away, or the API server's
+// data are older now.
+void CellLeaser::report_lost(const AddressCell& cell, CellOffsets offsets) {
+  const CellOffsets lost = without(offsets, held_by(cell, settings_.owner) | held_by_others(cell, settings_.owner));
+  if (lost == 0) return;
+  lost_.push_back(fmt::format(
+      "the API server no longer has this node's lease of {} addresses of the AddressCell {} (network_name \"{}\"): another "
+      "client changed or deleted the object, or an older backup was restored; {}",
+      std::popcount(lost), api::cell_name(cell.network_name, cell.base), cell.network_name,
+      api::is_being_deleted(cell) ? "the object is being deleted, so they are not leased again"
+                                  : "leasing them again"));
+}
+
 // As hold_exactly(); a cell that the API server does not let this node write keeps no other from being compared. This
 // node has then what the API server says, and no more.
 Result<void> CellLeaser::hold_as_far_as_allowed(const AddressCell& cell, CellOffsets offsets, std::stop_token stop) {
+  report_lost(cell, offsets);
   Result<void> done = hold_exactly(cell, offsets, std::move(stop));
   if (done.has_value() || !is_refusal(done.error())) return done;
   log::warn(fmt::format("the cell {} of network_name \"{}\" cannot be written: {}", cell.base,
@@ -236,15 +291,13 @@ Result<void> CellLeaser::hold_exactly(AddressCell cell, CellOffsets offsets, std
       offsets = without(offsets, lost);
       TRY(drop_lost(cell, lost, offsets));
     }
+    if (api::is_being_deleted(cell) && offsets != 0) {
+      offsets = TRY(used_of(cell, static_cast<CellOffsets>(offsets & held_by(cell, settings_.owner))));
+      TRY(put({cell.network_name, cell.base}, offsets));
+    }
     if (ipam::held_by(cell, settings_.owner) == offsets && !ipam::needs_write(cell, settings_.owner)) return {};
     Result<cells::CellApi::Written> stored = write(cell, offsets, stop);
-    // A policy of the cluster may keep an agent from leases under another name, which is the operator's then.
-    if (!stored.has_value() && is_refusal(stored.error()) && has_other_names(cell)) {
-      settings_.owner.former_names.clear();
-      settings_.owner.own_name_only = true;
-      remember(cell);
-      continue;
-    }
+    if (!stored.has_value() && leaves_other_names(stored.error(), cell)) continue;
     cells::CellApi::Written written = TRY(std::move(stored));
     remember(written.now);
     if (written.done) return {};
@@ -286,8 +339,10 @@ Result<bool> CellLeaser::try_cell(const Key& key, CellOffsets more, std::stop_to
   AddressCell cell = known != known_.end() ? known->second : cells::unleased(key.first, key.second);
   for (int tried = 0; tried < kCellTries; ++tried) {
     remember(cell);
-    if ((held_by_others(cell, settings_.owner) & offsets) != 0) return false;
-    cells::CellApi::Written written = TRY(write(cell, offsets, stop));
+    if ((unavailable(cell) & offsets) != 0) return false;
+    Result<cells::CellApi::Written> stored = write(cell, offsets, stop);
+    if (!stored.has_value() && leaves_other_names(stored.error(), cell)) continue;
+    cells::CellApi::Written written = TRY(std::move(stored));
     remember(written.now);
     if (written.done) return keep_reserved(key, mine, more, stop);
     cell = std::move(written.now);
@@ -417,6 +472,13 @@ Result<void> CellLeaser::lease_address(const std::string& network_name, const Ip
   if (TRY(try_cell(key, wanted, stop))) return {};
   if ((offsets_at(given_beside_[network_name], key.second) & wanted) != 0)
     return fail(Code::kConflict, "whereabouts has given {} (network_name \"{}\")", address, network_name);
+  const auto known = known_.find(key);
+  if (known != known_.end() && api::is_being_deleted(known->second))
+    return fail(
+        Error{.code = Code::kConflict,
+              .message = fmt::format("{} (network_name \"{}\") cannot be leased: the AddressCell {} is being deleted",
+                                     address, network_name, api::cell_name(network_name, key.second)),
+              .hint = "`kubectl get addresscell -o yaml` shows the finalizer that keeps it; ask for another address"});
   return fail(Error{.code = Code::kConflict,
                     .message = fmt::format("another node has leased {} (network_name \"{}\")", address, network_name),
                     .hint = "`kubectl get addresscells -o yaml` shows which; ask for another address"});

@@ -6,9 +6,12 @@
 // process, the API server's last minutes) leaves the API server with more or less than the state has; sync() makes it
 // the same again, by writing: what was written late and by nobody any more fails on the resourceVersion then.
 //   the API server says more   it is given back, unless an interface has it: then the state was lost
-//   the API server says less   it is leased again; where another node has it meanwhile, it is told
-// Threading: one thread at a time, not in a turn. Failure: the API server's or the state's, after which the next sync()
-// goes on; lease(), Exhausted where nothing is left.
+//   the API server says less   the lease was lost: it is leased again and reported (take_lost()); where another node
+//   has it
+//                              meanwhile, that is a conflict
+// Nothing is leased in a cell that is being deleted: its leases end with the object, whenever its finalizers go. What
+// is leased there already is kept as long as pods use it. Threading: one thread at a time, not in a turn. Failure: the
+// API server's or the state's, after which the next sync() goes on; lease(), Exhausted where nothing is left.
 #pragma once
 
 #include <functional>
@@ -67,6 +70,8 @@ class CellLeaser {
   void nodes(uint64_t count) { nodes_ = count; }
   // Addresses in use here that another node has leased; once each.
   std::vector<std::string> take_conflicts() { return std::exchange(conflicts_, {}); }
+  // Leases of this node that the API server did not have any more.
+  std::vector<std::string> take_lost() { return std::exchange(lost_, {}); }
 
  private:
   using Key = std::pair<std::string, IpAddress>;  // network_name, base
@@ -79,6 +84,11 @@ class CellLeaser {
   Result<void> lease(const ipam::CellWant& want, Ahead ahead, std::stop_token stop);
   Result<void> look_beside(const std::string& network_name, const IpRange& addresses, Ahead ahead,
                            std::stop_token stop);
+  Result<api::CellOffsets> used_of(const api::AddressCell& cell, api::CellOffsets offsets);
+  Result<void> label_again(const api::AddressCell& cell, api::CellOffsets offsets, std::stop_token stop);
+  void report_lost(const api::AddressCell& cell, api::CellOffsets offsets);
+  api::CellOffsets unavailable(const api::AddressCell& cell) const;
+  bool leaves_other_names(const Error& error, const api::AddressCell& cell);
   Result<api::CellOffsets> keep_used(const api::AddressCell& cell, api::CellOffsets stored);
   Result<void> lease_used(std::stop_token stop);
   void tell_conflict(const api::AddressCell& cell, const IpAddress& address);
@@ -109,6 +119,7 @@ class CellLeaser {
   std::map<std::string, ipam::CellMap> left_over_once_;  // by network_name, at the last give_back()
   std::set<std::pair<std::string, IpAddress>> told_;     // conflicts, of addresses that are not leased here
   std::vector<std::string> conflicts_;
+  std::vector<std::string> lost_;
 };
 
 }  // namespace railbed::agent

@@ -215,6 +215,100 @@ TEST_F(CellLeases, ArePutRightByTheirHolder) {
   ASSERT_TRUE(one_.leaser->sync({}).has_value());
   EXPECT_EQ(cells_in(server_), fmt::format("{} node1 ffff", cell.base));
   EXPECT_TRUE(one_.leaser->take_conflicts().empty());
+  EXPECT_EQ(
+      fmt::format("{}", fmt::join(one_.leaser->take_lost(), "; ")),
+      fmt::format("the API server no longer has this node's lease of 16 addresses of the AddressCell {} (network_name "
+                  "\"\"): another client changed or deleted the object, or an older backup was restored; leasing them "
+                  "again",
+                  api::cell_name("", cell.base)));
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_TRUE(one_.leaser->take_lost().empty()) << "once";
+}
+
+// Somebody put a finalizer on it: its leases end when that is taken off.
+TEST_F(CellLeases, AreNotMadeInACellThatIsBeingDeleted) {
+  const api::IpamConfig narrow = one_range("10.0.0.0/27");
+  ASSERT_TRUE(one_.leaser->lease_address("", ip("10.0.0.1"), {}).has_value());
+  const std::string path = "/apis/railbed.dev/v1/addresscells/" + api::cell_name("", ip("10.0.0.0"));
+  const auto begin_deletion = [&] {
+    doc::Value object = server_.objects().at(path);
+    object.find("metadata")->set("deletionTimestamp", "2026-11-23T00:00:00Z");
+    server_.put(path, object);
+  };
+  begin_deletion();
+  EXPECT_EQ(
+      given(two_.add(narrow, "ns/b", {"10.0.0.2"})),
+      "10.0.0.2 (network_name \"\") cannot be leased: the AddressCell 10-0-0-0-cbf29ce484222325 is being deleted");
+  const auto elsewhere = two_.add(narrow, "ns/b");
+  ASSERT_TRUE(elsewhere.has_value()) << elsewhere.error().story();
+  EXPECT_EQ(ipam::cell_of(*elsewhere), ip("10.0.0.16"));
+  two_.del("ns/b");
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(two_.leaser->give_back({}, {}).has_value());
+  EXPECT_EQ(cells_in(server_), "10.0.0.0 node1 0002");
+  EXPECT_FALSE(one_.leaser->lease_address("", ip("10.0.0.3"), {}).has_value()) << "nor does its holder lease more";
+}
+
+TEST_F(CellLeases, InACellThatIsBeingDeletedStayAsLongAsPodsUseThem) {
+  const IpAddress used = one_.add(rail_, "ns/a").value();
+  const std::string path = "/apis/railbed.dev/v1/addresscells/" + api::cell_name("", ipam::cell_of(used));
+  doc::Value object = server_.objects().at(path);
+  object.find("metadata")->set("deletionTimestamp", "2026-11-23T00:00:00Z");
+  server_.put(path, object);
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  const auto own = static_cast<api::CellOffsets>(1U << *used.minus(ipam::cell_of(used)));
+  EXPECT_EQ(cells_in(server_), fmt::format("{} node1 {:04x}", ipam::cell_of(used), own));
+  EXPECT_EQ(stored_cells(*one_.store).value().at("").at(ipam::cell_of(used)), own);
+  const auto next = one_.add(rail_, "ns/b");
+  ASSERT_TRUE(next.has_value()) << next.error().story();
+  EXPECT_NE(ipam::cell_of(*next), ipam::cell_of(used)) << "nothing more is given of it";
+  server_.erase(path);  // the finalizer was taken off
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_EQ(stored_cells(*one_.store).value().at("").at(ipam::cell_of(used)), own);
+  EXPECT_EQ(one_.leaser->take_lost().size(), 1u);
+  EXPECT_EQ(given(two_.add(rail_, "ns/c", {used.to_string()})),
+            fmt::format("another node has leased {} (network_name \"\")", used));
+}
+
+// With the token of a third node, from before the policies.
+TEST_F(CellLeases, StayWhereALaterOneClaimsTheSameAddress) {
+  const IpAddress used = one_.add(rail_, "ns/a").value();
+  const auto [path, object] = *server_.objects().begin();
+  api::AddressCell cell = api::read_address_cell(object).value();
+  cell.leases.push_back({.holder = {"node3", "uuid-3", "b"}, .claim = "c", .offsets = api::kWholeCell});
+  server_.put(path, api::to_value(cell));
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_TRUE(one_.leaser->take_conflicts().empty());
+  const auto next = one_.add(rail_, "ns/b");
+  ASSERT_TRUE(next.has_value()) << next.error().story();
+  EXPECT_EQ(ipam::cell_of(*next), ipam::cell_of(used)) << "all of it is still this node's";
+  EXPECT_EQ(cells_in(server_), fmt::format("{} node1 ffff node3 0000", cell.base));
+}
+
+// Without it a node that lost its state would not find the cell.
+TEST_F(CellLeases, ThatALabelHidesAreLabelledAgain) {
+  ASSERT_TRUE(one_.leaser->lease(want(rail_, 2), {}).has_value());
+  auto [path, object] = *server_.objects().begin();
+  const doc::Value before = *object.find("metadata")->find("labels");
+  object.find("metadata")->set("labels", doc::Value::object());
+  server_.put(path, object);
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_EQ(*server_.objects().at(path).find("metadata")->find("labels"), before);
+}
+
+// The lease of another node with this machine and boot came after the last comparison.
+TEST_F(CellLeases, ThatAreForgedKeepNoPodFromStarting) {
+  const api::IpamConfig narrow = one_range("10.0.0.0/28");
+  api::AddressCell forged = cells::unleased("", ip("10.0.0.0"));
+  forged.leases.push_back({.holder = {"node3", "uuid-1", one_.boot_id()}, .claim = "c", .offsets = 2});
+  server_.put("/apis/railbed.dev/v1/addresscells/" + api::cell_name("", forged.base), api::to_value(forged));
+  server_.before = [&](const kube::Request& request) -> std::optional<kube::ApiError> {
+    if (request.method != kube::Method::kPut || request.body.contains("node3")) return std::nullopt;
+    return kube::refused(request.to_string(), 403, R"({"message":"only of its own node"})");
+  };
+  const auto address = one_.add(narrow, "ns/a");
+  ASSERT_TRUE(address.has_value()) << address.error().story();
+  EXPECT_NE(*address, ip("10.0.0.1"));
+  EXPECT_TRUE(cells_in(server_).starts_with("10.0.0.0 node3 0002 node1 ")) << cells_in(server_);
 }
 
 TEST_F(CellLeases, ThatAnotherNodeHasAfterARestoreAreTold) {

@@ -61,9 +61,9 @@ TEST_F(SharedRange, WhatIsGivenStandsInWhereaboutsPoolFirst) {
   one_.way.spared = 2;  // the cell is read and leased, and then nothing is heard of its reservation
   EXPECT_FALSE(one_.add(rail_, "ns/c", {"10.0.0.7"}).has_value());
   one_.way.trouble = Way::Trouble::kNone;
-  EXPECT_EQ(cells_in(server_), "10.0.0.0 node2 0040 node1 00a0");
+  EXPECT_EQ(cells_in(server_), "10.0.0.0 node1 00a0 node2 0040");
   ASSERT_TRUE(one_.leaser->sync({}).has_value());
-  EXPECT_EQ(cells_in(server_), "10.0.0.0 node2 0040 node1 0020") << "it was never given";
+  EXPECT_EQ(cells_in(server_), "10.0.0.0 node1 0020 node2 0040") << "it was never given";
 }
 
 TEST_F(SharedRange, WhatWhereaboutsHasGivenIsNeverGivenHere) {

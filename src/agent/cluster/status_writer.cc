@@ -25,9 +25,9 @@ Value annotated(const StatusToWrite& status) {
   return pod;
 }
 
-// What no repeat can change.
+// What no repeat can change. A right that is missing (403, too) may be granted.
 bool is_for_good(const kube::ApiError& error) {
-  return error.code == Code::kInvalid || error.code == Code::kUnsupported;
+  return error.code == Code::kInvalid || error.code == Code::kUnsupported || kube::is_of_policy(error);
 }
 
 }  // namespace

@@ -151,6 +151,23 @@ TEST_F(StatusWriterTest, WhatTheServerNeverTakesIsGivenUp) {
   EXPECT_EQ(writer.counters().last_error->message, "PATCH x: 422");
 }
 
+// A policy of the cluster says 403 or 422, as its reason has it.
+TEST_F(StatusWriterTest, WhatAPolicyRefusesIsGivenUp) {
+  for (const int status_code : {403, 422}) {
+    server.put(pod_path("a"), pod_object("a"));
+    server.before = [&](const kube::Request&) {
+      return std::optional(kube::refused(
+          "PATCH x", status_code,
+          R"({"kind":"Status","message":"pods \"a\" is forbidden: ValidatingAdmissionPolicy 'railbed-agent-pods' with binding 'b' denied request: no"})"));
+    };
+    const uint64_t dropped = writer.counters().dropped;
+    writer.put(status("a", "[1]"));
+    if (status_code == 403) run();
+    ASSERT_TRUE(eventually([&] { return pending() == 0; })) << status_code;
+    EXPECT_EQ(writer.counters().dropped, dropped + 1) << status_code;
+  }
+}
+
 // A right that is missing may be given later; the pods behind it are not kept waiting meanwhile.
 TEST_F(StatusWriterTest, ARightThatIsMissingIsAskedForAgain) {
   server.put(pod_path("a"), pod_object("a"));
