@@ -58,11 +58,11 @@ TEST_F(RdmaVerbsTest, EachMeasuresBothDirectionsForATime) {
     TestSpec wanted = spec_of(verb);
     wanted.bidirectional = true;
     wanted.iterations = 0;
-    wanted.duration_ms = 40;
+    wanted.duration_ms = 100;
     const auto result = measured(wanted);
     ASSERT_TRUE(result) << result.error().to_string();
     for (const BandwidthPoint& point : result->bandwidth) {
-      EXPECT_GT(point.messages, 10);
+      EXPECT_GT(point.messages, 0);  // real time: a busy machine sends few
       ASSERT_TRUE(point.reverse_average_gbps && point.reverse_series);
       EXPECT_GT(*point.reverse_average_gbps, 0);
     }

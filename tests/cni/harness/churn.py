@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pods that live and die while everything around them fails: the agent is killed, ended, stopped and run out of space, clients
-vanish in the middle of a request, namespaces go before their DEL. Afterwards nothing may be lost, left or there twice.
+vanish in the middle of a request, namespaces go before their DEL, or lose their name while the pod lives, and some DELs never
+come. Afterwards nothing may be lost, left or there twice.
 
 A life is what a runtime does with a pod: ADD, sometimes CHECK, DEL until it succeeds. What is said by an ADD that succeeded is
 compared with what all others that still live were told. `tests/cni/run churn --seconds N --seed N`; bench/churn.sh runs it for half an hour.
@@ -30,6 +31,8 @@ END_MS = 2000  # of an agent that was told to end; what takes longer is noted
 END_MOST_MS = 15000  # other work on a small machine is no fault of the agent
 REASONS = ("no railbed agent answers", "went away before it answered", "is stopping", "No space left on device", "disk is full")  # that a fault has
 PATIENCE_S = 150  # of a runtime whose DEL fails
+LONG_S = 120  # from here on some DELs never come: the agent releases a minute after the namespace ended, and the end waits for that
+RELEASED_S = 120
 
 
 def host_local(network):
@@ -102,8 +105,9 @@ class Ledger:
 class Life(threading.Thread):
     """One pod after another."""
 
-    def __init__(self, side, number, ledger, ending, seed):
+    def __init__(self, side, number, ledger, ending, seed, no_dels):
         super().__init__(name=f"life{number}")
+        self.no_dels = no_dels  # whether some DELs never come
         self.side, self.number, self.ledger, self.ending = side, number, ledger, ending
         self.rng = random.Random(f"{seed}.{number}")
 
@@ -153,17 +157,40 @@ class Life(threading.Thread):
         machine.run("ip", "netns", "add", pod)
         begun = time.monotonic()
         vanishes = self.rng.random() < 0.15
+        held = None
         answer = self.call("ADD", pod, kind, self.rng.random() * 0.05 if vanishes else None)
         if answer is None:
             self.ledger.count("clients that vanished")
         elif answer[0] == 0:
             self.attached(pod, kind, json.loads(answer[1]))
+            if self.rng.random() < 0.15:
+                held = self.lose_name(pod)
         elif self.ledger.may_fail(begun, answer[1]):
             self.ledger.count("ADDs refused during a fault")
         else:
             self.ledger.blame(f"ADD of {pod} failed without a fault that explains it: {answer[1]}")
         self.ledger.gives(pod)
-        if kind[0]["type"] != "host-device" and self.rng.random() < 0.1:  # a veth, which our devices are, ends with its namespace
+        try:
+            self.end(pod, kind, nameless=held is not None)
+        finally:
+            if held is not None:
+                os.close(held)
+
+    def lose_name(self, pod):
+        """The name goes, the namespace stays as long as the descriptor: its addresses are still the pod's."""
+        held = os.open(machine.netns_path(pod), os.O_RDONLY)
+        machine.run("umount", "--lazy", machine.netns_path(pod))
+        os.unlink(machine.netns_path(pod))
+        self.ledger.count("namespaces that lost their name")
+        time.sleep(self.rng.random())
+        return held
+
+    def end(self, pod, kind, nameless):
+        if self.no_dels and not nameless and kind[0] is MACVLAN and self.rng.random() < 0.05:
+            machine.del_netns(pod)
+            self.ledger.count("DELs that never came")
+            return
+        if not nameless and kind[0]["type"] != "host-device" and self.rng.random() < 0.1:  # a veth, which our devices are, ends with its namespace
             machine.del_netns(pod)
             self.ledger.count("namespaces that went before DEL")
         self.detach(pod, kind)
@@ -312,10 +339,11 @@ def settle(test, seconds):
     return found
 
 
-def leftovers(side, parents):
+def leftovers(side, parents, no_dels):
     """What must not be there when all pods have gone."""
     wrong = [f"{path.name} is still to be detached: {path.read_bytes()[:300]}; the agent's log: {side.log_tail(6)}"
              for path in settle(lambda: list(PENDING.glob("*")), 60)]
+    settle(lambda: rows("attachment"), RELEASED_S if no_dels else 0)
     expected = {"lo", "churn0", *parents, *(f"{name}p" for name in parents)}
     wrong += [f"{name} is left on the host" for name in settle(lambda: sorted(set(machine.see()["links"]) - expected), 60)]
     wrong += [f"{name} is gone from the host" for name in sorted(expected - {"churn0"} - set(machine.see()["links"]))]
@@ -332,7 +360,7 @@ def leftovers(side, parents):
 
 def churn(side, ledger, options):
     ending = threading.Event()
-    lives = [Life(side, number, ledger, ending, options.seed) for number in range(LIVES)]
+    lives = [Life(side, number, ledger, ending, options.seed, options.seconds >= LONG_S) for number in range(LIVES)]
     faults = Faults(side, ledger, random.Random(options.seed))
     for life in lives:
         life.start()
@@ -362,7 +390,7 @@ def main(report, sides, options, folder):
     try:
         settle(lambda: not side.ready(), 60)
         faults = churn(side, ledger, options)
-        wrong = ledger.wrong[:10] + leftovers(side, names)
+        wrong = ledger.wrong[:10] + leftovers(side, names, options.seconds >= LONG_S)
     finally:
         MANIFESTS.unlink()
         side.end_agent()
