@@ -189,7 +189,8 @@ Result<void> restore_programs(agent::Engine::Turn& turn, agent::DurableRecords& 
 void trouble(Parts& parts, std::string_view kind, const std::string& about, const std::string& story) {
   const uint64_t count = parts.events.happened(kind, about, story);
   if (std::has_single_bit(count))
-    log::warn(fmt::format("{}: {}{}", about, story, count > 1 ? fmt::format(" ({} times)", count) : ""));
+    log::warn(fmt::format("{}: {}{}", doc::printable(about), doc::printable(story),
+                          count > 1 ? fmt::format(" ({} times)", count) : ""));
 }
 
 // Finishes or undoes what a killed agent left, before the first request. Interfaces come first, then their addresses;

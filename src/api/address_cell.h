@@ -6,8 +6,8 @@
 // twice, meet in the same object. Where no such object is there, its addresses are free. A lease is of single addresses
 // (offsets): all 16 of a cell, or some, beside those of other nodes. What an object says is checked against its name.
 // Two leases with the same offset: the one that is first in the object has it, since each holder writes its lease in
-// place and adds new ones at the end. The later one keeps the offset in the object, for people to see, and nobody's
-// reading counts it as leased to its holder. Threading: plain values. Failure: read_address_cell, Invalid with the
+// place and adds new ones at the end. The later one keeps the offset in the object, for people to see, but no
+// reader counts it as leased to its holder. Threading: plain values. Failure: read_address_cell, Invalid with the
 // field.
 #pragma once
 

@@ -5,7 +5,7 @@
 // What can be known against that word is looked at: a Node of that machine which is Ready, and a holder that wrote its
 // lease while the person thought. Offsets that an earlier lease of the cell has (CellLease::overlapping) are not the
 // holder's: they can be released while it runs. Threading: pure; what takes a client waits for the API server. Failure:
-// NotFound where nobody of that name has a lease, Conflict with what says that the machine runs; the client's.
+// NotFound where no lease has that name, Conflict with what says that the machine runs; the client's.
 #pragma once
 
 #include <map>

@@ -228,12 +228,16 @@ void ManifestSource::see(const Snapshot& now) {
   SeenPods fresh = agent::see(seen_, now.reading, now_s_());
   // Pods that `up` handed over are in the state.
   std::erase_if(fresh, [&](const auto& one) { return !one.second.file.starts_with(directory_ + "/"); });
-  if (fresh == seen_) return;
+  if (fresh == seen_ && !unsaved_) return;
   seen_ = std::move(fresh);
   if (disk_ == nullptr) return;
   Result<void> written = disk_->make_directories(std::filesystem::path(seen_file_).parent_path().string(), 0700);
   if (written.has_value()) written = disk_->replace(seen_file_, seen_pods_text(seen_), 0600);
-  seen_problem_ = written.has_value() ? "" : written.error().story();
+  if (!written.has_value())
+    seen_problem_ = written.error().story();
+  else if (unsaved_)
+    seen_problem_.clear();
+  unsaved_ = !written.has_value();
 }
 
 std::optional<std::string> ManifestSource::lost(const Snapshot& now, const std::string& pod) {

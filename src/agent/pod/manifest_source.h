@@ -4,11 +4,10 @@
 //
 // The directory is read again for every pod; only when a text has changed is it understood anew. Besides, there is what
 // `up` handed over (node/handed_manifests.h), which counts where both have the same object. A manifest
-// with an error leaves out its object, and whoever looks for that object is told. A pod that had networks before its
-// manifest was lost or damaged fails (seen_pods.h). VFs come from the policies,
-// by the rule of `railbed up`; addresses of whereabouts and static networks are wished for by all pods of the
-// directory at once, so that machines with the same files come to the same answer (reservations.h).
-// Threading: any thread. Failure: as sources.h says.
+// with an error leaves out its object, and a request for that object fails with the reason. A pod that had networks
+// before its manifest was lost or damaged fails (seen_pods.h). VFs come from the policies, by the rule of `railbed up`;
+// addresses of whereabouts and static networks are wished for by all pods of the directory at once, so that machines
+// with the same files come to the same answer (reservations.h). Threading: any thread. Failure: as sources.h says.
 #pragma once
 
 #include <chrono>
@@ -73,6 +72,7 @@ class ManifestSource : public PodSource, public DeviceSource {
   std::shared_ptr<Snapshot> snapshot_;
   SeenPods seen_;
   std::string seen_problem_;  // why seen_file_ could not be read or written; empty: it could
+  bool unsaved_ = false;      // seen_ is newer than seen_file_: the last write failed
 };
 
 inline constexpr std::string_view kNetworkStatusNote = "network-status/";

@@ -5,11 +5,14 @@
 
 #include "doc/json.h"
 #include "doc/members.h"
+#include "doc/text.h"
 
 namespace railbed::agent {
 namespace {
 
 using doc::Value;
+
+constexpr size_t kMostOfNetworks_bytes = 100;  // of an annotation in a message: it may be pages of JSON
 
 bool has_networks(const FolderReading& now, const std::string& pod) {
   auto found = now.pods.find(pod);
@@ -58,13 +61,14 @@ std::optional<std::string> lost_networks(const SeenPods& seen, const FolderReadi
   auto found = seen.find(pod);
   if (found == seen.end()) return std::nullopt;
   const SeenPod& known = found->second;
+  const std::string networks = doc::printable(std::string_view(known.networks).substr(0, kMostOfNetworks_bytes));
   if (const std::string damage = damage_of(now, known.file); !damage.empty())
-    return fmt::format("pod {} had networks ({}) in {}, which cannot be used now: {}", pod, known.networks, known.file,
+    return fmt::format("pod {} had networks ({}) in {}, which cannot be used now: {}", pod, networks, known.file,
                        damage);
   const int64_t gone_s = known.missing_since_s == 0 ? 0 : std::max<int64_t>(0, now_s - known.missing_since_s);
   if (gone_s >= kRemovalSettles_s) return std::nullopt;
   return fmt::format("pod {} had networks ({}) in {}, which names none for it now; that counts as removed in {} s", pod,
-                     known.networks, known.file, kRemovalSettles_s - gone_s);
+                     networks, known.file, kRemovalSettles_s - gone_s);
 }
 
 std::string seen_pods_text(const SeenPods& seen) {

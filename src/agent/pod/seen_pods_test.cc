@@ -109,6 +109,8 @@ TEST_F(LostManifests, FailThePodThatHadNetworks) {
       {" \n\n", lost + "it is empty"},
       {std::string(400, '\0'), lost + "it contains NUL bytes"},
       {"# nothing\n", lost + "it has no manifest in it"},
+      {"\xEF\xBB\xBF", lost + "it has no manifest in it"},
+      {"kind: List\nitems: []\n", gone},
       {"just a word\n", lost + "it has no manifest in it"},
       {whole.substr(0, whole.find("kind")), lost + "it has no manifest in it"},
       {with_networks("q"), gone},
@@ -167,6 +169,29 @@ TEST_F(LostManifests, SayThatTheirFileCannotBeWritten) {
   EXPECT_EQ(source->look()->count("/var/lib/railbed/manifest-pods.json"), 1);
   kernel.put_file("/m/a.yaml", "");
   EXPECT_NE(answer(*source).find("had networks"), std::string::npos) << "this agent knows it";
+  disk.refuse(0);
+  kernel.put_file("/m/a.yaml", with_networks("p"));
+  EXPECT_TRUE(source->look()->empty()) << "written once there is room";
+  kernel.put_file("/m/a.yaml", "");
+  EXPECT_NE(answer(*source_of(kernel)).find("had networks"), std::string::npos) << "the next agent knows it";
+}
+
+TEST_F(LostManifests, SayThatTheirFileCouldNotBeRead) {
+  disk.put("/var/lib/railbed/manifest-pods.json", "{\"pods\":");
+  kernel.put_file("/m/a.yaml", with_networks("p"));
+  auto source = source_of(kernel);
+  EXPECT_EQ(answer(*source), "networks");
+  EXPECT_EQ(source->look()->at("/var/lib/railbed/manifest-pods.json"),
+            "reading /var/lib/railbed/manifest-pods.json: it has no list of pods");
+  EXPECT_TRUE(source_of(kernel)->look()->empty()) << "it was written again";
+}
+
+TEST(SeenPods, AMessageHasTheBeginningOfALongAnnotation) {
+  const SeenPods seen = {{"d/p", {.file = kFile, .networks = "a\nb" + std::string(1000, 'x')}}};
+  const auto why = lost_networks(seen, reading({}), "d/p", 100);
+  ASSERT_TRUE(why.has_value());
+  EXPECT_LT(why->size(), 300u);
+  EXPECT_EQ(why->find('\n'), std::string::npos);
 }
 
 }  // namespace

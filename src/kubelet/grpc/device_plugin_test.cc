@@ -111,7 +111,7 @@ class DevicePluginTest : public testing::Test {
     return text.str();
   }
 
-  // A program that follows a resource's list, and reads it only when it is told to.
+  // A program that follows a resource's list, and reads it only on request.
   class Follower {
    public:
     explicit Follower(const std::string& socket)

@@ -166,7 +166,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     devices.add_device_ids(id);
   }
   grpc::Status refuse_registration;  // what Register answers
-  bool only_registers = false;       // and follows nobody: the test does
+  bool only_registers = false;       // and opens no stream: the test does
 
  private:
   struct Plugin {
