@@ -25,7 +25,10 @@ void AgentOptions::declare(CommandLine& line) {
               "the runtime's folder of configurations (/etc/cni/net.d): railbed's is kept there while it answers")
       .directory();
   line.option("--soft-rdma", &settings.soft_rdma, "soft-RoCE devices on RDMA-marked VFs without RDMA");
-  line.option("--workers", &server.workers, "how many requests are worked on at once").show_default().between(1, 256);
+  line.option("--workers", &plugins,
+              "how many plugins are executed for pods at once; twice as many requests are worked on")
+      .show_default()
+      .between(1, 256);
   line.option("--log-level", &log_level, "the least that is logged; every ADD and DEL is at info")
       .show_default()
       .one_of(kLogLevels);

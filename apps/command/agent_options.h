@@ -9,6 +9,7 @@
 
 #include "agent/door/server.h"
 #include "agent/durable_records.h"
+#include "agent/running_plugins.h"
 #include "base/log.h"
 #include "command/agent_client.h"
 #include "command/cluster_options.h"
@@ -33,6 +34,7 @@ struct AgentOptions {
   bool standby = false;    // waits for the agent that serves the socket to end, instead of giving up
   std::string cni_config;  // the runtime's folder of configurations, where railbed's is kept; empty: somebody else does
   node::Settings settings;
+  size_t plugins = agent::RunningPlugins::kMost;  // at once, for pods
   agent::ServerOptions server;
   std::string log_level = "info";
 

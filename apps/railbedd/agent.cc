@@ -131,7 +131,7 @@ struct Parts {
         disk(world.disk),
         events(world.events),
         records(disk, options.records, kernel.boot_id()),
-        engine(kernel, store, blocks_of(joined.get()), records, other_nodes(options)),
+        engine(kernel, store, blocks_of(joined.get()), records, other_nodes(options), options.plugins),
         manifests(kernel, store, options.manifests, options.settings),
         cluster(std::move(joined)),
         readiness(engine, disk, options.state.directory),
@@ -215,15 +215,44 @@ Result<void> recover(Parts& parts, const AgentOptions& options) {
     if (const int pods = TRY(agent::forget_empty_pods(turn.store())); pods > 0)
       log::info(fmt::format("{} pods without interfaces forgotten", pods));
     TRY(turn.read_addresses());
-    TRY(parts.host_local.recover(turn).context("reading host-local's files"));
+    const auto disk_problems = TRY(parts.host_local.recover(turn).context("reading host-local's files"));
+    for (const std::string& problem : disk_problems) trouble(parts, "disk", agent::kHostLocalDirectory, problem);
     if (!options.adopt.empty()) TRY(adopt_pools(parts, turn, options.adopt));
   }
-  if (Result<size_t> in_use = parts.in_use.start(); !in_use.has_value())
-    log::warn("no addresses are given out until all namespaces can be looked at: " + in_use.error().story());
-  else if (*in_use > 0)
-    log::info(fmt::format("{} addresses of interfaces that railbed has no record of are set aside", *in_use));
+  if (!TRY(parts.in_use.start()))
+    log::info("the state is new or lost its end: all network namespaces are read for addresses in use");
   return parts.dhcp.start();
 }
+
+// After a lost state: looks into all namespaces, in a thread of its own, because one that does not answer must delay
+// only the requests that need an address of a pool. They are refused meanwhile.
+class Looker {
+ public:
+  explicit Looker(Parts& parts) {
+    if (!parts.in_use.is_known()) thread_ = std::jthread([&parts](std::stop_token stop) { run(parts, stop); });
+  }
+
+ private:
+  static void run(Parts& parts, const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    do look(parts);
+    while (!parts.in_use.is_known() && !stopped.wait_for(lock, stop, kRepeat, [&] { return stop.stop_requested(); }));
+  }
+  static void look(Parts& parts) {
+    const auto begun = std::chrono::steady_clock::now();
+    const auto found = parts.in_use.look();
+    const auto took = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begun);
+    if (!found.has_value())
+      return trouble(parts, "addresses", "in use",
+                     "no addresses are assigned until all network namespaces can be read: " + found.error().story());
+    parts.events.over("addresses", "in use");
+    log::info(fmt::format("all network namespaces read in {} ms: {} addresses without a record of railbed are reserved",
+                          took.count(), *found));
+  }
+  std::jthread thread_;
+};
 
 // Repeats journaled DELs and whatever else could not be done yet every few seconds, in its own thread.
 class Repeater {
@@ -254,6 +283,9 @@ class Repeater {
         trouble(parts_, "odd", path,
                 "more addresses than are reserved per namespace; the rest can be assigned to other pods");
       settle_ended();
+      if (parts_.store.take_written_again())
+        trouble(parts_, "removed", "state",
+                "the state's files were removed while the agent runs; they are written again");
       if (parts_.cluster == nullptr) look_at_manifests();
       if (pages_ != nullptr)
         if (auto kept = pages_->keep(); kept.has_value() && *kept == agent::KeptPages::Kept::kNow)
@@ -449,7 +481,8 @@ Result<int> run(AgentOptions& options, JoinCluster join) {
   (void)parts.readiness.reasons();  // looked at before anybody asks, so that nobody waits for the first look
   options.server.trouble = [&](agent::Trouble what, const std::string& story) {
     const bool starved = what == agent::Trouble::kThreads || what == agent::Trouble::kAccept;
-    trouble(parts, starved ? "starved" : "limit", std::string(agent::trouble_name(what)), story);
+    const std::string_view kind = what == agent::Trouble::kSocket ? "removed" : starved ? "starved" : "limit";
+    trouble(parts, kind, std::string(agent::trouble_name(what)), story);
   };
   options.server.hold = [&](const cni::Request& request, os::Descriptor passed) -> Result<std::shared_ptr<void>> {
     if (!passed || request.netns.empty()) return std::shared_ptr<void>();
@@ -458,11 +491,13 @@ Result<int> run(AgentOptions& options, JoinCluster join) {
     if (!netns.has_value()) return std::shared_ptr<void>();
     return TRY(kernel->netns().hold(*std::move(netns)));
   };
+  options.server.workers = 2 * options.plugins;  // more than those that run a plugin or wait to
   options.server.report = [&] { return report(parts); };
   {
     agent::Server server(
         std::move(listener), [&](const cni::Request& request) { return handle(parts, replay, request); },
         options.server);
+    const Looker looker(parts);
     const Repeater repeater(replay, parts, pages.get(), options.cni_config);
     const std::stop_callback hurry(stop.token(), [&] {
       tell_manager("STOPPING=1");

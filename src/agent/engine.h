@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "agent/durable_records.h"
+#include "agent/running_plugins.h"
 #include "ipam/allocator.h"
 #include "os/ports/kernel.h"
 #include "state/store.h"
@@ -38,7 +39,7 @@ class Engine {
  public:
   // All references must outlive the engine. The store must have been opened with `shared`.
   Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks, DurableRecords& records,
-         OtherNodes other_nodes = OtherNodes::kAsFound);
+         OtherNodes other_nodes = OtherNodes::kAsFound, size_t most_plugins = RunningPlugins::kMost);
 
   class Turn {
    public:
@@ -88,6 +89,8 @@ class Engine {
 
   // For work that needs no turn: opening namespaces, running programs, reading files.
   os::Kernel& kernel() { return kernel_; }
+  // Outside of turns, too: a plugin may take as long as it likes.
+  RunningPlugins& running_plugins() { return running_plugins_; }
   // They wait for the disk, so outside of turns.
   DurableRecords& records() { return records_; }
 
@@ -103,6 +106,7 @@ class Engine {
   bool taken_ = false;
   std::chrono::steady_clock::time_point last_turn_ = std::chrono::steady_clock::time_point::max();  // after stop()
   std::stop_source stopping_;
+  RunningPlugins running_plugins_;
   bool loaded_ = false;  // whether addresses_ has been read from the store
   std::mutex containers_mutex_;
   std::condition_variable container_free_;

@@ -119,6 +119,11 @@ Result<void> Database::run(const char* sql, const std::vector<Bound>& values) {
   return each(sql, values, [](const Row&) { return Result<void>{}; });
 }
 
+Result<void> Database::copy_to(const std::string& path) {
+  TRY(make_private(path));
+  return each("VACUUM INTO ?", {path}, [](const Row&) { return Result<void>{}; });
+}
+
 Result<void> Database::empty_log() {
   // Whoever reads is not waited for.
   sqlite3_busy_timeout(db_, 0);

@@ -59,6 +59,8 @@ class Database {
   // Runs one statement. `sql` must live as long as the database (a literal): its text is the key of the cache. The
   // texts of `values` are not copied.
   Result<void> run(const char* sql, const std::vector<Bound>& values = {});
+  // Writes all of it to another file, which must not be there; only its owner may read that.
+  Result<void> copy_to(const std::string& path);
   // Writes the log into the file and empties it, unless somebody reads.
   Result<void> empty_log();
   int64_t last_row() const;  // the key of the last inserted row

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -120,6 +121,55 @@ class FileHold : public Hold {
   bool changed_;
 };
 
+std::string path_in(const std::string& directory) {
+  return directory + "/state.db";
+}
+
+// Which file it is, whatever its name.
+struct FileId {
+  dev_t device = 0;
+  ino_t number = 0;
+  friend bool operator==(const FileId&, const FileId&) = default;
+};
+std::optional<FileId> file_at(const std::string& path) {
+  struct stat about{};
+  if (::lstat(path.c_str(), &about) != 0) return std::nullopt;
+  return FileId{about.st_dev, about.st_ino};
+}
+
+// Only root may use a directory that is made here. One that exists keeps its permissions; the files in it have their
+// own.
+Result<void> make_folder(const std::string& directory) {
+  std::error_code failure;
+  if (std::filesystem::create_directories(directory, failure))
+    std::filesystem::permissions(directory, std::filesystem::perms::owner_all, failure);
+  if (failure) return fail(system_error(failure.value(), "mkdir " + directory));
+  return {};
+}
+
+bool in_memory(const std::string& directory) {
+  struct statfs about{};
+  return statfs(directory.c_str(), &about) == 0 && (about.f_type == TMPFS_MAGIC || about.f_type == RAMFS_MAGIC);
+}
+
+// A log without its file is of a file that was moved away: SQLite would write it into the new one.
+Result<void> remove_log_of_none(const std::string& path) {
+  std::error_code problem;
+  if (std::filesystem::exists(path, problem) || problem) return {};
+  for (const char* beside : {"-wal", "-shm", "-journal"})
+    if (std::filesystem::remove(path + beside, problem); problem)
+      return fail(system_error(problem.value(), "remove " + path + beside));
+  return {};
+}
+
+// A killed process loses nothing in either mode. Only a power cut can, and the state is void after a boot; but outside
+// of memory the file survives the boot and must stay readable.
+Result<void> prepare(Database& db, const OpenOptions& options) {
+  TRY(db.script("PRAGMA journal_mode = WAL"));
+  TRY(db.script(in_memory(options.directory) ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = NORMAL"));
+  return db.script("PRAGMA secure_delete = ON");
+}
+
 // Who may write: the process that has the lock, the thread that has a Hold, or nobody.
 enum class Access : uint8_t { kLocked, kShared, kReadOnly };
 
@@ -131,6 +181,7 @@ class SqliteStore : public Store {
         lock_(std::move(lock)),
         db_(std::move(db)),
         options_(std::move(options)),
+        file_(file_at(path())),
         witness_(options_.directory, options_.boot_id) {
     if (origin == Origin::kMade) kept_.emplace();  // without rows
   }
@@ -142,8 +193,8 @@ class SqliteStore : public Store {
       std::lock_guard mutex(mutex_);
       lock = held_.lock();
     }
-    if (lock == nullptr)
-      lock = std::make_shared<FileLock>(TRY(FileLock::take(options_.directory + "/lock", options_.command, wait)));
+    if (lock == nullptr) lock = std::make_shared<FileLock>(TRY(take_lock(wait)));
+    TRY(put_back());
     int64_t version =
         TRY(query<int64_t>("PRAGMA data_version", {}, read_integer)).front();  // counts only others' commits
     std::lock_guard mutex(mutex_);
@@ -153,6 +204,8 @@ class SqliteStore : public Store {
     if (changed) kept_.reset();
     return std::unique_ptr<Hold>(new FileHold(std::move(lock), changed));
   }
+
+  bool take_written_again() override { return written_again_.exchange(false); }
 
   Result<std::optional<PfBaseline>> baseline(PciAddress pf) override {
     std::vector<PfBaseline> all = TRY(baselines());
@@ -385,6 +438,49 @@ class SqliteStore : public Store {
   }
 
  private:
+  std::string path() const { return path_in(options_.directory); }
+
+  // The lock file is in the folder that may have been removed.
+  Result<FileLock> take_lock(std::chrono::milliseconds wait) const {
+    const std::string file = options_.directory + "/lock";
+    Result<FileLock> lock = FileLock::take(file, options_.command, wait);
+    if (lock.has_value() || lock.error().code != Code::kNotFound) return lock;
+    TRY(make_folder(options_.directory));
+    return FileLock::take(file, options_.command, wait);
+  }
+
+  // Somebody may remove a folder below /run while pods live. Needs the lock. The database that is open here has no name
+  // any more, but all of its content.
+  Result<void> put_back() {
+    std::lock_guard lock(mutex_);
+    const std::optional<FileId> there = file_at(path());
+    if (there == file_) return {};
+    if (there.has_value())
+      return fail(
+          Error{.code = Code::kConflict,
+                .message = fmt::format("{} was replaced by another file while this process had it open", path()),
+                .hint = "restart the agent: it goes on with the file that is there, and reserves the addresses "
+                        "of the pods that this file does not know"});
+    TRY(remove_log_of_none(path()));
+    const std::string fresh = path() + ".new";
+    std::error_code problem;
+    std::filesystem::remove(fresh, problem);
+    TRY(db_->copy_to(fresh));
+    std::unique_ptr<Database> db = TRY(Database::open(fresh, false));
+    TRY(prepare(*db, options_));
+    db.reset();
+    std::filesystem::rename(fresh, path(), problem);
+    if (problem) return fail(system_error(problem.value(), "rename " + fresh));
+    db_ = TRY(Database::open(path(), false));
+    TRY(prepare(*db_, options_));
+    file_ = file_at(path());
+    data_version_ = -1;
+    witness_.reopen();
+    TRY(count());
+    written_again_ = true;
+    return {};
+  }
+
   // One more change of attachments and leases (witness.h): with the transaction, or at once.
   Result<void> count() {
     counts_ = in_transaction_;
@@ -432,15 +528,12 @@ class SqliteStore : public Store {
   std::weak_ptr<FileLock> held_;  // while a Hold is there
   std::recursive_mutex mutex_;    // held from begin() to commit() or rollback()
   bool in_transaction_ = false;
-  bool counts_ = false;  // the transaction changes attachments or leases
+  bool counts_ = false;         // the transaction changes attachments or leases
+  std::optional<FileId> file_;  // that is open
+  std::atomic<bool> written_again_ = false;
   Witness witness_;
   std::optional<KeptRows> kept_;
 };
-
-bool in_memory(const std::string& directory) {
-  struct statfs about{};
-  return statfs(directory.c_str(), &about) == 0 && (about.f_type == TMPFS_MAGIC || about.f_type == RAMFS_MAGIC);
-}
 
 Result<int64_t> user_version(Database& db) {
   return TRY(query_all<int64_t>(db, "PRAGMA user_version", {}, read_integer)).front();
@@ -509,11 +602,7 @@ Result<void> count_from_witness(Database& db, const OpenOptions& options) {
 }
 
 Result<void> set_up(Database& db, const std::string& path, Origin origin, const OpenOptions& options) {
-  TRY(db.script("PRAGMA journal_mode = WAL"));
-  // A killed process loses nothing in either mode. Only a power cut can, and the state is void after a boot; but
-  // outside of memory the file survives the boot and must stay readable.
-  TRY(db.script(in_memory(options.directory) ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = NORMAL"));
-  TRY(db.script("PRAGMA secure_delete = ON"));
+  TRY(prepare(db, options));
   // In a file that was made a moment ago, under the lock that is still held, there is nothing to look at.
   if (origin == Origin::kMade) {
     TRY(db.run("INSERT INTO meta (key, value) VALUES ('boot_id', ?)", {options.boot_id}));
@@ -532,16 +621,6 @@ Result<void> set_up(Database& db, const std::string& path, Origin origin, const 
   }
   TRY(count_from_witness(db, options));
   return db.run("COMMIT");
-}
-
-// A log without its file is of a file that was moved away: SQLite would write it into the new one.
-Result<void> remove_log_of_none(const std::string& path) {
-  std::error_code problem;
-  if (std::filesystem::exists(path, problem) || problem) return {};
-  for (const char* beside : {"-wal", "-shm", "-journal"})
-    if (std::filesystem::remove(path + beside, problem); problem)
-      return fail(system_error(problem.value(), "remove " + path + beside));
-  return {};
 }
 
 Result<std::unique_ptr<Store>> open_read_only(const std::string& path, const OpenOptions& options) {
@@ -563,14 +642,9 @@ Result<std::unique_ptr<Store>> open_read_only(const std::string& path, const Ope
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_store(const OpenOptions& options) {
-  std::string path = options.directory + "/state.db";
+  const std::string path = path_in(options.directory);
   if (options.read_only) return open_read_only(path, options);
-  std::error_code failure;
-  // Only root may use a directory created here. A directory that exists keeps its permissions; the files in it have
-  // their own.
-  if (std::filesystem::create_directories(options.directory, failure))
-    std::filesystem::permissions(options.directory, std::filesystem::perms::owner_all, failure);
-  if (failure) return fail(system_error(failure.value(), "mkdir " + options.directory));
+  TRY(make_folder(options.directory));
   FileLock lock = TRY(FileLock::take(options.directory + "/lock", options.command, options.lock_wait));
   TRY(remove_log_of_none(path));
   const Origin origin = TRY(make_file(path, in_memory(options.directory)));

@@ -63,6 +63,75 @@ TEST_F(SqliteStore, WaitsForTheLockOfOneThatDies) {
   waitpid(child, nullptr, 0);
 }
 
+class RemovedState : public SqliteStore {
+ protected:
+  Result<std::unique_ptr<Store>> share() {
+    return open_store({.directory = directory_, .boot_id = "boot-1", .command = "railbed agent", .shared = true});
+  }
+  static Result<void> add(Store& store, const std::string& pod) {
+    auto hold = TRY(store.hold(std::chrono::milliseconds(0)));
+    TRY(store.put_attachment({.pod = pod, .interface = "net1", .undo = "secret of " + pod}));
+    return store.put_lease({"pool", *IpAddress::parse("10.0.0.1"), pod, "net1"});
+  }
+  // What the next agent finds.
+  std::vector<std::string> pods_on_disk() {
+    std::vector<std::string> pods;
+    auto store = open("boot-1", true);
+    EXPECT_TRUE(store.has_value()) << store.error().to_string();
+    if (!store.has_value()) return pods;
+    const auto all = (*store)->attachments();
+    for (const Attachment& one : *all) pods.push_back(one.pod);
+    return pods;
+  }
+};
+
+// Whoever cleans up below /run: the folder with all, the file alone, or the file without its log.
+TEST_F(RemovedState, IsWrittenAgainWithAllThatTheProcessHas) {
+  const std::vector<std::vector<std::string>> removed{
+      {""}, {"/state.db"}, {"/state.db", "/state.db-wal", "/state.db-shm"}};
+  for (const auto& names : removed) {
+    std::filesystem::remove_all(directory_);
+    auto store = share();
+    ASSERT_TRUE(store.has_value()) << store.error().to_string();
+    ASSERT_TRUE(add(**store, "a"));
+    EXPECT_FALSE((*store)->take_written_again());
+    for (const std::string& name : names) std::filesystem::remove_all(directory_ + name);
+    ASSERT_TRUE((*store)->hold(std::chrono::milliseconds(0)).has_value());
+    EXPECT_TRUE((*store)->take_written_again());
+    EXPECT_FALSE((*store)->take_written_again()) << "it is reported once";
+    EXPECT_EQ(pods_on_disk(), std::vector<std::string>{"a"});
+    ASSERT_TRUE((*store)->put_attachment({.pod = "b", .interface = "net1"}));
+    EXPECT_EQ(pods_on_disk(), (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ((*store)->all_leases()->size(), 1U);
+    const auto mode = std::filesystem::status(directory_ + "/state.db").permissions();
+    EXPECT_EQ(mode, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write) << "it has secrets";
+    store->reset();
+    auto next = share();
+    ASSERT_TRUE(next.has_value()) << next.error().to_string();
+    EXPECT_FALSE((*next)->note(kLostItsEnd)->has_value()) << "nothing was lost";
+  }
+}
+
+// `railbed up` may have run between the removal and the agent's next turn.
+TEST_F(RemovedState, IsNotWrittenOverAnotherOne) {
+  auto store = share();
+  ASSERT_TRUE(add(**store, "a"));
+  std::filesystem::remove_all(directory_);
+  auto other = open();
+  ASSERT_TRUE((*other)->put_attachment({.pod = "b", .interface = "net1"}));
+  other->reset();
+  const auto refused = (*store)->hold(std::chrono::milliseconds(0));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, Code::kConflict);
+  EXPECT_EQ(
+      refused.error().to_string(),
+      fmt::format("{}/state.db was replaced by another file while this process had it open\n  restart the agent: it "
+                  "goes on with the file that is there, and reserves the addresses of the pods that this file does "
+                  "not know",
+                  directory_));
+  EXPECT_EQ(pods_on_disk(), std::vector<std::string>{"b"});
+}
+
 TEST_F(SqliteStore, IsReadBesideAWriter) {
   EXPECT_EQ(open("boot-1", true).error().to_string(),
             fmt::format("no state in {}: railbed has done nothing here since boot", directory_));

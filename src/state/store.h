@@ -100,7 +100,9 @@ class Store {
   virtual ~Store() = default;
 
   // Needed around every write to a store opened with `shared`, and around reads that a decision depends on. Fails with
-  // Busy and the holder's name after `wait`. Any other store has nothing to wait for and never changes.
+  // Busy and the holder's name after `wait`. Any other store has nothing to wait for and never changes. Where the file
+  // was removed meanwhile, all that this process has of it is written again; Conflict where another one is in its
+  // place.
   virtual Result<std::unique_ptr<Hold>> hold(std::chrono::milliseconds wait) = 0;
 
   virtual Result<std::optional<PfBaseline>> baseline(PciAddress pf) = 0;
@@ -147,6 +149,9 @@ class Store {
   // Leaves nothing in the files of what was forgotten: configurations have secrets. Not inside begin(). A process that
   // reads meanwhile puts the rest of it off to the next call.
   virtual Result<void> scrub() { return {}; }
+
+  // Whether the files were removed under this process and hold() has written them again since the last call.
+  virtual bool take_written_again() { return false; }
 
   // Several writes as one; see Transaction. A second begin() before the end is Internal.
   virtual Result<void> begin() = 0;

@@ -15,7 +15,11 @@ Witness::Witness(const std::string& directory, std::string boot_id)
     : path_(directory + "/generation"), boot_id_(std::move(boot_id)) {}
 
 Witness::~Witness() {
-  if (fd_ >= 0) ::close(fd_);
+  reopen();
+}
+
+void Witness::reopen() {
+  if (const int fd = std::exchange(fd_, -1); fd >= 0) ::close(fd);
 }
 
 uint64_t Witness::read() const {

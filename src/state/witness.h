@@ -23,6 +23,8 @@ class Witness {
 
   uint64_t read() const;  // 0: nobody has written one in this boot
   void write(uint64_t generation);
+  // The next write() makes the file anew, after it was removed.
+  void reopen();
 
  private:
   std::string path_;

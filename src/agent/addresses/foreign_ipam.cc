@@ -49,15 +49,16 @@ Outcome<void> undo(Engine& engine, const Attachment& record) {
   return {};
 }
 
-Outcome<cni::AddResult> ask(Engine& engine, const ForeignIpam& wanted) {
-  cni::AddResult answer = TRY_CNI(execute_add(engine.kernel(), wanted.call, wanted.version));
+Outcome<cni::AddResult> ask(const RunningPlugins::Slot& slot, const ForeignIpam& wanted) {
+  cni::AddResult answer = TRY_CNI(execute_add(slot, wanted.call, wanted.version));
   if (!answer.addresses.empty()) return answer;
   return std::unexpected(
       cni::Failure{cni::kDecode, fmt::format("plugin {}: its answer has no address", wanted.call.type)});
 }
 
-Outcome<ForeignAddresses> concluded(Engine& engine, const ForeignIpam& wanted, const Attachment& record) {
-  ForeignAddresses done = given(TRY_CNI(ask(engine, wanted)), record);
+Outcome<ForeignAddresses> concluded(Engine& engine, const RunningPlugins::Slot& slot, const ForeignIpam& wanted,
+                                    const Attachment& record) {
+  ForeignAddresses done = given(TRY_CNI(ask(slot, wanted)), record);
   TRY_CNI(conclude(engine, done.record, done.addresses.result, wanted.sandbox));
   return done;
 }
@@ -100,8 +101,12 @@ Outcome<ForeignAddresses> acquire_foreign(Engine& engine, const ForeignIpam& wan
   const attach::NetnsRef netns = TRY_CNI(attach::netns_ref_at(engine.kernel(), wanted.call.netns));
   Attachment record = program_record(wanted.key, wanted.network, 0, wanted.call, wanted.version, netns);
   record.interface = record_name(wanted.call.ifname);
-  TRY_CNI(begin_program(engine, record, wanted.sandbox));
-  Outcome<ForeignAddresses> done = concluded(engine, wanted, record);
+  Outcome<ForeignAddresses> done;
+  {
+    const RunningPlugins::Slot slot = TRY_CNI(engine.running_plugins().slot(wanted.call.type));
+    TRY_CNI(begin_program(engine, record, wanted.sandbox));
+    done = concluded(engine, slot, wanted, record);
+  }
   if (done.has_value()) return done;
   cni::Failure why = std::move(done.error());
   if (Outcome<void> undone = undo(engine, record); !undone.has_value())

@@ -107,9 +107,12 @@ Result<void> HostLocal::look(Engine::Turn& turn, const std::string& directory, c
     now.files.emplace(*address, holder_in(*address, *content));
   }
   if (known != seen_.end())
-    for (const auto& [address, holder] : known->second.files)
-      if (!now.files.contains(address) && turn.addresses().holder(pool, address) == owner_of(holder))
+    for (const auto& [address, holder] : known->second.files) {
+      const auto still = now.files.find(address);
+      const bool changed = still == now.files.end() || owner_of(still->second) != owner_of(holder);
+      if (changed && turn.addresses().holder(pool, address) == owner_of(holder))
         turn.addresses().give_back(pool, address);
+    }
   for (const auto& [address, holder] : now.files) turn.addresses().take(pool, address, owner_of(holder));
   seen_.insert_or_assign(directory, std::move(now));
   return {};
@@ -343,7 +346,17 @@ Result<void> HostLocal::finish_file(Engine::Turn& turn, const std::string& key, 
   return {};
 }
 
-Result<void> HostLocal::recover(Engine::Turn& turn) {
+Result<void> HostLocal::read_directory(Engine::Turn& turn, const std::string& directory, const std::string& network) {
+  if (!disk_.stamp(directory).has_value()) return {};
+  const auto lock = TRY(disk_.lock(directory + "/lock", kHostLocalLockWait));
+  return look(turn, directory, network);
+}
+
+Result<std::vector<std::string>> HostLocal::recover(Engine::Turn& turn) {
+  std::vector<std::string> problems;
+  const auto report = [&](Result<void> done) {
+    if (!done.has_value()) problems.push_back(done.error().story());
+  };
   std::set<ipam::Owner> known;
   for (const auto& [key, pod] : TRY(turn.store().notes(kRequestNotes)))
     if (auto note = request_note(key)) known.insert({pod, note->ifname});
@@ -353,16 +366,12 @@ Result<void> HostLocal::recover(Engine::Turn& turn) {
   for (const state::AddressLease& lease : TRY(turn.store().all_leases())) {
     ipam::Owner owner{lease.pod, lease.interface};
     bool of_a_container = !state::Sandbox::of_key(lease.pod).container.empty();
-    if (of_a_container && !known.contains(owner)) TRY(release(turn, {owner}));
+    if (of_a_container && !known.contains(owner)) report(release(turn, {owner}));
   }
-  for (const auto& [key, content] : TRY(turn.store().notes(kFileNotes))) TRY(finish_file(turn, key, content));
-  for (const auto& [key, network] : TRY(turn.store().notes(kDirectoryNotes))) {
-    const std::string directory = key.substr(std::string_view(kDirectoryNotes).size());
-    if (!disk_.stamp(directory).has_value()) continue;
-    auto lock = TRY(disk_.lock(directory + "/lock", kHostLocalLockWait));
-    TRY(look(turn, directory, network));
-  }
-  return {};
+  for (const auto& [key, content] : TRY(turn.store().notes(kFileNotes))) report(finish_file(turn, key, content));
+  for (const auto& [key, network] : TRY(turn.store().notes(kDirectoryNotes)))
+    report(read_directory(turn, key.substr(std::string_view(kDirectoryNotes).size()), network));
+  return problems;
 }
 
 }  // namespace railbed::agent

@@ -38,8 +38,9 @@ class HostLocal {
 
   // At the agent's start, after attach::recover: marks the addresses in all known directories as taken, and makes files
   // and leases agree. A lease that belongs neither to an attachment nor to a foreign plugin's request is left from a
-  // killed ADD and is removed.
-  Result<void> recover(Engine::Turn& turn);
+  // killed ADD and is removed. Returns what the disk did not allow, a sentence each: it is tried again at the next
+  // start, and by then a network whose directory cannot be used fails its own requests only.
+  Result<std::vector<std::string>> recover(Engine::Turn& turn);
 
   // Addresses come in two steps, so that all networks of a pod share one transaction. begin(), inside the
   // caller's transaction: chosen, with lease and note. finish(), after its commit: with their files. Locks
@@ -84,6 +85,7 @@ class HostLocal {
   };
   Result<void> hold(const std::string& directory, Locks& locks);
   Result<void> look(Engine::Turn& turn, const std::string& directory, const std::string& network);
+  Result<void> read_directory(Engine::Turn& turn, const std::string& directory, const std::string& network);
   void look_for_own(Engine::Turn& turn, const Reservation& reservation);
   Result<void> choose(Engine::Turn& turn, Reservation& reservation);
   Result<void> choose_again(Engine::Turn& turn, Reservation& reservation);

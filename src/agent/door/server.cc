@@ -80,6 +80,7 @@ struct Server::Loop {
   size_t of_runtimes = 0;  // clients with a request that no plugin of ours asks
   bool accepting = true;
   Clock::time_point rest_until{};
+  Clock::time_point look_for_socket{};
   size_t at_work = 0;               // jobs of the crews
   std::map<Lane, Crew<Job>> crews;  // last but for the end of the work: their threads use the others
 
@@ -104,6 +105,7 @@ struct Server::Loop {
   void drop_late(Clock::time_point now);
   milliseconds until_next(Clock::time_point now) const;
   milliseconds grow_crews();
+  void keep_listening(Clock::time_point now);
   void begin_stop();
   void serve(milliseconds most);
 };
@@ -351,6 +353,7 @@ milliseconds Server::Loop::until_next(Clock::time_point now) const {
   for (const auto& [key, client] : clients)
     if (client.state != Client::State::kWorking) next = std::min(next, client.deadline);
   if (rest_until > now) next = std::min(next, rest_until);
+  if (accepting) next = std::min(next, look_for_socket);
   return std::max(std::chrono::ceil<milliseconds>(next - now), milliseconds(0));
 }
 
@@ -381,6 +384,19 @@ void Server::Loop::serve(milliseconds most) {
   take_answers();
 }
 
+// Somebody who removes the folder takes the socket from all clients, though it is still open here.
+void Server::Loop::keep_listening(Clock::time_point now) {
+  if (!accepting || now < look_for_socket) return;
+  look_for_socket = now + kLookForSocket;
+  if (listener.is_at_path()) return;
+  poller.remove(listener.fd());
+  const Result<void> renewed = listener.renew();
+  trouble(Trouble::kSocket, renewed.has_value()
+                                ? fmt::format("{} was removed; the agent listens there again", listener.path())
+                                : renewed.error().story());
+  if (rest_until == Clock::time_point{}) (void)poller.add(listener.fd(), kListenerKey, os::Await::kRead);
+}
+
 void Server::Loop::begin_stop() {
   accepting = false;
   poller.remove(listener.fd());
@@ -407,13 +423,13 @@ void Server::Loop::begin_stop() {
 }
 
 std::string_view trouble_name(Trouble trouble) {
-  constexpr std::string_view names[] = {"threads", "connections", "bytes", "accept"};
+  constexpr std::string_view names[] = {"threads", "connections", "bytes", "accept", "socket"};
   return names[static_cast<size_t>(trouble)];
 }
 
 Server::Server(os::UnixListener listener, Handler handler, ServerOptions options)
     : loop_(std::make_unique<Loop>(std::move(listener), std::move(handler), std::move(options))) {
-  const auto most = static_cast<size_t>(loop_->options.workers);
+  const size_t most = loop_->options.workers;
   const auto work = [loop = loop_.get()](Loop::Job job) { loop->work(std::move(job)); };
   const auto no_thread = [loop = loop_.get()](size_t jobs, size_t threads) {
     loop->trouble(Trouble::kThreads,
@@ -443,6 +459,7 @@ Result<Server::End> Server::run(std::stop_token stop) {
     loop.serve(std::min({left, loop.until_next(loop.options.now()), loop.grow_crews()}));
     const auto now = loop.options.now();
     loop.drop_late(now);
+    loop.keep_listening(now);
     if (loop.rest_until != Clock::time_point{} && loop.rest_until <= now && loop.accepting) {
       loop.rest_until = {};
       TRY(loop.poller.add(loop.listener.fd(), kListenerKey, os::Await::kRead));

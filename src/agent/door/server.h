@@ -9,10 +9,11 @@
 // and writing never block, every connection has a deadline and a limit of bytes, all connections together have one, and
 // what is refused is refused in CNI's own JSON. A request that hangs costs its own pod or network only: order.h says
 // what runs beside what, crew.h who does it. An ADD whose client has gone is not begun, or is undone by its DEL.
-// Stopping: connections are refused at once. Of what waits, a DEL is cut off without an answer, which makes the shim
-// journal it, and anything else is told to ask the next agent. So is what fails while the agent stops: its owner ends
-// executed plugins then. What is still not done after `time_to_end` is cut off, as if the agent had been killed.
-// Threading: run() from one thread; the handler is called from several. Failure: of the listening socket.
+// A socket that somebody removes is there again within kLookForSocket. Stopping: connections are refused at once. Of
+// what waits, a DEL is cut off without an answer, which makes the shim journal it, and anything else is told to ask the
+// next agent. So is what fails while the agent stops: its owner ends executed plugins then. What is still not done
+// after `time_to_end` is cut off, as if the agent had been killed. Threading: run() from one thread; the handler is
+// called from several. Failure: of the listening socket.
 #pragma once
 
 #include <chrono>
@@ -23,20 +24,24 @@
 #include <vector>
 
 #include "agent/door/service.h"
+#include "agent/running_plugins.h"
 #include "cni/request.h"
 #include "os/real/unix_socket.h"
 
 namespace railbed::agent {
 
+// How often the server looks whether its socket is still where clients look for it.
+inline constexpr std::chrono::milliseconds kLookForSocket{2'000};
+
 using Handler = std::function<Reply(const cni::Request&)>;
 
-// What somebody must be told who asks why pods do not start: threads that cannot be had, requests that are refused.
-enum class Trouble : uint8_t { kThreads, kConnections, kBytes, kAccept };
+// Why pods may not start: threads that cannot be had, requests that are refused, a socket that was removed.
+enum class Trouble : uint8_t { kThreads, kConnections, kBytes, kAccept, kSocket };
 std::string_view trouble_name(Trouble trouble);
 
 struct ServerOptions {
-  uint32_t uid = 0;               // the user who may send requests
-  int workers = 256;              // at once, of pods; as many for addresses
+  uint32_t uid = 0;                            // the user who may send requests
+  size_t workers = 2 * RunningPlugins::kMost;  // at once, of pods; as many for addresses
   size_t most_connections = 512;  // of runtimes; as many again for plugins that we execute and that ask us in turn
   size_t most_payload_bytes = 1 << 20;             // of one request
   size_t most_bytes = 64 << 20;                    // of all requests that are being received

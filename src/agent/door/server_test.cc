@@ -499,6 +499,37 @@ class Book {
   std::vector<std::string> lines_;
 };
 
+// Whoever cleans up below /run takes the socket from all clients: it is there again at the next look.
+TEST(Server, ListensAgainWhereItsSocketWasRemoved) {
+  std::atomic<std::chrono::steady_clock::time_point> now = std::chrono::steady_clock::now();
+  std::mutex mutex;
+  std::vector<std::string> troubles;
+  Agent agent(echo, {.trouble =
+                         [&](Trouble what, const std::string& story) {
+                           std::lock_guard lock(mutex);
+                           troubles.push_back(fmt::format("{}: {}", trouble_name(what), story));
+                         },
+                     .now = [&] { return now.load(); }});
+  const std::string folder = std::filesystem::path(agent.path()).parent_path();
+  // The whole folder, or the socket without its lock.
+  for (const std::string& gone : {folder, agent.path()}) {
+    Client before(agent.path());
+    Client wakes(agent.path());
+    std::filesystem::remove_all(gone);
+    now = now.load() + kLookForSocket;
+    wakes.send("x");  // the server's thread sleeps by the real clock
+    wakes.answer();
+    Client after(agent.path());
+    after.send(frame("ADD", "a"));
+    EXPECT_EQ(after.answer().output, "a:{}");
+    before.send(frame("ADD", "b"));
+    EXPECT_EQ(before.answer().output, "b:{}") << "those that are connected stay so: " << gone;
+  }
+  std::lock_guard lock(mutex);
+  const std::string told = fmt::format("socket: {} was removed; the agent listens there again", agent.path());
+  EXPECT_EQ(troubles, (std::vector<std::string>{told, told}));
+}
+
 TEST(Server, BeginsNothingForAClientThatHasGone) {
   Gate gate;
   Book book;

@@ -10,6 +10,7 @@ namespace railbed::agent {
 namespace {
 
 // Keys of notes. A namespace's path may have blanks, so it comes last.
+constexpr const char* kLooking = "in use: looking";        // there from start() to the end of look()
 constexpr const char* kNamespaces = "in use: namespaces";  // numbers, with blanks between them
 // And "<address> <number of the namespace>": "<interface> <path>", and in a second line the nsid.
 constexpr const char* kInUseNotes = "in use ";
@@ -92,7 +93,8 @@ void tell(ipam::Allocator& addresses, const std::set<NodeAddress>& set_aside) {
 
 }  // namespace
 
-Result<std::set<uint64_t>> namespaces_of_before(state::Store& store) {
+Result<std::optional<std::set<uint64_t>>> namespaces_of_before(state::Store& store) {
+  if (TRY(store.note(kLooking)).has_value()) return std::nullopt;
   std::set<uint64_t> numbers;
   std::istringstream text(TRY(store.note(kNamespaces)).value_or(""));
   for (uint64_t number = 0; text >> number;) numbers.insert(number);
@@ -128,10 +130,13 @@ Result<void> release_in_use(Engine::Turn& turn, const std::string& path, const s
   return transaction.commit();
 }
 
-Result<void> InUse::find(Engine::Turn& turn) {
+// Outside of turns: a namespace may be slow to answer, and pods that need no address of a pool come and go meanwhile.
+// What these pods got by then has a lease.
+Result<void> InUse::find() {
+  NodeAddresses found = TRY(node_addresses(engine_.kernel()));
+  Engine::Turn turn = TRY(engine_.turn(kTurnWait));
   std::set<IpAddress> leased;
   for (const state::AddressLease& lease : TRY(turn.store().all_leases())) leased.insert(lease.address);
-  NodeAddresses found = TRY(node_addresses(turn.kernel()));
   auto transaction = TRY(state::Transaction::begin(turn.store()));
   for (const NodeAddress& one : found.all)
     if (!leased.contains(one.address)) TRY(turn.store().put_note(key_of(one), text_of(one)));
@@ -139,14 +144,9 @@ Result<void> InUse::find(Engine::Turn& turn) {
   TRY(turn.store().put_note(kNamespaces, fmt::format("{}", fmt::join(found.namespaces, " "))));
   TRY(turn.store().put_note(kLooked, std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now).count())));
   TRY(turn.store().forget_note(state::kLostItsEnd));
+  TRY(turn.store().forget_note(kLooking));
   odd_ = std::move(found.odd);
   return transaction.commit();
-}
-
-Result<void> InUse::load(Engine::Turn& turn) {
-  const bool lost = TRY(turn.store().note(state::kLostItsEnd)).has_value();
-  if (lost || !TRY(turn.store().note(kLooked)).has_value()) TRY(find(turn));
-  return read(turn);
 }
 
 Result<void> InUse::read(Engine::Turn& turn) {
@@ -156,20 +156,44 @@ Result<void> InUse::read(Engine::Turn& turn) {
   return {};
 }
 
-Result<size_t> InUse::start() {
+void InUse::refuse(Engine::Turn& turn, Error why) {
+  why.code = Code::kBusy;  // it is tried again
+  why.context.push_back("no addresses are given out, since those that pods have are not known");
+  turn.addresses().refuse(std::move(why));
+}
+
+Result<bool> InUse::start() {
   Engine::Turn turn = TRY(engine_.turn(kTurnWait));
-  Result<void> loaded = load(turn);
-  if (!loaded.has_value()) {
-    Error why = loaded.error();
-    why.code = Code::kBusy;  // it is tried again
-    why.context.push_back("no addresses are given out, since those that pods have are not known");
-    why.hint = "the agent looks again every few seconds";
-    turn.addresses().refuse(why);
-    return fail(std::move(loaded.error()));
+  const bool lost = TRY(turn.store().note(state::kLostItsEnd)).has_value();
+  if (lost || !TRY(turn.store().note(kLooked)).has_value()) {
+    TRY(turn.store().put_note(kLooking, "1"));
+    refuse(turn, {.message = "the network namespaces of this machine are being looked into",
+                  .hint = "this takes seconds after the state was lost; the runtime tries the pod again"});
+    return false;
   }
-  started_ = true;
+  TRY(begin(turn));
+  return true;
+}
+
+Result<void> InUse::begin(Engine::Turn& turn) {
+  TRY(read(turn));
   turn.addresses().refuse(std::nullopt);
   tell(turn.addresses(), set_aside_);
+  started_ = true;  // last: from now on the other thread uses them
+  return {};
+}
+
+Result<size_t> InUse::look() {
+  if (started_) return set_aside_.size();
+  Result<void> found = find();
+  Engine::Turn turn = TRY(engine_.turn(kTurnWait));
+  if (!found.has_value()) {
+    Error why = found.error();
+    why.hint = "the agent looks again every few seconds";
+    refuse(turn, std::move(why));
+    return fail(std::move(found.error()));
+  }
+  TRY(begin(turn));
   return set_aside_.size();
 }
 
@@ -192,8 +216,7 @@ Result<void> InUse::number_old(Engine::Turn& turn) {
 }
 
 Result<void> InUse::refresh() {
-  if (!started_) TRY(start());
-  if (set_aside_.empty()) return {};
+  if (!started_ || set_aside_.empty()) return {};
   const std::set<os::Nsid> given = TRY(engine_.kernel().netns().numbers());
   Engine::Turn turn = TRY(engine_.turn(kTurnWait));
   auto transaction = TRY(state::Transaction::begin(turn.store()));

@@ -5,15 +5,17 @@
 // leases of the pods that run. Their addresses must not be given to others. So before the first address is given out
 // from a new state, all namespaces are looked at, and what their interfaces have is set aside, in every pool, until
 // their DEL comes or the kernel says that the namespace has ended. Never because an interface shows the address no
-// more: gVisor and virtual machines take it from the interface and use it all the same. Where a namespace cannot be
-// looked at, no addresses are given out until it can.
+// more: gVisor and virtual machines take it from the interface and use it all the same. Until the look is over, and
+// where a namespace cannot be looked at, no addresses of pools are given out; whatever needs none is served meanwhile.
 //
 // Namespaces are those that os::NetnsPort::visit() finds. Not set aside: addresses of loopbacks, link-local ones, those
 // with a lease, and more than a pod's interfaces have (kMostOfInterface, kMostOfNamespace): a pod that may change its
-// network must not take a whole range. What is more is told. Threading: start() and refresh() from one thread, not in a
-// turn. Failure: Io and Denied of the first namespace that cannot be looked at; the store's.
+// network must not take a whole range. What is more is told. Threading: start(); then look() from one
+// thread and the others from another one; not in a turn. Failure: Io and Denied of the first namespace that cannot be
+// looked at; the store's.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <set>
 #include <string>
@@ -47,8 +49,8 @@ Result<NodeAddresses> node_addresses(os::Kernel& kernel);
 // The note that says when all namespaces were looked at: the state began then. In seconds since 1970.
 inline constexpr const char* kLooked = "in use: looked";
 // The namespaces that were there then: interfaces in them may be of pods that the state does not know. By their
-// numbers.
-Result<std::set<uint64_t>> namespaces_of_before(state::Store& store);
+// numbers; nullopt while they are still being looked at.
+Result<std::optional<std::set<uint64_t>>> namespaces_of_before(state::Store& store);
 
 // A DEL of a pod that the state does not know gives back what is set aside of its interface; of all of its interfaces
 // if `interface` is empty. Only if the namespace is still at `path`; otherwise its end does it.
@@ -58,22 +60,27 @@ class InUse {
  public:
   explicit InUse(Engine& engine) : engine_(engine) {}
 
-  // At the agent's start, and again for as long as it fails: until then, the allocator refuses. Returns how many
-  // addresses are set aside.
-  Result<size_t> start();
-  // Frees what is in use no more; for every few seconds. Does start() where that has failed.
+  // At the agent's start, before the first request. False: the namespaces have to be looked at; until look() has done
+  // so, the allocator refuses.
+  Result<bool> start();
+  // Looks at all namespaces if start() asked for it and it was not done yet. Takes as long as they need to answer.
+  // Returns how many addresses are set aside.
+  Result<size_t> look();
+  // Frees what is in use no more; for every few seconds. Nothing before look().
   Result<void> refresh();
+  bool is_known() const { return started_; }
   // Namespaces with more addresses than are set aside, of each look once.
   std::vector<std::string> take_odd() { return std::exchange(odd_, {}); }
 
  private:
-  Result<void> find(Engine::Turn& turn);
-  Result<void> load(Engine::Turn& turn);
+  Result<void> find();
+  Result<void> begin(Engine::Turn& turn);
+  static void refuse(Engine::Turn& turn, Error why);
   Result<void> read(Engine::Turn& turn);
   Result<void> number_old(Engine::Turn& turn);
 
   Engine& engine_;
-  bool started_ = false;
+  std::atomic<bool> started_ = false;
   std::vector<std::string> odd_;
   std::set<NodeAddress> set_aside_;
 };

@@ -59,14 +59,37 @@ class InUseTest : public RequestTest {
     ASSERT_TRUE(turn.read_addresses().has_value());
   }
 
+  // After a start that found the state without a look.
+  size_t look(InUse& of) {
+    EXPECT_EQ(*of.start(), false);
+    auto found = of.look();
+    EXPECT_TRUE(found.has_value()) << found.error().to_string();
+    return found.value_or(0);
+  }
+
   InUse in_use{engine};
 };
+
+// Before the look is over, whatever needs no address of a pool is served.
+TEST_F(InUseTest, UntilTheLookOnlyAddressesOfPoolsAreRefused) {
+  EXPECT_EQ(add("c1"), "10.0.0.1/29");
+  lose_state();
+  ASSERT_EQ(*in_use.start(), false);
+  EXPECT_EQ(
+      add("c2"),
+      "no addresses are given out, since those that pods have are not known: the network namespaces of this machine "
+      "are being looked into");
+  EXPECT_EQ(add("c3", R"({"type":"static","addresses":[{"address":"10.9.0.1/24"}]})"), "10.9.0.1/24");
+  ASSERT_TRUE(ask(cni::Command::kDel, "c3").has_value());
+  ASSERT_EQ(*in_use.look(), 1u);
+  EXPECT_EQ(add("c2"), "10.0.0.2/29");
+}
 
 TEST_F(InUseTest, WhatPodsHaveIsGivenToNobody) {
   EXPECT_EQ(add("c1"), "10.0.0.1/29");
   EXPECT_EQ(add("c2"), "10.0.0.2/29");
   lose_state();
-  ASSERT_EQ(*in_use.start(), 2u);
+  ASSERT_EQ(look(in_use), 2u);
   EXPECT_EQ(add("c3"), "10.0.0.3/29");
   // In every pool: nothing says which network the interfaces belong to.
   EXPECT_EQ(add("c4", kHostLocalIpam, "other"), "10.0.0.3/29");
@@ -76,7 +99,8 @@ TEST_F(InUseTest, WhatPodsHaveIsGivenToNobody) {
 
   // A restart with the same state does not look again, and keeps what was set aside.
   InUse again(engine);
-  EXPECT_EQ(*again.start(), 2u);
+  EXPECT_EQ(*again.start(), true);
+  EXPECT_EQ(*again.look(), 2u);
   // One namespace ends; the DEL of the other pod takes the interface away.
   kernel.vanish_netns("c1");
   ASSERT_TRUE(ask(cni::Command::kDel, "c2").has_value());
@@ -88,7 +112,7 @@ TEST_F(InUseTest, WhatPodsHaveIsGivenToNobody) {
 
 TEST_F(InUseTest, WhatHasALeaseIsNotSetAside) {
   EXPECT_EQ(add("c1"), "10.0.0.1/29");
-  ASSERT_EQ(*in_use.start(), 0u);
+  ASSERT_EQ(look(in_use), 0u);
   ASSERT_TRUE(ask(cni::Command::kDel, "c1").has_value());
   EXPECT_EQ(add("c2"), "10.0.0.1/29");
 }
@@ -97,13 +121,14 @@ TEST_F(InUseTest, NoAddressIsGivenOutUntilAllNamespacesCouldBeLookedAt) {
   EXPECT_EQ(add("c1"), "10.0.0.1/29");
   lose_state();
   kernel.refuse_netns("/run/netns/c1", EMFILE);
-  ASSERT_FALSE(in_use.start().has_value());
+  ASSERT_EQ(*in_use.start(), false);
+  ASSERT_FALSE(in_use.look().has_value());
   EXPECT_EQ(add("c2"),
             "no addresses are given out, since those that pods have are not known: "
             "open network namespace /run/netns/c1: EMFILE (Too many open files)");
-  ASSERT_FALSE(in_use.refresh().has_value());
+  ASSERT_FALSE(in_use.look().has_value());
   kernel.refuse_netns("/run/netns/c1", 0);
-  ASSERT_TRUE(in_use.refresh().has_value());
+  ASSERT_TRUE(in_use.look().has_value());
   EXPECT_EQ(add("c2"), "10.0.0.2/29");
 }
 

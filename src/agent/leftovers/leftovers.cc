@@ -166,7 +166,7 @@ class Finder {
 
   // Looks in the namespaces of known pods.
   Result<void> find_links() {
-    const std::set<uint64_t> of_before = TRY(namespaces_of_before(store_));
+    const std::optional<std::set<uint64_t>> of_before = TRY(namespaces_of_before(store_));
     std::map<std::string, std::string> namespaces;  // path → pod
     for (const Attachment& record : records_) namespaces.emplace(record.netns, record.pod);
     for (const state::PodRecord& pod : pods_) namespaces.emplace(pod.netns, pod.pod);
@@ -186,7 +186,7 @@ class Finder {
                           .what = link.name.value,
                           .why = fmt::format("railbed made it in {} and has no record of it", path),
                           .netns = path});
-        if (!of_before.contains(TRY((*links)->namespace_number()).number)) continue;
+        if (of_before.has_value() && !of_before->contains(TRY((*links)->namespace_number()).number)) continue;
         found_.back().removable = false;
         found_.back().hint =
             "the pod may use it, since it was there before this state began; it goes with the namespace";
@@ -282,13 +282,14 @@ class Remover {
 
   // Without the state's lock: a plugin may ask the agent for addresses, or to give some back.
   Result<ProgramsUndone> undo_all() {
-    std::vector<Attachment> programs;
+    std::vector<Attachment> records;
     for (const Leftover& one : leftovers_) {
       if (one.kind != LeftoverKind::kProgram) continue;
       for (const Attachment& record : TRY(store_.attachments_of(one.pod)))
-        if (record.interface == one.what) programs.push_back(record);
+        if (record.interface == one.what) records.push_back(record);
     }
-    ProgramsUndone undone = undo_programs(kernel_, programs);
+    RunningPlugins plugins(kernel_);
+    ProgramsUndone undone = undo_programs(plugins, records);
     TRY(durable_.forget_programs(undone.done));
     return undone;
   }

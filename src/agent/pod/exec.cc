@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/pod/exec.h"
 
+#include <optional>
+
 namespace railbed::agent {
 namespace {
 
@@ -96,7 +98,9 @@ cni::Outcome<std::string> find_plugin(os::Kernel& kernel, const std::string& typ
                                  "install it there, or correct the network's \"type\""));
 }
 
-cni::Outcome<cni::AddResult> execute_add(os::Kernel& kernel, const Execution& execution, const std::string& version) {
+cni::Outcome<cni::AddResult> execute_add(const RunningPlugins::Slot& slot, const Execution& execution,
+                                         const std::string& version) {
+  os::Kernel& kernel = slot.kernel();
   // A plugin opens the path itself: it must lead to the pod's namespace before it does, and still when it has done.
   std::unique_ptr<os::Netns> netns;
   if (!execution.netns.empty()) netns = TRY_CNI(kernel.netns().open(execution.netns));
@@ -110,8 +114,11 @@ cni::Outcome<cni::AddResult> execute_add(os::Kernel& kernel, const Execution& ex
   return read;
 }
 
-cni::Outcome<void> execute(os::Kernel& kernel, const Execution& execution) {
-  TRY_CNI(run(kernel, execution));
+cni::Outcome<void> execute(RunningPlugins& plugins, const Execution& execution) {
+  // No pod waits for STATUS and GC, and the server asks each network only once at a time.
+  std::optional<RunningPlugins::Slot> slot;
+  if (!execution.container_id.empty()) slot.emplace(TRY_CNI(plugins.slot(execution.type)));
+  TRY_CNI(run(plugins.kernel(), execution));
   return {};
 }
 

@@ -3,12 +3,14 @@
 //
 // Threading: any thread; never in a turn, since a plugin may take as long as it likes and may ask the agent
 // for addresses meanwhile. Failure: the plugin's own code and message with its name before them; code 7 where
-// there is no such program, 11 where it did not end in time, 6 for an answer that cannot be read.
+// there is no such program, 11 where it did not end in time or too many run (running_plugins.h), 6 for an answer that
+// cannot be read.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "agent/running_plugins.h"
 #include "cni/add_result.h"
 #include "cni/request.h"
 #include "os/ports/kernel.h"
@@ -31,9 +33,10 @@ struct Execution {
 cni::Outcome<std::string> find_plugin(os::Kernel& kernel, const std::string& type,
                                       const std::vector<std::string>& path);
 
-// Runs ADD and returns its result, which has `version` unless it names its own.
-cni::Outcome<cni::AddResult> execute_add(os::Kernel& kernel, const Execution& execution, const std::string& version);
+// Runs ADD, given the right to it, and returns its result, which has `version` unless it names its own.
+cni::Outcome<cni::AddResult> execute_add(const RunningPlugins::Slot& slot, const Execution& execution,
+                                         const std::string& version);
 // DEL, CHECK, GC, STATUS.
-cni::Outcome<void> execute(os::Kernel& kernel, const Execution& execution);
+cni::Outcome<void> execute(RunningPlugins& plugins, const Execution& execution);
 
 }  // namespace railbed::agent

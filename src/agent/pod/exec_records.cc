@@ -126,7 +126,7 @@ cni::Outcome<void> pass_own_netns(os::Kernel& kernel, const Attachment& record, 
 
 }  // namespace
 
-ProgramsUndone undo_programs(os::Kernel& kernel, const std::vector<Attachment>& records) {
+ProgramsUndone undo_programs(RunningPlugins& plugins, const std::vector<Attachment>& records) {
   ProgramsUndone undone;
   for (auto record = records.rbegin(); record != records.rend(); ++record) {
     Result<Execution> execution = execution_of(*record, cni::Command::kDel);
@@ -134,8 +134,8 @@ ProgramsUndone undo_programs(os::Kernel& kernel, const std::vector<Attachment>& 
     if (!execution.has_value()) {
       done = std::unexpected(cni::failure_of(execution.error()));
     } else {
-      done = pass_own_netns(kernel, *record, *execution);
-      if (done.has_value()) done = execute(kernel, *execution);
+      done = pass_own_netns(plugins.kernel(), *record, *execution);
+      if (done.has_value()) done = execute(plugins, *execution);
     }
     if (done.has_value())
       undone.done.push_back(*record);
@@ -146,7 +146,7 @@ ProgramsUndone undo_programs(os::Kernel& kernel, const std::vector<Attachment>& 
 }
 
 cni::Outcome<ProgramsUndone> give_back_programs(Engine& engine, const std::vector<Attachment>& records) {
-  ProgramsUndone undone = undo_programs(engine.kernel(), records);
+  ProgramsUndone undone = undo_programs(engine.running_plugins(), records);
   TRY_CNI(engine.records().forget_programs(undone.done));
   Engine::Turn turn = TRY_CNI(engine.turn(kTurnWait));
   for (const Attachment& one : undone.done) TRY_CNI(turn.store().forget_attachment(one.pod, one.interface));

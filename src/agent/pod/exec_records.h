@@ -51,7 +51,7 @@ struct ProgramsUndone {
   };
   std::vector<Failure> failures;
 };
-ProgramsUndone undo_programs(os::Kernel& kernel, const std::vector<state::Attachment>& records);
+ProgramsUndone undo_programs(RunningPlugins& plugins, const std::vector<state::Attachment>& records);
 // The same, and forgets those that are done, on disk first: of their configurations nothing is left in any file.
 cni::Outcome<ProgramsUndone> give_back_programs(Engine& engine, const std::vector<state::Attachment>& records);
 

@@ -399,7 +399,7 @@ Outcome<void> ask_program(Engine& engine, const state::Attachment& record) {
   constexpr cni::Version kCheckSince{0, 4, 0};
   auto version = cni::parse_version(TRY_CNI(version_of(record)));
   if (!version.has_value() || *version < kCheckSince) return {};
-  return execute(engine.kernel(), TRY_CNI(execution_of(record, cni::Command::kCheck)));
+  return execute(engine.running_plugins(), TRY_CNI(execution_of(record, cni::Command::kCheck)));
 }
 
 }  // namespace

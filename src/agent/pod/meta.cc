@@ -194,10 +194,10 @@ Outcome<void> Meta::gc(Backends& backends, const cni::Request& request, const cn
       if (!type.has_value()) continue;
       network->list.plugins[i].set("cni.dev/valid-attachments", attachments_value(config.valid));
       Outcome<void> done =
-          execute(backends.engine.kernel(), {.command = cni::Command::kGc,
-                                             .type = *type,
-                                             .path = program_path(meta_config, request),
-                                             .config = cni::plugin_input(network->list, i, std::nullopt, {})});
+          execute(backends.engine.running_plugins(), {.command = cni::Command::kGc,
+                                                      .type = *type,
+                                                      .path = program_path(meta_config, request),
+                                                      .config = cni::plugin_input(network->list, i, std::nullopt, {})});
       if (!done.has_value()) failures.add("", std::move(done.error()));
     }
   return failures.outcome();
@@ -250,10 +250,10 @@ Outcome<void> Meta::look_up_status(Engine& engine, const cni::Request& request, 
     if (!type.has_value()) continue;
     TRY_CNI(find_plugin(kernel, *type, path));
     if (version_in(network->list.version) < kStatusSince) continue;
-    TRY_CNI(execute(kernel, {.command = cni::Command::kStatus,
-                             .type = *type,
-                             .path = path,
-                             .config = cni::plugin_input(network->list, i, std::nullopt, {})}));
+    TRY_CNI(execute(engine.running_plugins(), {.command = cni::Command::kStatus,
+                                               .type = *type,
+                                               .path = path,
+                                               .config = cni::plugin_input(network->list, i, std::nullopt, {})}));
   }
   return {};
 }

@@ -153,14 +153,14 @@ Outcome<void> give_back_multus(Backends& backends, os::Disk& disk, const cni::Re
             read.has_value() ? plugin_request(backends, single, *read) : std::unexpected(read.error());
         if (!gone.has_value()) done = std::unexpected(std::move(gone.error()));
       } else {
-        done = execute(backends.engine.kernel(), {.command = cni::Command::kDel,
-                                                  .type = *type->as_string(),
-                                                  .container_id = request.container_id,
-                                                  .netns = request.netns,
-                                                  .ifname = one->ifname,
-                                                  .args = one->args.empty() ? request.args_text : one->args,
-                                                  .path = program_path(config, request),
-                                                  .config = input});
+        done = execute(backends.engine.running_plugins(), {.command = cni::Command::kDel,
+                                                           .type = *type->as_string(),
+                                                           .container_id = request.container_id,
+                                                           .netns = request.netns,
+                                                           .ifname = one->ifname,
+                                                           .args = one->args.empty() ? request.args_text : one->args,
+                                                           .path = program_path(config, request),
+                                                           .config = input});
       }
       if (!done.has_value()) failures.add(one->ifname, std::move(done.error()));
     }

@@ -83,13 +83,14 @@ Execution bridge_add() {
 
 TEST(Exec, GivesAPluginItsEnvironmentAndReadsItsAnswer) {
   os::FakeKernel kernel;
+  RunningPlugins plugins(kernel);
   ASSERT_TRUE(kernel.netns().create("a").has_value());
   os::RunRequest seen;
   kernel.put_program("/opt/bin/bridge", [&](const os::RunRequest& request) -> Result<os::RunResult> {
     seen = request;
     return os::RunResult{.output = R"({"ips":[{"address":"10.0.0.2/24"}]})"};
   });
-  auto result = execute_add(kernel, bridge_add(), "1.0.0");
+  auto result = execute_add(plugins.slot("bridge").value(), bridge_add(), "1.0.0");
   ASSERT_TRUE(result.has_value()) << result.error().message;
   EXPECT_EQ(result->addresses.at(0).address.to_string(), "10.0.0.2/24");
   EXPECT_THAT(seen.environment,
@@ -101,13 +102,14 @@ TEST(Exec, GivesAPluginItsEnvironmentAndReadsItsAnswer) {
 // A plugin opens the path itself: what it did may be in another namespace, so it is told to undo it without one.
 TEST(Exec, FailsWhereThePathLeadsElsewhereWhileThePluginRuns) {
   os::FakeKernel kernel;
+  RunningPlugins plugins(kernel);
   ASSERT_TRUE(kernel.netns().create("a").has_value());
   kernel.put_program("/opt/bin/bridge", [&](const os::RunRequest&) -> Result<os::RunResult> {
     EXPECT_TRUE(kernel.netns().remove("a").has_value());
     EXPECT_TRUE(kernel.netns().create("a").has_value());
     return os::RunResult{.output = R"({"ips":[{"address":"10.0.0.2/24"}]})"};
   });
-  const auto result = execute_add(kernel, bridge_add(), "1.0.0");
+  const auto result = execute_add(plugins.slot("bridge").value(), bridge_add(), "1.0.0");
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().code, cni::kInvalidNetns);
   EXPECT_EQ(result.error().message,
@@ -117,19 +119,20 @@ TEST(Exec, FailsWhereThePathLeadsElsewhereWhileThePluginRuns) {
 
 TEST(Exec, TellsWhatAPluginSaid) {
   os::FakeKernel kernel;
+  RunningPlugins plugins(kernel);
   ASSERT_TRUE(kernel.netns().create("a").has_value());
   os::RunResult answer{.exit_status = 1, .output = R"({"code":11,"msg":"later","details":"busy"})", .errors = "noise"};
   kernel.put_program("/opt/bin/bridge", [&](const os::RunRequest&) -> Result<os::RunResult> { return answer; });
-  auto result = execute_add(kernel, bridge_add(), "1.0.0");
+  auto result = execute_add(plugins.slot("bridge").value(), bridge_add(), "1.0.0");
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error(), (cni::Failure{11, "plugin bridge: later", "busy"}));
 
   answer = {.exit_status = 2, .output = "no json", .errors = "it broke\n"};
-  result = execute_add(kernel, bridge_add(), "1.0.0");
+  result = execute_add(plugins.slot("bridge").value(), bridge_add(), "1.0.0");
   EXPECT_EQ(result.error().message, "plugin bridge: exit status 2: it broke");
 
   answer = {.output = "{"};
-  result = execute_add(kernel, bridge_add(), "1.0.0");
+  result = execute_add(plugins.slot("bridge").value(), bridge_add(), "1.0.0");
   EXPECT_EQ(result.error().code, cni::kDecode);
 }
 
@@ -144,6 +147,7 @@ TEST(Exec, FindsNoProgramOutsideItsDirectories) {
 
 TEST(ExecRecords, HoldAllThatDelNeeds) {
   os::FakeKernel kernel;
+  RunningPlugins plugins(kernel);
   ASSERT_TRUE(kernel.netns().create("a"));
   state::Attachment record = program_record("ns/a@c1", "net", 0, bridge_add(), "1.0.0");
   EXPECT_EQ(record.interface, "exec:eth0#0");
@@ -160,18 +164,19 @@ TEST(ExecRecords, HoldAllThatDelNeeds) {
     seen = request;
     return os::RunResult{};
   });
-  ProgramsUndone undone = undo_programs(kernel, {record});
+  ProgramsUndone undone = undo_programs(plugins, {record});
   EXPECT_EQ(undone.done.size(), 1u);
   EXPECT_THAT(seen.environment, testing::IsSupersetOf({"CNI_COMMAND=DEL", "CNI_NETNS=/run/netns/a"}));
   EXPECT_THAT(seen.input, HasSubstr(R"("prevResult":{"cniVersion":"1.0.0")"));
 
   ASSERT_TRUE(kernel.netns().remove("a"));
-  undo_programs(kernel, {record});
+  undo_programs(plugins, {record});
   EXPECT_THAT(seen.environment, testing::Contains("CNI_NETNS="));  // gone
 }
 
 TEST(ExecRecords, AreUndoneFromTheLastOnAndAllAreTried) {
   os::FakeKernel kernel;
+  RunningPlugins plugins(kernel);
   std::vector<std::string> order;
   for (const char* type : {"one", "two", "three"})
     kernel.put_program(std::string("/opt/bin/") + type, [&order, type](const os::RunRequest&) -> Result<os::RunResult> {
@@ -184,7 +189,7 @@ TEST(ExecRecords, AreUndoneFromTheLastOnAndAllAreTried) {
     execution.type = type;
     records.push_back(program_record("ns/a@c1", "net", records.size(), execution, "1.0.0"));
   }
-  ProgramsUndone undone = undo_programs(kernel, records);
+  ProgramsUndone undone = undo_programs(plugins, records);
   EXPECT_THAT(order, ElementsAre("three", "two", "one"));
   EXPECT_EQ(undone.done.size(), 2u);
   ASSERT_EQ(undone.failures.size(), 1u);

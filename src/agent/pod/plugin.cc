@@ -51,7 +51,7 @@ class PluginRequest {
     for (const std::string& key : gone.programs) TRY_CNI(release_foreign_ipam(backends_.engine, key, request_.ifname));
     std::optional<std::string> foreign = own_foreign_ipam();
     if (!gone.known && foreign.has_value())
-      TRY_CNI(execute(backends_.engine.kernel(), foreign_call(cni::Command::kDel, *foreign)));
+      TRY_CNI(execute(backends_.engine.running_plugins(), foreign_call(cni::Command::kDel, *foreign)));
     return "";
   }
 
@@ -88,7 +88,7 @@ class PluginRequest {
     }
     if (Result<void> done = gc_files(); !done.has_value()) failures.add("", cni::failure_of(done.error()));
     if (std::optional<std::string> foreign = executed_since_1_1())
-      if (auto done = execute(backends_.engine.kernel(), foreign_call(cni::Command::kGc, *foreign)); !done)
+      if (auto done = execute(backends_.engine.running_plugins(), foreign_call(cni::Command::kGc, *foreign)); !done)
         failures.add("", std::move(done.error()));
     TRY_CNI(failures.outcome());
     return "";
@@ -101,10 +101,11 @@ class PluginRequest {
     TRY_CNI(ranges_ready(backends_.engine, ipam, config_.network));
     std::optional<std::string> foreign = executed_since_1_1();
     if (!foreign.has_value()) return "";
-    os::Kernel& kernel = backends_.engine.kernel();
     TRY_CNI(backends_.meta.statuses().answer(
-        kernel.clock(), config_.type + "\n" + request_.config,
-        [&kernel, call = foreign_call(cni::Command::kStatus, *foreign)] { return execute(kernel, call); }));
+        backends_.engine.kernel().clock(), config_.type + "\n" + request_.config,
+        [&plugins = backends_.engine.running_plugins(), call = foreign_call(cni::Command::kStatus, *foreign)] {
+          return execute(plugins, call);
+        }));
     return "";
   }
 

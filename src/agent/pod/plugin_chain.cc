@@ -41,11 +41,12 @@ class ChainRun {
       state::Attachment record = program_record(place_.key, network_.name, i, execution, network_.list.version, netns);
       record.resource = network_.resource;
       if (i == 0 && all_foreign && network_.device.has_value()) record.device = network_.device->id;
+      const RunningPlugins::Slot slot = TRY_CNI(backends_.engine.running_plugins().slot(type));
       TRY_CNI(begin_program(backends_.engine, record, place_.sandbox));
       done.records.push_back(std::move(record));
       execution = chain_execution(place_, network_, i, type, previous);
       PhaseTimer timer(backends_, place_.request.type, Phase::kExec);
-      previous = TRY_CNI(execute_add(backends_.engine.kernel(), execution, network_.list.version));
+      previous = TRY_CNI(execute_add(slot, execution, network_.list.version));
     }
     done.result = *std::move(previous);
     TRY_CNI(set_default_routes(done.result));

@@ -111,16 +111,24 @@ Result<size_t> Connection::write_some(std::string_view bytes) {
 }
 
 Result<UnixListener> UnixListener::open(const std::string& path) {
-  const std::string fresh = path + ".new";
   TRY(address_of(path));
-  const sockaddr_un address = TRY(address_of(fresh));
   TRY(make_folder_of(path));
+  Descriptor lock = TRY(lock_at(path));
+  Descriptor socket = TRY(listen_at(path));
+  return UnixListener(path, std::move(lock), std::move(socket));
+}
+
+Result<Descriptor> UnixListener::lock_at(const std::string& path) {
   Descriptor lock(::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock) return fail(system_error(errno, "open " + path + ".lock"));
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) return fail(somebody_listens(path));
-    return fail(system_error(errno, "flock " + path + ".lock"));
-  }
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno == EWOULDBLOCK) return fail(somebody_listens(path));
+  return fail(system_error(errno, "flock " + path + ".lock"));
+}
+
+Result<Descriptor> UnixListener::listen_at(const std::string& path) {
+  const std::string fresh = path + ".new";
+  const sockaddr_un address = TRY(address_of(fresh));
   struct stat there{};
   if (::lstat(path.c_str(), &there) == 0 && !S_ISSOCK(there.st_mode))
     return fail(Code::kConflict, "{} is there and is no socket", path);
@@ -133,17 +141,40 @@ Result<UnixListener> UnixListener::open(const std::string& path) {
   if (::chmod(fresh.c_str(), 0600) != 0) return fail(system_error(errno, "chmod " + fresh));
   if (::listen(socket.get(), kUnixBacklog) != 0) return fail(system_error(errno, "listen " + fresh));
   if (::rename(fresh.c_str(), path.c_str()) != 0) return fail(system_error(errno, "rename " + fresh));
-  return UnixListener(path, std::move(lock), std::move(socket));
+  return socket;
+}
+
+Result<void> UnixListener::renew() {
+  TRY(make_folder_of(path_));
+  struct stat ours{};
+  const bool is_locked =
+      ::fstat(lock_.get(), &ours) == 0 && file_at(path_ + ".lock") == FileId{ours.st_dev, ours.st_ino};
+  Descriptor lock;
+  if (!is_locked) lock = TRY(lock_at(path_));
+  socket_ = TRY(listen_at(path_));
+  if (lock) lock_ = std::move(lock);
+  file_ = file_at(path_);
+  return {};
 }
 
 void UnixListener::refuse() {
-  ::unlink(path_.c_str());
+  if (is_at_path()) ::unlink(path_.c_str());
   socket_ = Descriptor();
+}
+
+std::optional<UnixListener::FileId> UnixListener::file_at(const std::string& path) {
+  struct stat there{};
+  if (::lstat(path.c_str(), &there) != 0) return std::nullopt;
+  return FileId{there.st_dev, there.st_ino};
+}
+
+bool UnixListener::is_at_path() const {
+  return file_.has_value() && file_at(path_) == file_;
 }
 
 UnixListener::~UnixListener() {
   // The lock file stays: otherwise two processes could lock two files of the same name.
-  if (socket_) ::unlink(path_.c_str());
+  if (socket_ && is_at_path()) ::unlink(path_.c_str());
 }
 
 Result<std::optional<Connection>> UnixListener::accept() {

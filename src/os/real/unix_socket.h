@@ -60,13 +60,27 @@ class UnixListener {
   void refuse();
   int fd() const { return socket_.get(); }
   const std::string& path() const { return path_; }
+  // Whether clients still find this socket at its path; false once it was removed or replaced.
+  bool is_at_path() const;
+  // Listens at its path again, after the file was removed. Busy where another process listens there now; then, and
+  // where it fails otherwise, the socket stays as it was.
+  Result<void> renew();
 
  private:
+  struct FileId {
+    uint64_t device = 0;
+    uint64_t number = 0;
+    friend bool operator==(const FileId&, const FileId&) = default;
+  };
+  static std::optional<FileId> file_at(const std::string& path);
+  static Result<Descriptor> lock_at(const std::string& path);
+  static Result<Descriptor> listen_at(const std::string& path);
   UnixListener(std::string path, Descriptor lock, Descriptor socket)
-      : path_(std::move(path)), lock_(std::move(lock)), socket_(std::move(socket)) {}
+      : path_(std::move(path)), lock_(std::move(lock)), socket_(std::move(socket)), file_(file_at(path_)) {}
   std::string path_;
   Descriptor lock_;
   Descriptor socket_;
+  std::optional<FileId> file_;
 };
 
 // Ends a Poller's wait from another thread.

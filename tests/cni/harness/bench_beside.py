@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of the agent beside others: many pods whose default network is an executed plugin that calls us back, pods beside plugins
 that hang, and how long the agent takes to end while they run."""
-import json
-import os
-import pathlib
 import signal
-import threading
 import time
 
+import hanging
 import machine
 import wire
 
@@ -43,47 +40,6 @@ def executed(railbed, figure, must):
     figure("cni_executed_50_failed", len(failed), "pods", 0)
 
 
-class Hung:
-    """Pods whose default network is a program that does nothing for a minute."""
-
-    def __init__(self, railbed):
-        program = pathlib.Path(railbed.folder, "hangs")
-        program.write_text("#!/bin/sh\n[ \"$CNI_COMMAND\" = ADD ] || exit 0\nexec sleep 60\n")
-        program.chmod(0o755)
-        self.names = [f"hung{i}" for i in range(HUNG)]
-        machine.ip_batch([f"netns add {name}" for name in self.names])
-        conf = {"cniVersion": VERSION, "name": "hung", "plugins": [
-            {"type": "railbed", "delegates": [{"cniVersion": VERSION, "name": "hangs", "type": "hangs"}]}]}
-        path = wire.sockets()[0]
-        self.threads = [threading.Thread(target=self.one, args=(path, conf, name), daemon=True) for name in self.names]
-        for thread in self.threads:
-            thread.start()
-        end = time.monotonic() + 10
-        while len(self.processes()) < HUNG and time.monotonic() < end:
-            time.sleep(0.05)
-        if len(self.processes()) < HUNG:
-            raise RuntimeError(f"only {len(self.processes())} of {HUNG} plugins hang")
-
-    @staticmethod
-    def one(path, conf, name):
-        try:
-            wire.call(path, "add", conf, machine.netns_path(name), name, "eth0")
-        except (OSError, RuntimeError):
-            pass  # the agent ended
-
-    @staticmethod
-    def processes():
-        return [path.parent.name for path in pathlib.Path("/proc").glob("[0-9]*/cmdline")
-                if path.exists() and path.read_bytes() == b"sleep\x0060\x00"]
-
-    def drop(self):
-        for process in self.processes():
-            os.kill(int(process), signal.SIGKILL)
-        for thread in self.threads:
-            thread.join(30)
-        machine.del_netns(*self.names)
-
-
 def adds(conf, name):
     """Milliseconds of ADD of one macvlan, one after another."""
     path, times = wire.sockets()[0], []
@@ -105,7 +61,7 @@ def beside_hung(railbed, figure):
     alone, beside = [], []
     for turn in range(ROUNDS):
         alone += adds(conf, "beside")
-        hung = Hung(railbed)
+        hung = hanging.Hung(railbed.folder, HUNG)
         beside += adds(conf, "beside")
         if turn + 1 < ROUNDS:
             hung.drop()

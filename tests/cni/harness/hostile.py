@@ -6,11 +6,14 @@ import socket
 import threading
 import time
 
+import hanging
 import machine
 from wire import frame, payload, sockets
 
 SLOWEST_MS = 15000  # of an ordinary ADD or DEL meanwhile; a noisy machine's, the agent's own deadlines are longer
 MOST_RSS_KIB = 64 * 1024
+HUNG = 300  # pods, more than plugins that may be executed at once
+EXECUTED = 256
 UNKNOWN = 9  # a kind of frame that there is none of
 
 
@@ -134,6 +137,18 @@ def ordinary(side, seconds):
     return times, wrong
 
 
+def beside_hung(report, side):
+    """More pods whose plugin hangs than may be executed: a pod that needs none does not wait for them."""
+    hung = hanging.Hung(side.folder, HUNG, EXECUTED)
+    times, wrong = ordinary(side, 2)
+    running = len(hung.processes())
+    hung.drop()
+    report.note(f"beside {HUNG} pods whose plugin hangs the slowest of {len(times)} requests took {max(times):.0f} ms")
+    report.check(f"hostile: {EXECUTED} of {HUNG} plugins that hang are executed", running == EXECUTED, str(running))
+    report.check("hostile: pods without plugins come and go beside them", not wrong, wrong[:5])
+    report.check("hostile: none of these waits for them", max(times) < SLOWEST_MS / 3, f"{max(times):.0f} ms")
+
+
 def main(report, sides, options, folder):
     side = sides[-1]
     if side.name != "railbed":
@@ -148,8 +163,10 @@ def main(report, sides, options, folder):
     report.check("hostile: another user gets no answer", answer == "0" or answer.startswith("refused"), answer)
 
     parents = machine.Parents(["p0"])
+    beside_hung(report, side)
     machine.add_netns("calm")
     try:
+        beside_hung(report, side)
         calm, wrong = ordinary(side, 1)
         before = handles(side.agent.pid)
         stop = threading.Event()

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/running_plugins.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace railbed::agent {
+
+RunningPlugins::Slot::~Slot() {
+  if (plugins_ == nullptr) return;
+  {
+    const std::lock_guard lock(plugins_->mutex_);
+    --plugins_->taken_;
+    if (const auto found = plugins_->running_.find(type_); --found->second == 0) plugins_->running_.erase(found);
+  }
+  plugins_->free_.notify_one();
+}
+
+// An administrator has to know which plugin hangs: the one of which most run.
+cni::Failure RunningPlugins::refusal(const std::string& type) const {
+  const auto most = std::ranges::max_element(running_, {}, &std::pair<const std::string, size_t>::second);
+  const std::string which = most == running_.end() ? "" : fmt::format("{} of them are {}; ", most->second, most->first);
+  return {cni::kTryAgainLater,
+          fmt::format("plugin {}: not executed, because {} plugins are running already", type, taken_),
+          which + "find out why they do not end; the runtime tries the pod again"};
+}
+
+cni::Outcome<RunningPlugins::Slot> RunningPlugins::slot(const std::string& type) {
+  std::unique_lock lock(mutex_);
+  if (taken_ >= most_) {
+    if (waiting_ >= std::max<size_t>(most_ / 2, 1)) return std::unexpected(refusal(type));
+    ++waiting_;
+    const bool is_free = free_.wait_for(lock, stopping_, wait_, [this] { return taken_ < most_; });
+    --waiting_;
+    if (!is_free && stopping_.stop_requested())
+      return std::unexpected(cni::Failure{cni::kTryAgainLater,
+                                          fmt::format("plugin {}: not executed, the agent is stopping", type),
+                                          "the next agent executes it"});
+    if (!is_free) return std::unexpected(refusal(type));
+  }
+  ++taken_;
+  ++running_[type];
+  return Slot(*this, type);
+}
+
+}  // namespace railbed::agent

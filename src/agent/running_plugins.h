@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plugins that are being executed for pods: how many at once.
+//
+// Why: a plugin that hangs holds its request for a minute and a half. Where hundreds hang, the pods that need none must
+// not wait for them. So a limited number runs, half as many requests wait for one to end, and each for a limited time;
+// all others fail at once, and their runtimes try again. Those that run and those that wait are together fewer than the
+// requests that the server works on at once (ServerOptions::workers), so the rest of its threads is for pods that need
+// no plugin. Threading: any thread; not in a turn. Failure: code 11 with the plugin that runs most often.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "cni/failure.h"
+#include "os/ports/kernel.h"
+
+namespace railbed::agent {
+
+class RunningPlugins {
+ public:
+  static constexpr size_t kMost = 256;
+  static constexpr std::chrono::milliseconds kWait{10'000};
+
+  // `kernel` must outlive this. `stopping` ends the waits.
+  explicit RunningPlugins(os::Kernel& kernel, size_t most = kMost, std::chrono::milliseconds wait = kWait,
+                          std::stop_token stopping = {})
+      : kernel_(kernel), most_(most), wait_(wait), stopping_(std::move(stopping)) {}
+
+  // The right to run one plugin.
+  class Slot {
+   public:
+    Slot(RunningPlugins& plugins, std::string type) : plugins_(&plugins), type_(std::move(type)) {}
+    ~Slot();
+    Slot(Slot&& other) noexcept : plugins_(std::exchange(other.plugins_, nullptr)), type_(std::move(other.type_)) {}
+    Slot& operator=(Slot&&) = delete;
+
+    os::Kernel& kernel() const { return plugins_->kernel_; }
+
+   private:
+    RunningPlugins* plugins_;  // null: moved from
+    std::string type_;
+  };
+  // `type` is the plugin's.
+  cni::Outcome<Slot> slot(const std::string& type);
+
+  os::Kernel& kernel() { return kernel_; }
+
+ private:
+  cni::Failure refusal(const std::string& type) const;
+
+  os::Kernel& kernel_;
+  const size_t most_;
+  const std::chrono::milliseconds wait_;
+  const std::stop_token stopping_;
+  std::mutex mutex_;
+  std::condition_variable_any free_;
+  std::map<std::string, size_t> running_;  // by type
+  size_t taken_ = 0;
+  size_t waiting_ = 0;
+};
+
+}  // namespace railbed::agent
