@@ -85,7 +85,7 @@ struct Server::Loop {
   std::map<Lane, Crew<Job>> crews;  // last but for the end of the work: their threads use the others
 
   void work(Job job);
-  void accept_some();
+  bool accept_some();
   void read(uint64_t key, Client& client);
   bool take_frame(uint64_t key, Client& client);
   void refuse_too_many(uint64_t key, Client& client, size_t most);
@@ -163,16 +163,17 @@ void Server::Loop::undo(Job del) {
     begin(std::move(del));
 }
 
-void Server::Loop::accept_some() {
+// Whether more clients may be waiting.
+bool Server::Loop::accept_some() {
   for (int i = 0; accepting && i < kAcceptAtOnce; ++i) {
     auto next = listener.accept();
     if (!next) {
       trouble(Trouble::kAccept, next.error().story());
       poller.remove(listener.fd());
       rest_until = options.now() + kAcceptRest;
-      return;
+      return false;
     }
-    if (!*next) return;
+    if (!*next) return false;
     const uint64_t key = next_key++;
     const auto peer = (*next)->peer();
     Client& client = clients.emplace(key, Client{.connection = std::move(**next)}).first->second;
@@ -187,6 +188,7 @@ void Server::Loop::accept_some() {
       drop(key);
     }
   }
+  return accepting;
 }
 
 void Server::Loop::refuse_too_many(uint64_t key, Client& client, size_t most) {
@@ -389,6 +391,8 @@ void Server::Loop::keep_listening(Clock::time_point now) {
   if (!accepting || now < look_for_socket) return;
   look_for_socket = now + kLookForSocket;
   if (listener.is_at_path()) return;
+  while (accept_some()) {  // those that came before would be lost with the old one
+  }
   poller.remove(listener.fd());
   const Result<void> renewed = listener.renew();
   trouble(Trouble::kSocket, renewed.has_value()

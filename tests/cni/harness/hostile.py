@@ -163,7 +163,6 @@ def main(report, sides, options, folder):
     report.check("hostile: another user gets no answer", answer == "0" or answer.startswith("refused"), answer)
 
     parents = machine.Parents(["p0"])
-    beside_hung(report, side)
     machine.add_netns("calm")
     try:
         beside_hung(report, side)
