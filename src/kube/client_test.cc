@@ -210,7 +210,9 @@ TEST(ClientLists, ThatAreTooLargeAreRefused) {
     server.put(fmt::format("/api/v1/namespaces/ai/configmaps/m{}", i),
                fake::object("ConfigMap", "ai", fmt::format("m{}", i)));
   const auto listed = [&](size_t most) {
-    return Client(server, clock, {.page = 2, .most_objects = most}).list(fake::kMaps, {});
+    ReadBounds bounds;
+    bounds.list.objects = most;
+    return Client(server, clock, {.page = 2, .bounds = bounds}).list(fake::kMaps, {});
   };
   EXPECT_EQ(listed(5)->objects.size(), 5U);
   const auto refused_list = listed(4);
