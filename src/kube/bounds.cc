@@ -7,9 +7,7 @@ namespace railbed::kube {
 namespace {
 
 std::unexpected<Error> refuse_list(std::string_view what, std::string_view why) {
-  return fail(Error{.code = Code::kExhausted,
-                    .message = fmt::format("{}: the list {}", what, why),
-                    .hint = std::string(kTooLargeHint)});
+  return fail(Code::kExhausted, "{}: the list {}; {}", what, why, kDeleteObjects);
 }
 
 }  // namespace

@@ -72,9 +72,10 @@ struct ListProgress {
 Result<void> list_page_fits(ListProgress& progress, const std::vector<doc::Value>& page, std::string_view token,
                             std::string_view next, const CacheBounds& bounds, std::string_view what);
 
-// What to do about anything that is too large.
-inline constexpr std::string_view kTooLargeHint =
-    "what was known before stays in use; delete objects of this kind that are not needed, or check the API server and "
-    "any proxy in front of it";
+// What to do about one answer or event that is too large, and about objects that are too many. In the message, not in
+// the hint: the status and the log of an agent show the message alone.
+inline constexpr std::string_view kCheckServer = "check the API server and any proxy in front of it";
+inline constexpr std::string_view kDeleteObjects =
+    "delete objects of this kind that are not needed, or check the API server and any proxy in front of it";
 
 }  // namespace railbed::kube

@@ -31,9 +31,7 @@ std::string judged(const std::vector<Page>& pages, const CacheBounds& bounds) {
 }
 
 TEST(ListPages, AreTakenWithinTheBoundsAndWhileTheyGoOn) {
-  const std::string hint =
-      "\n  what was known before stays in use; delete objects of this kind that are not needed, or check the API server "
-      "and any proxy in front of it";
+  const std::string what_to_do = fmt::format("; {}", kDeleteObjects);
   const CacheBounds bounds{.objects = 5, .bytes = 1 << 20};
   const size_t one = held_bytes(of_json(R"({"metadata":{"name":"a"}})"));
   const std::vector<Page> empty_then_one = [] {
@@ -61,19 +59,20 @@ TEST(ListPages, AreTakenWithinTheBoundsAndWhileTheyGoOn) {
       {"too many",
        {{2, "", "a"}, {4, "a", ""}},
        bounds,
-       "GET /pods: the list is too large: more than 5 objects" + hint},
+       "GET /pods: the list is too large: more than 5 objects" + what_to_do},
       {"exactly as large", {{3, "", ""}}, {.objects = 5, .bytes = 3 * one}, "ok"},
       {"a byte too large",
        {{3, "", ""}},
        {.objects = 5, .bytes = 3 * one - 1},
        fmt::format("GET /pods: the list is too large: its objects need more than {} bytes of memory", 3 * one - 1) +
-           hint},
+           what_to_do},
       {"itself again",
        {{1, "", "a"}, {1, "a", "a"}},
        bounds,
-       "GET /pods: the list does not end: a page names itself as the next one" + hint},
+       "GET /pods: the list does not end: a page names itself as the next one" + what_to_do},
       {"all filtered out for long", empty_then_one, bounds, "ok"},
-      {"empty for ever", empty, bounds, "GET /pods: the list does not end: 100 pages in a row have no object" + hint},
+      {"empty for ever", empty, bounds,
+       "GET /pods: the list does not end: 100 pages in a row have no object" + what_to_do},
   };
   for (const auto& each : cases) EXPECT_EQ(judged(each.pages, each.bounds), each.wanted) << each.name;
 }
@@ -97,7 +96,9 @@ TEST(Bounds, RefuseAnObjectWhoseValuesNeedTooMuchMemoryBeforeItIsMade) {
   const auto refused = parse_object(zeros, 100'000);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kExhausted);
-  EXPECT_EQ(refused.error().message, "too large: its values need more than 100000 bytes of memory");
+  EXPECT_EQ(
+      refused.error().message,
+      "too large: its values need more than 100000 bytes of memory; check the API server and any proxy in front of it");
   const std::string text = R"({"a":"[,,\",,{)" + std::string(50'000, ',') + "\"}";
   EXPECT_TRUE(parse_object(text, 60'000).has_value()) << "commas inside of a text are no values";
   for (const char* broken : {"", "\"", "\"\\", "{\"a\\\"", ",,,"}) EXPECT_GT(memory_needed(broken), 0U) << broken;

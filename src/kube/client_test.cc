@@ -218,7 +218,10 @@ TEST(ClientLists, ThatAreTooLargeAreRefused) {
   const auto refused_list = listed(4);
   ASSERT_FALSE(refused_list);
   EXPECT_EQ(refused_list.error().code, Code::kExhausted);
-  EXPECT_EQ(refused_list.error().message, "GET /api/v1/configmaps: the list is too large: more than 4 objects");
+  EXPECT_EQ(
+      refused_list.error().message,
+      "GET /api/v1/configmaps: the list is too large: more than 4 objects; delete objects of this kind that are not "
+      "needed, or check the API server and any proxy in front of it");
 }
 
 }  // namespace

@@ -264,14 +264,12 @@ ApiError Transfer::too_large() const {
   const bool headers = overflow_ == Overflow::kHeaders;
   if (!headers && kind_ == Kind::kStream)
     return unanswered(Code::kBusy, Delivery::kUnknown,
-                      fmt::format("{}: the server sends faster than it is read: more than {} bytes wait",
-                                  request_.to_string(), request_.most_bytes));
-  ApiError error = unanswered(
-      Code::kExhausted, Delivery::kUnknown,
-      fmt::format("{}: the answer {}too large: more than {} bytes", request_.to_string(),
-                  headers ? "has headers that are " : "is ", headers ? kMostHeaderBytes : request_.most_bytes));
-  error.hint = kTooLargeHint;
-  return error;
+                      fmt::format("{}: the server sends faster than it is read: more than {} bytes wait; {}",
+                                  request_.to_string(), request_.most_bytes, kCheckServer));
+  return unanswered(Code::kExhausted, Delivery::kUnknown,
+                    fmt::format("{}: the answer {}too large: more than {} bytes; {}", request_.to_string(),
+                                headers ? "has headers that are " : "is ",
+                                headers ? kMostHeaderBytes : request_.most_bytes, kCheckServer));
 }
 
 Answer<Response> Transfer::whole(std::stop_token stop) {

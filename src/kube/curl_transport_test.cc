@@ -201,9 +201,10 @@ TEST(CurlTransport, BoundsWhatItKeeps) {
     std::string message;
   } cases[] = {
       {answer("200 OK", std::string(5000, 'x')), Code::kExhausted,
-       "GET /x: the answer is too large: more than 1000 bytes"},
+       "GET /x: the answer is too large: more than 1000 bytes; check the API server and any proxy in front of it"},
       {answer("200 OK", "{}", headers), Code::kExhausted,
-       "GET /x: the answer has headers that are too large: more than 262144 bytes"},
+       "GET /x: the answer has headers that are too large: more than 262144 bytes; check the API server and any proxy "
+       "in front of it"},
       {answer("403 Forbidden", std::string(5000, 'x')), Code::kDenied, "GET /x: 403: " + std::string(300, 'x')},
   };
   for (const auto& each : cases) {
@@ -234,7 +235,9 @@ TEST(CurlTransport, CutsAStreamThatIsNotReadAtItsBound) {
     const auto piece = (*stream)->next({});
     if (!piece) {
       EXPECT_EQ(piece.error().code, Code::kBusy);
-      EXPECT_EQ(piece.error().message, "GET /x: the server sends faster than it is read: more than 20000 bytes wait");
+      EXPECT_EQ(piece.error().message,
+                "GET /x: the server sends faster than it is read: more than 20000 bytes wait; check the "
+                "API server and any proxy in front of it");
       break;
     }
     ASSERT_FALSE(piece->empty()) << "it is not the orderly end";

@@ -24,10 +24,9 @@ bool is_flood(const ApiError& error) {
 
 // A watch whose events would make the cache too large.
 ApiError flood(const Resource& resource, std::string_view why) {
-  ApiError error = unanswered(Code::kExhausted, Delivery::kUnknown,
-                              fmt::format("WATCH {}: the cache would be too large: {}", resource.plural, why));
-  error.hint = kTooLargeHint;
-  return error;
+  return unanswered(
+      Code::kExhausted, Delivery::kUnknown,
+      fmt::format("WATCH {}: the cache would be too large: {}; {}", resource.plural, why, kDeleteObjects));
 }
 
 // In a row, without an event between them. A server that is back and refuses is not left alone for as long as it was

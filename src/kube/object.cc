@@ -81,10 +81,8 @@ size_t held_bytes(const Value& object) {
 Result<Value> parse_object(std::string_view json, size_t most_memory_bytes) {
   // Small ones, which nearly all are, are not gone through twice.
   if (json.size() > most_memory_bytes / kMostMemoryPerByte && memory_needed(json) > most_memory_bytes)
-    return fail(
-        Error{.code = Code::kExhausted,
-              .message = fmt::format("too large: its values need more than {} bytes of memory", most_memory_bytes),
-              .hint = std::string(kTooLargeHint)});
+    return fail(Code::kExhausted, "too large: its values need more than {} bytes of memory; {}", most_memory_bytes,
+                kCheckServer);
   return parse_object(json);
 }
 

@@ -46,9 +46,7 @@ Result<std::optional<WatchEvent>> WatchDecoder::next() {
     const size_t end = buffer_.find('\n', scanned_);
     scanned_ = end == std::string::npos ? buffer_.size() : end;
     if (scanned_ - begin_ > bounds_.text_bytes)
-      return fail(Error{.code = Code::kExhausted,
-                        .message = fmt::format("an event is too large: more than {} bytes", bounds_.text_bytes),
-                        .hint = std::string(kTooLargeHint)});
+      return fail(Code::kExhausted, "an event is too large: more than {} bytes; {}", bounds_.text_bytes, kCheckServer);
     if (end == std::string::npos) return std::nullopt;
     const std::string_view line = std::string_view(buffer_).substr(begin_, end - begin_);
     begin_ = scanned_ = end + 1;

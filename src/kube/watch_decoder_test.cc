@@ -57,7 +57,8 @@ TEST(WatchDecoder, BoundsALineAndKnowsACutOne) {
   EXPECT_TRUE(decoder.next().has_value());
   EXPECT_TRUE(decoder.in_line());
   decoder.push(std::string(100, ' '));
-  EXPECT_EQ(decoder.next().error().message, "an event is too large: more than 100 bytes");
+  EXPECT_EQ(decoder.next().error().message,
+            "an event is too large: more than 100 bytes; check the API server and any proxy in front of it");
 }
 
 TEST(WatchDecoder, BoundsTheMemoryOfAnEvent) {
@@ -65,8 +66,10 @@ TEST(WatchDecoder, BoundsTheMemoryOfAnEvent) {
   std::string zeros;
   for (int i = 0; i < 1'000; ++i) zeros += ",0";
   decoder.push(R"({"type":"ADDED","object":{"a":[0)" + zeros + "]}}\n");
-  EXPECT_EQ(decoder.next().error().story(),
-            "reading an event of a watch: too large: its values need more than 10000 bytes of memory");
+  EXPECT_EQ(
+      decoder.next().error().story(),
+      "reading an event of a watch: too large: its values need more than 10000 bytes of memory; check the API server and any proxy in front "
+      "of it");
 }
 
 TEST(WatchDecoder, GivesBackTheMemoryOfALargeEvent) {
