@@ -27,7 +27,8 @@ Result<std::unique_ptr<kube::Connection>> connect(const ClusterOptions& options,
       .context = options.context,
       .pod = {.host = variable("KUBERNETES_SERVICE_HOST"), .port = variable("KUBERNETES_SERVICE_PORT")}};
   if (!options.service_account.empty()) choice.pod.folder = options.service_account;
-  return kube::connect(choice, [&kernel](const std::string& path) { return kernel.files().read(path); });
+  return kube::connect(choice, [&kernel](const std::string& path) { return kernel.files().read(path); },
+                       {.page = kube::kNodePage, .bounds = kube::kNodeBounds});
 }
 
 class NodeInCluster : public NodeCluster {

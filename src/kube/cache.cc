@@ -9,8 +9,16 @@ namespace railbed::kube {
 void ObjectCache::drop(const ObjectKey& key, std::vector<Change>& changes) {
   const auto found = objects_.find(key);
   if (found == objects_.end()) return;
+  bytes_ -= held_bytes(*found->second);
   changes.push_back({Change::Type::kRemoved, key, std::move(found->second), nullptr});
   objects_.erase(found);
+}
+
+Held ObjectCache::held_with(const doc::Value& object) const {
+  const auto known = objects_.find(key_of(object));
+  const bool replaces = known != objects_.end();
+  return {.objects = objects_.size() + (replaces ? 0 : 1),
+          .bytes = bytes_ + held_bytes(object) - (replaces ? held_bytes(*known->second) : 0)};
 }
 
 void ObjectCache::put(doc::Value object, std::vector<Change>& changes) {
@@ -20,10 +28,12 @@ void ObjectCache::put(doc::Value object, std::vector<Change>& changes) {
     drop(key, changes);
   } else if (known != objects_.end()) {
     if (resource_version(*known->second) == resource_version(object)) return;
+    bytes_ += held_bytes(object) - held_bytes(*known->second);
     const ObjectPtr before = std::exchange(known->second, std::make_shared<const doc::Value>(std::move(object)));
     changes.push_back({Change::Type::kChanged, std::move(key), before, known->second});
     return;
   }
+  bytes_ += held_bytes(object);
   ObjectPtr& kept = objects_[key];
   kept = std::make_shared<const doc::Value>(std::move(object));
   changes.push_back({Change::Type::kAdded, std::move(key), nullptr, kept});

@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "kube/bounds.h"
 #include "kube/object.h"
 #include "kube/watch_decoder.h"
 
@@ -30,6 +31,9 @@ struct Change {
 class ObjectCache {
  public:
   const Objects& objects() const { return objects_; }
+  // How much it holds, and how much it would with this object.
+  Held held() const { return {.objects = objects_.size(), .bytes = bytes_}; }
+  Held held_with(const doc::Value& object) const;
   // Everything there is. Changes in the order of keys, removals first: a name that moves is free before it is taken.
   std::vector<Change> replace(std::vector<doc::Value> all);
   // An event of the type added, modified or deleted.
@@ -40,6 +44,7 @@ class ObjectCache {
   void drop(const ObjectKey& key, std::vector<Change>& changes);
 
   Objects objects_;
+  size_t bytes_ = 0;  // of all of them
 };
 
 }  // namespace railbed::kube

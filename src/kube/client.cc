@@ -14,13 +14,6 @@ using doc::Value;
 
 constexpr std::string_view kJson = "application/json";
 
-// A body that is no object although the status says that all is well.
-Answer<Value> object_of(const Request& request, const Response& response) {
-  Result<Value> object = parse_object(response.body).context("reading the answer to {}", request.to_string());
-  if (object) return std::move(*object);
-  return no_answer(unanswered(Code::kInvalid, Delivery::kUnknown, object.error().story()));
-}
-
 std::string collection_target(const std::string& path, const Selection& selection) {
   std::string target = path + "?";
   if (!selection.labels.empty()) target += "labelSelector=" + percent_encoded(selection.labels) + "&";
@@ -33,6 +26,17 @@ void name_kind(const Resource& resource, Value& object) {
   object.set("apiVersion", resource.api_version());
 }
 
+// The error of an answer or event that came, and is none or too large.
+ApiError unread(Error why) {
+  ApiError error{std::move(why)};
+  error.delivery = Delivery::kUnknown;
+  return error;
+}
+
+std::string path_of(const std::string& target) {
+  return target.substr(0, target.find('?'));
+}
+
 std::string list_field(const Value& list, std::string_view key) {
   const Value* metadata = doc::object_in(list, "metadata");
   return metadata != nullptr ? doc::text_in(*metadata, key) : "";
@@ -40,14 +44,16 @@ std::string list_field(const Value& list, std::string_view key) {
 
 }  // namespace
 
-WatchStream::WatchStream(std::unique_ptr<ByteStream> bytes, std::string what)
-    : bytes_(std::move(bytes)), what_(std::move(what)) {}
+WatchStream::WatchStream(std::unique_ptr<ByteStream> bytes, std::string what, const TextBounds& bounds)
+    : bytes_(std::move(bytes)), what_(std::move(what)), decoder_(bounds) {}
 
 Answer<std::optional<WatchEvent>> WatchStream::next(std::stop_token stop) {
   while (true) {
     Result<std::optional<WatchEvent>> event = decoder_.next();
-    if (!event)
-      return no_answer(unanswered(event.error().code, Delivery::kUnknown, what_ + ": " + event.error().story()));
+    if (!event) {
+      event.error().context.push_back(what_);
+      return no_answer(unread(std::move(event.error())));
+    }
     if (*event && (*event)->type == WatchType::kError) return no_answer(refused(what_, (*event)->object));
     if (*event) return std::move(*event);
     Answer<std::string> more = bytes_->next(stop);
@@ -85,11 +91,21 @@ auto Client::repeatedly(const Call& call, Request request, const Try& once) -> d
 }
 
 Answer<Response> Client::send(const Call& call, Request request) {
+  request.most_bytes = settings_.bounds.answer.text_bytes;
   return repeatedly(call, std::move(request), [&](const Request& one) {
     Answer<Response> answer = transport_.send(one, call.stop);
     if (answer) counting_.asked(call.verb, answer->status);
     return answer;
   });
+}
+
+// A body that is no object although the status says that all is well, or one that is too large.
+Answer<Value> Client::object_of(const Request& request, const Response& response) const {
+  Result<Value> object = parse_object(response.body, settings_.bounds.answer.memory_bytes);
+  if (object) return std::move(*object);
+  if (object.error().code != Code::kExhausted) object.error().code = Code::kInvalid;
+  object.error().context.push_back(fmt::format("reading the answer to {}", request.to_string()));
+  return no_answer(unread(std::move(object.error())));
 }
 
 Answer<Value> Client::object_from(const Call& call, const Resource& resource, const ObjectKey& key, Part part,
@@ -108,15 +124,15 @@ Answer<Value> Client::get(const Resource& resource, const ObjectKey& key, std::s
   return object_from({Verb::kGet, Repeat::kSafe, stop}, resource, key, Part::kObject, {});
 }
 
-Answer<Client::Page> Client::list_page(const Resource& resource, const std::string& target, const std::string& token,
-                                       const Trim& trim, std::stop_token stop) {
-  Request request{.target = target};
+Answer<Client::Page> Client::list_page(const Listing& listing, const std::string& token, std::stop_token stop) {
+  Request request{.target = fmt::format("{}limit={}", listing.target, listing.limit)};
   if (!token.empty()) request.target += "&continue=" + percent_encoded(token);
   Answer<Response> response = send({Verb::kList, Repeat::kSafe, stop}, request);
   if (!response) return no_answer(std::move(response.error()));
+  const std::lock_guard one_at_a_time(one_page_);
   Answer<Value> page = object_of(request, *response);
+  std::string().swap(response->body);
   if (!page) return no_answer(std::move(page.error()));
-  response->body = {};  // it is as large as what is made of it
   Page out{.list = {.objects = {}, .resource_version = list_field(*page, "resourceVersion")},
            .next = list_field(*page, "continue")};
   if (out.list.resource_version.empty())
@@ -125,25 +141,34 @@ Answer<Client::Page> Client::list_page(const Resource& resource, const std::stri
   Value* items = page->find("items");
   if (items == nullptr || !items->is_array()) return out;
   for (Value& item : *items->as_array()) {
-    name_kind(resource, item);
-    trim(item);
+    name_kind(listing.resource, item);
+    listing.trim(item);
     out.list.objects.push_back(std::move(item));
   }
   return out;
 }
 
-Answer<ObjectList> Client::list_pages(const Resource& resource, const std::string& target, int limit, const Trim& trim,
-                                      std::stop_token stop) {
+Answer<Client::Page> Client::list_smaller_page(Listing& listing, const std::string& token,
+                                               const std::stop_token& stop) {
+  constexpr int kSmaller = 4;
+  while (true) {
+    Answer<Page> page = list_page(listing, token, stop);
+    if (page || page.error().code != Code::kExhausted || listing.limit <= 1) return page;
+    listing.limit = std::max(1, listing.limit / kSmaller);
+  }
+}
+
+Answer<ObjectList> Client::list_pages(Listing listing, std::stop_token stop) {
   ObjectList out;
+  ListProgress progress;
   std::string token;
   do {
-    Answer<Page> page = list_page(resource, fmt::format("{}limit={}", target, limit), token, trim, stop);
+    Answer<Page> page = list_smaller_page(listing, token, stop);
     if (!page) return no_answer(std::move(page.error()));
+    Result<void> fits = list_page_fits(progress, page->list.objects, token, page->next, settings_.bounds.list,
+                                       "GET " + path_of(listing.target));
+    if (!fits) return no_answer(unread(std::move(fits.error())));
     out.resource_version = std::move(page->list.resource_version);
-    if (out.objects.size() + page->list.objects.size() > settings_.most_objects)
-      return no_answer(unanswered(Code::kExhausted, Delivery::kUnknown,
-                                  fmt::format("GET {}: the list is too large: more than {} objects",
-                                              target.substr(0, target.find('?')), settings_.most_objects)));
     std::ranges::move(page->list.objects, std::back_inserter(out.objects));
     token = std::move(page->next);
   } while (!token.empty());
@@ -155,25 +180,31 @@ Answer<ObjectList> Client::list(const Resource& resource, const Selection& selec
   const Result<std::string> path = resource.collection_path(selection.ns);
   if (!path) return no_answer(not_sent(path.error()));
   const std::string target = collection_target(*path, selection);
-  Answer<ObjectList> list = list_pages(resource, target, settings_.page, trim, stop);
+  const Listing in_pages{.resource = resource, .target = target, .trim = trim, .limit = settings_.page};
+  Answer<ObjectList> list = list_pages(in_pages, stop);
   if (list || !list.error().expired()) return list;
-  list = list_pages(resource, target, settings_.page, trim, stop);
+  list = list_pages(in_pages, stop);
   if (list || !list.error().expired()) return list;
   // The pages take longer than the server remembers: everything in one answer.
-  return list_pages(resource, target, 0, trim, stop);
+  return list_pages({.resource = resource, .target = target, .trim = trim, .limit = 0}, stop);
 }
 
 Answer<void> Client::visit(const Resource& resource, const Selection& selection, const Trim& trim, const Visitor& each,
                            std::stop_token stop) {
   const Result<std::string> path = resource.collection_path(selection.ns);
   if (!path) return no_answer(not_sent(path.error()));
-  const std::string target = fmt::format("{}limit={}", collection_target(*path, selection), settings_.page);
+  const std::string target = collection_target(*path, selection);
+  Listing listing{.resource = resource, .target = target, .trim = trim, .limit = settings_.page};
+  ListProgress progress;
   std::string token;
   do {
-    Answer<Page> page = list_page(resource, target, token, trim, stop);
+    Answer<Page> page = list_smaller_page(listing, token, stop);
     if (!page && page.error().expired() && !page.error().continue_token.empty())
-      page = list_page(resource, target, page.error().continue_token, trim, stop);
+      page = list_smaller_page(listing, page.error().continue_token, stop);
     if (!page) return no_answer(std::move(page.error()));
+    Result<void> fits =
+        list_page_fits(progress, page->list.objects, token, page->next, settings_.bounds.visit, "GET " + *path);
+    if (!fits) return no_answer(unread(std::move(fits.error())));
     for (Value& object : page->list.objects)
       if (each(std::move(object)) == Visit::kEnough) return {};
     token = std::move(page->next);
@@ -206,10 +237,11 @@ Answer<WatchStream> Client::watch(const Resource& resource, const Selection& sel
   // Not repeated here: who watches has a pause and a resourceVersion of its own.
   request.timeout = settings_.try_timeout;
   request.silence = settings_.watch_silence;
+  request.most_bytes = settings_.bounds.unread_bytes;
   Answer<std::unique_ptr<ByteStream>> stream = transport_.open(request, stop);
   counting_.asked(Verb::kWatch, stream ? 200 : stream.error().status);
   if (!stream) return no_answer(std::move(stream.error()));
-  return WatchStream(std::move(*stream), "WATCH" + request.to_string().substr(3));
+  return WatchStream(std::move(*stream), "WATCH" + request.to_string().substr(3), settings_.bounds.event);
 }
 
 Answer<Value> Client::create(const Resource& resource, const Value& object, std::stop_token stop) {

@@ -12,11 +12,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "kube/bounds.h"
 #include "kube/clock.h"
 #include "kube/counters.h"
 #include "kube/object.h"
@@ -32,9 +34,8 @@ struct ClientSettings {
   milliseconds try_timeout{10000};    // of one try
   milliseconds watch_silence{90000};  // longer than the minute between bookmarks
   RetrySettings retry;
-  int page = 500;  // objects per answer of a list
-  // Of one list, with all its pages: more than any cluster has, so that pages without an end do not fill the memory.
-  size_t most_objects = 300'000;
+  int page = 500;  // objects per answer of a list; fewer where such an answer is too large
+  ReadBounds bounds;
 };
 
 // Which objects of a kind.
@@ -71,8 +72,8 @@ struct Preconditions {
 // The events of one watch. Ends orderly after some minutes, as the server or the client wanted.
 class WatchStream {
  public:
-  WatchStream(std::unique_ptr<ByteStream> bytes, std::string what);
-  // Nothing at the orderly end. An event of the type kError is an error here.
+  WatchStream(std::unique_ptr<ByteStream> bytes, std::string what, const TextBounds& bounds);
+  // Nothing at the orderly end. An event of the type kError is an error here. Exhausted where one is too large.
   Answer<std::optional<WatchEvent>> next(std::stop_token stop);
 
  private:
@@ -88,12 +89,12 @@ class Client {
 
   Answer<doc::Value> get(const Resource& resource, const ObjectKey& key, std::stop_token stop = {});
   // In pages; where the server has forgotten the state that the pages are of, from the beginning. Kind and apiVersion,
-  // which items of a list lack, are there.
+  // which items of a list lack, are there. Exhausted where the list is beyond bounds().list, or does not end.
   Answer<ObjectList> list(const Resource& resource, const Selection& selection, const Trim& trim = trim_metadata,
                           std::stop_token stop = {});
   // Each object of such a list, a page after the other, so that no more than a page is held. Objects that are there all
   // the time are seen once, in the order of their names; where the server has forgotten the state that the pages are
-  // of, later ones are of a newer state. No request is under way while `each` is called.
+  // of, later ones are of a newer state. No request is under way while `each` is called. Exhausted as list().
   Answer<void> visit(const Resource& resource, const Selection& selection, const Trim& trim, const Visitor& each,
                      std::stop_token stop = {});
   // How many there are, for the price of one of them.
@@ -118,6 +119,7 @@ class Client {
 
   ClientCounters counters() const { return counting_.read(); }
   Clock& clock() { return clock_; }
+  const ReadBounds& bounds() const { return settings_.bounds; }
 
  private:
   struct Call {
@@ -128,21 +130,30 @@ class Client {
   template <typename Try>
   auto repeatedly(const Call& call, Request request, const Try& once) -> decltype(once(request));
   Answer<Response> send(const Call& call, Request request);
+  Answer<doc::Value> object_of(const Request& request, const Response& response) const;
   Answer<doc::Value> object_from(const Call& call, const Resource& resource, const ObjectKey& key, Part part,
                                  Request request);
   struct Page {
     ObjectList list;
     std::string next;  // a continue token; empty: it is the last one
   };
-  Answer<Page> list_page(const Resource& resource, const std::string& target, const std::string& token,
-                         const Trim& trim, std::stop_token stop);
-  Answer<ObjectList> list_pages(const Resource& resource, const std::string& target, int limit, const Trim& trim,
-                                std::stop_token stop);
+  // What is listed, and how much of it at once.
+  struct Listing {
+    const Resource& resource;
+    const std::string& target;  // with a query that may go on
+    const Trim& trim;
+    int limit = 0;  // of objects in a page; 0: all
+  };
+  Answer<Page> list_page(const Listing& listing, const std::string& token, std::stop_token stop);
+  // Where a page is too large, with a lower limit, which then is that of the listing.
+  Answer<Page> list_smaller_page(Listing& listing, const std::string& token, const std::stop_token& stop);
+  Answer<ObjectList> list_pages(Listing listing, std::stop_token stop);
 
   Transport& transport_;
   Clock& clock_;
   const ClientSettings settings_;
   Counting counting_;
+  std::mutex one_page_;  // all of a page is held, until it is trimmed: of one at a time
 };
 
 }  // namespace railbed::kube

@@ -210,13 +210,18 @@ TEST(ClientLists, ThatAreTooLargeAreRefused) {
     server.put(fmt::format("/api/v1/namespaces/ai/configmaps/m{}", i),
                fake::object("ConfigMap", "ai", fmt::format("m{}", i)));
   const auto listed = [&](size_t most) {
-    return Client(server, clock, {.page = 2, .most_objects = most}).list(fake::kMaps, {});
+    ReadBounds bounds;
+    bounds.list.objects = most;
+    return Client(server, clock, {.page = 2, .bounds = bounds}).list(fake::kMaps, {});
   };
   EXPECT_EQ(listed(5)->objects.size(), 5U);
   const auto refused_list = listed(4);
   ASSERT_FALSE(refused_list);
   EXPECT_EQ(refused_list.error().code, Code::kExhausted);
-  EXPECT_EQ(refused_list.error().message, "GET /api/v1/configmaps: the list is too large: more than 4 objects");
+  EXPECT_EQ(
+      refused_list.error().message,
+      "GET /api/v1/configmaps: the list is too large: more than 4 objects; delete objects of this kind that are not "
+      "needed, or check the API server and any proxy in front of it");
 }
 
 }  // namespace

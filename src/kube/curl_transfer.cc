@@ -5,11 +5,18 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include "kube/bounds.h"
+
 namespace railbed::kube {
 namespace {
 
 // The caller's own deadline is the second one; it holds also where curl's thread is held up.
 constexpr milliseconds kGrace{500};
+
+// libcurl keeps all headers. An API server sends less than a kilobyte of them.
+constexpr size_t kMostHeaderBytes = 256 << 10;
+// Of an answer that refuses: a Status object, or a proxy's page.
+constexpr size_t kMostRefusalBytes = 1 << 20;
 
 // Whether the request has certainly not reached anybody who could carry it out.
 bool never_sent(CURLcode result) {
@@ -175,27 +182,37 @@ int Transfer::on_socket(void* self, curl_socket_t socket, curlsocktype /*purpose
 size_t Transfer::on_header(char* data, size_t size, size_t count, void* self) {
   const std::string_view line(data, size * count);
   auto* transfer = static_cast<Transfer*>(self);
-  if (line == "\r\n" || line == "\n") transfer->note_status();
-  return line.size();
+  return transfer->note_header(line) ? line.size() : 0;
 }
 
-void Transfer::note_status() {
+bool Transfer::note_header(std::string_view line) {
+  const std::lock_guard lock(mutex_);
+  header_bytes_ += line.size();
+  if (header_bytes_ > kMostHeaderBytes) {
+    overflow_ = Overflow::kHeaders;
+    return false;
+  }
+  if (line != "\r\n" && line != "\n") return true;
   long status = 0;
   curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
-  const std::lock_guard lock(mutex_);
   status_ = static_cast<int>(status);
   changed_.notify_all();
+  return true;
 }
 
 size_t Transfer::on_bytes(char* data, size_t size, size_t count, void* self) {
   return static_cast<Transfer*>(self)->take({data, size * count});
 }
 
+size_t Transfer::most_bytes() const {
+  return is_good() ? request_.most_bytes : std::min(request_.most_bytes, kMostRefusalBytes);
+}
+
 size_t Transfer::take(std::string_view bytes) {
   const std::lock_guard lock(mutex_);
-  const size_t limit = kind_ == Kind::kWhole ? settings_.max_answer_bytes : settings_.max_waiting_bytes;
-  if (bytes_.size() + bytes.size() > limit) {
-    overflowed_ = true;
+  if (bytes_.size() + bytes.size() > most_bytes()) {
+    bytes_.append(bytes.substr(0, most_bytes() - bytes_.size()));  // a refusal begins with its reason
+    overflow_ = Overflow::kBody;
     return 0;
   }
   bytes_.append(bytes);
@@ -226,14 +243,12 @@ ApiError Transfer::late() const {
 }
 
 ApiError Transfer::error_of(CURLcode result, int status, const std::string& body) const {
-  if (result == CURLE_OK) {
+  if (result == CURLE_OK || (overflow_ == Overflow::kBody && status / 100 != 2)) {
     ApiError error = refused(request_.to_string(), status, body);
     if (!error.retry_after) error.retry_after = retry_after_;
     return error;
   }
-  if (overflowed_)
-    return unanswered(Code::kExhausted, Delivery::kUnknown,
-                      fmt::format("{}: the answer is larger than {} bytes", request_.to_string(), bytes_.size()));
+  if (overflow_ != Overflow::kNone) return too_large();
   const char* text = message_[0] != '\0' ? message_ : curl_easy_strerror(result);
   // A time-out while connecting counts as not sent: nothing was ever written.
   curl_off_t connected_us = 0;
@@ -243,6 +258,18 @@ ApiError Transfer::error_of(CURLcode result, int status, const std::string& body
                               fmt::format("{}: {}", request_.to_string(), text));
   error.hint = hint_of(result);
   return error;
+}
+
+ApiError Transfer::too_large() const {
+  const bool headers = overflow_ == Overflow::kHeaders;
+  if (!headers && kind_ == Kind::kStream)
+    return unanswered(Code::kBusy, Delivery::kUnknown,
+                      fmt::format("{}: the server sends faster than it is read: more than {} bytes wait; {}",
+                                  request_.to_string(), request_.most_bytes, kCheckServer));
+  return unanswered(Code::kExhausted, Delivery::kUnknown,
+                    fmt::format("{}: the answer {}too large: more than {} bytes; {}", request_.to_string(),
+                                headers ? "has headers that are " : "is ",
+                                headers ? kMostHeaderBytes : request_.most_bytes, kCheckServer));
 }
 
 Answer<Response> Transfer::whole(std::stop_token stop) {
@@ -256,10 +283,11 @@ Answer<Response> Transfer::whole(std::stop_token stop) {
 Answer<void> Transfer::wait_begun(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   // A refusal is read to its end, for its reason.
-  const auto begun = [&] { return finished_ || status_ / 100 == 2; };
+  const auto begun = [&] { return finished_ || is_good(); };
   if (!changed_.wait_for(lock, stop, request_.timeout, begun))
     return no_answer(stop.stop_requested() ? stopped() : late());
-  if (status_ / 100 == 2 && (!finished_ || result_ == CURLE_OK)) return {};
+  // One that was cut already gives first what has come.
+  if (is_good() && (!finished_ || result_ == CURLE_OK || overflow_ == Overflow::kBody)) return {};
   return no_answer(error_of(result_, status_, bytes_));
 }
 
@@ -271,10 +299,6 @@ Answer<std::string> Transfer::next_bytes(std::stop_token stop) {
         Code::kTimeout, Delivery::kUnknown,
         fmt::format("{}: the server said nothing for {} ms", request_.to_string(), request_.silence.count())));
   }
-  if (overflowed_)
-    return no_answer(
-        unanswered(Code::kIo, Delivery::kUnknown,
-                   fmt::format("{}: {} bytes have come that nobody has read", request_.to_string(), bytes_.size())));
   if (!bytes_.empty()) return std::exchange(bytes_, {});
   if (result_ != CURLE_OK) return no_answer(error_of(result_, status_, ""));
   return std::string();

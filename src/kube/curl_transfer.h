@@ -2,7 +2,8 @@
 // One request on its way: libcurl's handle, and what has come back so far.
 //
 // Threading: prepare() before it is handed to the thread that moves it, finish() and curl's callbacks in that thread,
-// whole(), wait_begun() and next_bytes() in the one that asks. Failure: as Transport says. Source: curl_easy_setopt(3).
+// whole(), wait_begun() and next_bytes() in the one that asks. Failure: as Transport says. Source:
+// curl_easy_setopt(3).
 #pragma once
 
 #include <algorithm>
@@ -45,8 +46,11 @@ class Transfer {
   void set_times();
   Result<void> set_headers(const Credentials::Now& credentials);
   size_t take(std::string_view bytes);
-  void note_status();
+  bool note_header(std::string_view line);
+  bool is_good() const { return status_ / 100 == 2; }
+  size_t most_bytes() const;
   ApiError error_of(CURLcode result, int status, const std::string& body) const;
+  ApiError too_large() const;
   ApiError stopped() const;
   ApiError late() const;
 
@@ -67,7 +71,8 @@ class Transfer {
   std::condition_variable_any changed_;
   int status_ = 0;  // once the headers are there
   std::string bytes_;
-  bool overflowed_ = false;
+  size_t header_bytes_ = 0;
+  enum class Overflow : uint8_t { kNone, kHeaders, kBody } overflow_ = Overflow::kNone;
   bool finished_ = false;
   CURLcode result_ = CURLE_OK;
   std::optional<milliseconds> retry_after_;

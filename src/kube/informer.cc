@@ -17,6 +17,18 @@ bool is_away(const ApiError& error) {
   return error.status == 0 || (error.status >= 502 && error.status <= 504);
 }
 
+// A watch that tells too much for the cache, or too fast.
+bool is_flood(const ApiError& error) {
+  return error.code == Code::kExhausted || (error.code == Code::kBusy && error.status == 0);
+}
+
+// A watch whose events would make the cache too large.
+ApiError flood(const Resource& resource, std::string_view why) {
+  return unanswered(
+      Code::kExhausted, Delivery::kUnknown,
+      fmt::format("WATCH {}: the cache would be too large: {}; {}", resource.plural, why, kDeleteObjects));
+}
+
 // In a row, without an event between them. A server that is back and refuses is not left alone for as long as it was
 // away; where both come in turn, both pauses grow.
 struct Failures {
@@ -41,8 +53,9 @@ void Informer::run(std::stop_token stop) {
     heard_in_watch_ = 0;
     const Answer<void> done = watching ? watch(stop) : list(stop);
     if (stop.stop_requested()) return;
-    // A watch that told something was a good one, however it ended.
-    if (heard_in_watch_ > 0) failures = {};
+    if (watching && !done && is_flood(done.error())) overflowed_ = true;
+    // A watch that told something was a good one, however it ended, but not by flooding the cache.
+    if (heard_in_watch_ > 0 && !overflowed_) failures = {};
     if (done && (!watching || heard_in_watch_ > 0)) continue;
     const int in_a_row = done || !is_away(done.error()) ? ++failures.refused : ++failures.away;
     milliseconds pause = backoff(in_a_row, client_.clock().random(), settings_.first_pause, settings_.longest_pause);
@@ -73,7 +86,7 @@ Answer<void> Informer::list(std::stop_token stop) {
   // Only now: who waits until it is synced finds that the observer knows everything, too.
   const std::lock_guard lock(mutex_);
   standing_.synced = true;
-  standing_.error.reset();
+  if (!overflowed_) standing_.error.reset();
   standing_.heard = client_.clock().now();
   standing_.resource_version = resource_version_;
   changed_.notify_all();
@@ -88,30 +101,46 @@ Answer<void> Informer::watch(std::stop_token stop) {
   {
     const std::lock_guard lock(mutex_);
     ++standing_.watches;
-    standing_.error.reset();
+    if (!overflowed_) standing_.error.reset();
     standing_.heard = client_.clock().now();
   }
+  watch_began_ = client_.clock().now();
   while (true) {
     Answer<std::optional<WatchEvent>> event = stream->next(stop);
     if (!event && event.error().status != 0) resource_version_.clear();  // the server gave this watch up
     if (!event) return std::unexpected(std::move(event.error()));
-    if (!*event) return {};
-    take(std::move(**event));
+    if (!*event) {
+      overflowed_ = false;
+      return {};
+    }
+    if (Answer<void> taken = take(std::move(**event)); !taken) return taken;
+    note_lasting();
   }
 }
 
-void Informer::take(WatchEvent event) {
+void Informer::note_lasting() {
+  if (!overflowed_ || client_.clock().now() - watch_began_ < settings_.longest_pause) return;
+  overflowed_ = false;
+  const std::lock_guard lock(mutex_);
+  standing_.error.reset();
+}
+
+Answer<void> Informer::take(WatchEvent event) {
   ++heard_in_watch_;
   const std::string version = resource_version(event.object);
   std::vector<Change> changes;
   if (event.type != WatchType::kBookmark) {
     settings_.trim(event.object);
     const std::lock_guard lock(mutex_);
+    if (event.type != WatchType::kDeleted)
+      if (const std::string why = beyond(cache_.held_with(event.object), client_.bounds().list); !why.empty())
+        return no_answer(flood(settings_.resource, why));
     changes = cache_.take(event.type, std::move(event.object));
     standing_.changes += changes.size();
   }
   tell(changes);
   heard(version);
+  return {};
 }
 
 void Informer::heard(const std::string& resource_version) {
@@ -146,7 +175,8 @@ Objects Informer::objects() const {
 Standing Informer::standing() const {
   const std::lock_guard lock(mutex_);
   Standing out = standing_;
-  out.objects = cache_.objects().size();
+  out.objects = cache_.held().objects;
+  out.bytes = cache_.held().bytes;
   return out;
 }
 

@@ -6,10 +6,13 @@
 // way: list in pages; watch from the list's resourceVersion with bookmarks; when a watch ends, watch again from the
 // last resourceVersion that was heard; when that is too old (410), list again, and what was missed comes as changes.
 // Errors make pauses that double, with chance in them; those of a server that is away are counted apart from those of
-// one that refuses, so that it is known soon after it is back. What an earlier process knew (a file) can be given to it
-// before run() begins: it is there until the first list, which tells how the world differs from it. Threading: run()
-// belongs to one thread, in which the observer is called too, without a lock held; everything else is for any thread.
-// Failure: run() has none, it tries until it is stopped; standing() tells what is wrong.
+// one that refuses, so that it is known soon after it is back. A list or a watch that would make the cache larger than
+// the client's bounds, or a watch that is faster than this, is one more error: the cache stays as it was. After such a
+// watch the pauses go on doubling and the error stays until a watch has lasted, although lists between them succeed: it
+// is one trouble, not one per try. What an earlier process knew (a file) can be given to it before run() begins: it is
+// there until the first list, which tells how the world differs from it. Threading: run() belongs to one thread, in
+// which the observer is called too, without a lock held; everything else is for any thread. Failure: run() has none, it
+// tries until it is stopped; standing() tells what is wrong.
 #pragma once
 
 #include <condition_variable>
@@ -38,6 +41,7 @@ struct InformerSettings {
 struct Standing {
   bool synced = false;  // the cache has been complete once
   size_t objects = 0;
+  size_t bytes = 0;  // of memory, of the objects
   std::string resource_version;
   std::optional<Error> error;  // why it is not fed now
   Instant heard{};             // the last answer, event or bookmark; what is known is at most this old
@@ -67,7 +71,9 @@ class Informer {
  private:
   Answer<void> list(std::stop_token stop);
   Answer<void> watch(std::stop_token stop);
-  void take(WatchEvent event);
+  Answer<void> take(WatchEvent event);
+  // What a watch told did not fit; the next one has lasted since `watch_began_`.
+  void note_lasting();
   void tell(const std::vector<Change>& changes);
   void heard(const std::string& resource_version);
 
@@ -76,6 +82,8 @@ class Informer {
   const Observer observer_;
   std::string resource_version_;  // of run()'s thread; empty: list
   uint64_t heard_in_watch_ = 0;
+  bool overflowed_ = false;  // a watch was too large, and none has lasted since
+  Instant watch_began_{};
 
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;

@@ -6,6 +6,7 @@
 #include "doc/fields.h"
 #include "doc/json_reader.h"
 #include "doc/members.h"
+#include "kube/bounds.h"
 
 namespace railbed::kube {
 namespace {
@@ -34,7 +35,56 @@ void keep(Value& value, const std::string& path, const std::vector<std::string>&
   members->shrink_to_fit();
 }
 
+size_t text_bytes(const std::string& text) {
+  static const size_t inside = std::string().capacity();  // short texts are in the string itself
+  return text.capacity() > inside ? text.capacity() + 1 : 0;
+}
+
+// Beside the value's own bytes.
+size_t bytes_below(const Value& value) {
+  size_t out = 0;
+  if (const std::string* text = value.as_string()) {
+    out = text_bytes(*text);
+  } else if (const Value::Array* items = value.as_array()) {
+    out = items->capacity() * sizeof(Value);
+    for (const Value& item : *items) out += bytes_below(item);
+  } else if (const Value::Object* members = value.as_object()) {
+    out = members->capacity() * sizeof(Value::Member);
+    for (const Value::Member& member : *members) out += text_bytes(member.key) + bytes_below(member.value);
+  }
+  return out;
+}
+
+// Of a cache, per object: a node of the map with the key, and the counts of the shared pointer.
+constexpr size_t kPlaceBytes = 192;
+// A text needs two bytes for a value: "0,".
+constexpr size_t kMostMemoryPerByte = sizeof(Value::Member) / 2 + 1;
+
 }  // namespace
+
+size_t memory_needed(std::string_view json) {
+  size_t values = 1;
+  for (size_t at = 0; at < json.size(); ++at) {
+    const char c = json[at];
+    if (c == ',' || c == '{' || c == '[') ++values;
+    if (c != '"') continue;
+    for (++at; at < json.size() && json[at] != '"'; ++at)
+      if (json[at] == '\\') ++at;
+  }
+  return json.size() + values * sizeof(Value::Member);
+}
+
+size_t held_bytes(const Value& object) {
+  return kPlaceBytes + sizeof(Value) + bytes_below(object);
+}
+
+Result<Value> parse_object(std::string_view json, size_t most_memory_bytes) {
+  // Small ones, which nearly all are, are not gone through twice.
+  if (json.size() > most_memory_bytes / kMostMemoryPerByte && memory_needed(json) > most_memory_bytes)
+    return fail(Code::kExhausted, "too large: its values need more than {} bytes of memory; {}", most_memory_bytes,
+                kCheckServer);
+  return parse_object(json);
+}
 
 Result<Value> parse_object(std::string_view json) {
   static const doc::PlaceOf nowhere = [](size_t, size_t) { return doc::Span{}; };

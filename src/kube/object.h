@@ -3,7 +3,7 @@
 //
 // Why: half of an object from an API server is managedFields, and of a pod railbed needs a tenth. What is cut off as it
 // arrives is never held. Objects have no places: there is no file to point at.
-// Threading: pure. Failure: parse_object, Invalid for what is no JSON object.
+// Threading: pure. Failure: parse_object, Invalid for what is no JSON object, Exhausted for one that is too large.
 #pragma once
 
 #include <functional>
@@ -19,6 +19,12 @@
 namespace railbed::kube {
 
 Result<doc::Value> parse_object(std::string_view json);
+// The same for a text whose values may need so much memory; that is found out before any of it is taken.
+Result<doc::Value> parse_object(std::string_view json, size_t most_memory_bytes);
+// About how much memory the values of a JSON text need at most. What is no JSON has a number, too.
+size_t memory_needed(std::string_view json);
+// The memory that an object takes, with its place in a cache.
+size_t held_bytes(const doc::Value& object);
 
 // A field of metadata; empty where it is absent.
 std::string metadata_text(const doc::Value& object, std::string_view field);

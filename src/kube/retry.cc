@@ -12,7 +12,8 @@ bool may_be_repeated(const ApiError& error, Repeat repeat) {
     case Delivery::kNotSent:
       return error.code == Code::kIo || error.code == Code::kTimeout;  // wrong certificates stay wrong
     case Delivery::kUnknown:
-      return repeat == Repeat::kSafe && error.code != Code::kInvalid;
+      // What cannot be read, or is too large, is so the next time, too.
+      return repeat == Repeat::kSafe && error.code != Code::kInvalid && error.code != Code::kExhausted;
     case Delivery::kAnswered:
       break;
   }

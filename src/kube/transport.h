@@ -6,7 +6,8 @@
 // request has only its path.
 // Threading: any thread; a call blocks its caller until the answer, the deadline or `stop`, whatever the server does.
 // Failure: an answer of another status than 2xx is an ApiError with that status; without an answer its status is 0 and
-// the code Timeout, Canceled, Denied (certificates), Invalid (configuration) or Io.
+// the code Timeout, Canceled, Denied (certificates), Invalid (configuration), Exhausted (too large), Busy (next()) or
+// Io.
 #pragma once
 
 #include <memory>
@@ -26,8 +27,9 @@ struct Request {
   std::string target;        // path and query
   std::string content_type;  // of the body
   std::string body;
-  milliseconds timeout{30000};  // until the whole answer is there; of a stream, until it begins
-  milliseconds silence{90000};  // of a stream, how long it may say nothing
+  milliseconds timeout{30000};    // until the whole answer is there; of a stream, until it begins
+  milliseconds silence{90000};    // of a stream, how long it may say nothing
+  size_t most_bytes = 64u << 20;  // of an answer: Exhausted; of a stream, that wait to be read: Busy
 
   std::string to_string() const;  // "GET /api/v1/pods", without the query
 };
@@ -42,6 +44,7 @@ class ByteStream {
  public:
   virtual ~ByteStream() = default;
   // The next bytes, as they came, cut anywhere; empty at the orderly end. One thread.
+  // After Busy, the server sends faster than this is called, the same may be asked for again.
   virtual Answer<std::string> next(std::stop_token stop) = 0;
 };
 

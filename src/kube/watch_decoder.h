@@ -2,8 +2,9 @@
 // The events of a watch out of its bytes.
 //
 // Why: a watch is one JSON object per line, and the bytes come cut anywhere. One event is held at a time, and a line
-// has a bound, so that no server can fill the memory. Threading: one thread. Failure: Invalid for a line that is no
-// event, Exhausted for one that is too long; nothing can be read after that. Source: metav1.WatchEvent.
+// has bounds, for its text and for the memory of its values, so that no server can fill the memory. Threading: one
+// thread. Failure: Invalid for a line that is no event, Exhausted for one that is too large; nothing can be read after
+// that. Source: metav1.WatchEvent.
 #pragma once
 
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "base/error.h"
 #include "doc/value.h"
+#include "kube/bounds.h"
 
 namespace railbed::kube {
 
@@ -24,18 +26,17 @@ struct WatchEvent {
 
 class WatchDecoder {
  public:
-  // etcd takes 1.5 MiB per object; the API server's own writing of it is longer, at most by escapes.
-  static constexpr size_t kMaxLineBytes = 16 << 20;
-
-  explicit WatchDecoder(size_t max_line_bytes = kMaxLineBytes) : max_line_bytes_(max_line_bytes) {}
+  explicit WatchDecoder(const TextBounds& bounds = ReadBounds{}.event) : bounds_(bounds) {}
   void push(std::string_view bytes);
   // The next whole event; nothing where more bytes are needed.
   Result<std::optional<WatchEvent>> next();
   // Whether the bytes end within a line: the stream was cut.
   bool in_line() const { return begin_ < buffer_.size(); }
+  // How much memory the bytes that came take; after a large event it is given back.
+  size_t held_bytes() const { return buffer_.capacity(); }
 
  private:
-  const size_t max_line_bytes_;
+  const TextBounds bounds_;
   std::string buffer_;
   size_t begin_ = 0;    // of the line that is not read yet
   size_t scanned_ = 0;  // no line ends before here

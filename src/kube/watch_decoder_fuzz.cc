@@ -14,7 +14,7 @@ namespace {
 // All events as text, then how it ended. `cut` is the length of the pieces, 0 for one.
 std::vector<std::string> events_of(std::string_view bytes, size_t cut) {
   std::vector<std::string> out;
-  WatchDecoder decoder(1000);
+  WatchDecoder decoder({.text_bytes = 1000, .memory_bytes = 20'000});
   const size_t step = cut == 0 ? bytes.size() + 1 : cut;
   for (size_t at = 0; at < bytes.size(); at += step) {
     decoder.push(bytes.substr(at, step));

@@ -52,12 +52,34 @@ TEST(WatchDecoder, RefusesWhatIsNoEvent) {
 }
 
 TEST(WatchDecoder, BoundsALineAndKnowsACutOne) {
-  WatchDecoder decoder(100);
+  WatchDecoder decoder({.text_bytes = 100, .memory_bytes = 1 << 20});
   decoder.push(event("ADDED", "a"));
   EXPECT_TRUE(decoder.next().has_value());
   EXPECT_TRUE(decoder.in_line());
   decoder.push(std::string(100, ' '));
-  EXPECT_EQ(decoder.next().error().message, "a watch has a line of more than 100 bytes");
+  EXPECT_EQ(decoder.next().error().message,
+            "an event is too large: more than 100 bytes; check the API server and any proxy in front of it");
+}
+
+TEST(WatchDecoder, BoundsTheMemoryOfAnEvent) {
+  WatchDecoder decoder({.text_bytes = 1 << 20, .memory_bytes = 10'000});
+  std::string zeros;
+  for (int i = 0; i < 1'000; ++i) zeros += ",0";
+  decoder.push(R"({"type":"ADDED","object":{"a":[0)" + zeros + "]}}\n");
+  EXPECT_EQ(
+      decoder.next().error().story(),
+      "reading an event of a watch: too large: its values need more than 10000 bytes of memory; check the API server and any proxy in front "
+      "of it");
+}
+
+TEST(WatchDecoder, GivesBackTheMemoryOfALargeEvent) {
+  WatchDecoder decoder;
+  decoder.push(R"({"type":"ADDED","object":{"metadata":{"name":"a"},"x":")" + std::string(3 << 20, 'x') + "\"}}\n");
+  EXPECT_EQ(key_of((*decoder.next())->object).name, "a");
+  EXPECT_GE(decoder.held_bytes(), size_t{3} << 20);
+  decoder.push(event("ADDED", "b") + "\n");
+  EXPECT_EQ(key_of((*decoder.next())->object).name, "b");
+  EXPECT_LE(decoder.held_bytes(), size_t{1} << 20);
 }
 
 }  // namespace

@@ -28,7 +28,9 @@ class ClusterSide {
     std::string folder;  // of the caches on disk
     kube::ClientSettings asking{.timeout = std::chrono::milliseconds(5000),
                                 .try_timeout = std::chrono::milliseconds(5000),
-                                .retry = {.tries = 2}};  // while an ADD waits
+                                .retry = {.tries = 2},
+                                .page = kube::kNodePage,
+                                .bounds = kube::kNodeBounds};  // while an ADD waits
     AskOnce::Settings asks{};
     StatusWriter::Settings statuses{};
     std::chrono::milliseconds longest_pause{10000};  // of a cache whose API server is away

@@ -177,6 +177,36 @@ TEST_F(ClusterSideTest, AFullDiskIsToldAndNothingElseSuffers) {
   EXPECT_THAT(side->not_ready(), IsEmpty());
 }
 
+// An API server, or whoever may create pods, that fills the cache: what is known stays, and it is told once.
+TEST_F(ClusterSideTest, MorePodsThanFitAreOneTroubleAndThoseThatAreKnownStay) {
+  kube::ReadBounds bounds = kube::kNodeBounds;
+  bounds.list.objects = 2;
+  kube::Client small(server, *clock, {.retry = {.tries = 1}, .bounds = bounds});
+  server.put(pod_path("a"), pod_object("a"));
+  auto side = start(small, milliseconds(5));
+  ASSERT_TRUE(eventually([&] { return side->not_ready().empty(); }));
+  for (const char* name : {"b", "c", "d"}) server.put(pod_path(name), pod_object(name));
+  const std::string what_to_do =
+      "; delete objects of this kind that are not needed, or check the API server and any proxy in front of it";
+  const auto told = [&] { return events.all().empty() ? "" : events.all().front().last_error; };
+  ASSERT_TRUE(eventually(
+      [&] { return told() == "GET /api/v1/pods: the list is too large: more than 2 objects" + what_to_do; }));
+  const auto lists = [&] { return count_of(server, "GET /api/v1/pods?"); };
+  const size_t before = lists();
+  ASSERT_TRUE(eventually([&] { return lists() > before + 10; })) << "it is tried again";
+  ASSERT_EQ(events.all().size(), 1u);
+  EXPECT_LE(events.all().front().count, 2u) << "once for the watch, once for the list";
+  EXPECT_TRUE(side->source().pod("ai", "a", "").has_value());
+  EXPECT_EQ(value_of(side->readings(), "railbed_cache_objects", "pods"), 2);
+  EXPECT_THAT(doc::to_json(side->report()), HasSubstr("the list is too large: more than 2 objects"));
+
+  for (const char* name : {"c", "d"}) server.erase(pod_path(name));
+  EXPECT_TRUE(eventually([&] {
+    server.bookmark();
+    return events.all().empty();
+  })) << "no trouble any more, once a watch has lasted";
+}
+
 TEST_F(ClusterSideTest, AFailedAddBecomesOneEventAtThePod) {
   server.put(pod_path("a"), pod_object("a"));
   auto side = start();

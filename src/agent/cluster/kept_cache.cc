@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/cluster/kept_cache.h"
 
+#include "doc/json.h"
+
 namespace railbed::agent {
 namespace {
 
@@ -14,6 +16,20 @@ std::string described(const KeptCache::Settings& settings) {
   for (const std::string* part : {&selection.ns, &selection.labels, &selection.fields})
     if (!part->empty()) out += ", " + *part;
   return out;
+}
+
+// What their file would take at least. Objects are written one at a time: a large cache must not be held twice.
+size_t text_bytes(const kube::Objects& objects) {
+  size_t out = 0;
+  for (const auto& [key, object] : objects) out += doc::to_json(*object).size();
+  return out;
+}
+
+Error too_large_for_disk(std::string_view plural, size_t bytes) {
+  return {.code = Code::kExhausted,
+          .message =
+              fmt::format("{} are too large to be kept on disk: {} bytes, {} are possible", plural, bytes, kMostBytes),
+          .hint = "an agent that starts while the API server is away knows none of them"};
 }
 
 }  // namespace
@@ -46,17 +62,19 @@ Result<void> KeptCache::save(When when) {
   if (!due && !(changed && when == When::kNow)) return {};
   // A disk that refuses is asked again after the pause, too.
   saved_ = time;
+  const kube::Objects objects = informer_.objects();
+  if (const size_t least = now.bytes > kMostBytes ? text_bytes(objects) : 0; least > kMostBytes) {
+    TRY(disk_.remove(path_));
+    return fail(too_large_for_disk(plural(), least));
+  }
   KeptObjects kept{
       .of = of_,
       .as_of = client_.clock().wall() - std::chrono::duration_cast<kube::WallTime::duration>(time - now.heard)};
-  for (const auto& [key, object] : informer_.objects()) kept.objects.push_back(*object);
-  const std::string text = object_file_text(kept);
+  for (const auto& [key, object] : objects) kept.objects.push_back(*object);
+  const std::string text = object_file_text(std::move(kept));
   if (text.size() > kMostBytes) {
     TRY(disk_.remove(path_));
-    return fail(Error{.code = Code::kExhausted,
-                      .message = fmt::format("{} are too large to be kept on disk: {} bytes, {} are possible",
-                                             settings_.informer.resource.plural, text.size(), kMostBytes),
-                      .hint = "an agent that starts while the API server is away knows none of them"});
+    return fail(too_large_for_disk(plural(), text.size()));
   }
   TRY(disk_.make_directories(settings_.folder, kPrivateFolder));
   TRY(disk_.replace(path_, text, kPrivateFile).context("keeping what the API server said"));

@@ -14,12 +14,12 @@ constexpr int kObjectFileVersion = 1;
 
 }  // namespace
 
-std::string object_file_text(const KeptObjects& kept) {
+std::string object_file_text(KeptObjects kept) {
   Value file = Value::object();
   file.set("version", kObjectFileVersion);
-  file.set("of", kept.of);
+  file.set("of", std::move(kept.of));
   file.set("asOf", int64_t{std::chrono::duration_cast<std::chrono::seconds>(kept.as_of.time_since_epoch()).count()});
-  file.set("objects", Value(kept.objects));
+  file.set("objects", Value(std::move(kept.objects)));
   return doc::to_json(file);
 }
 

@@ -22,7 +22,7 @@ struct KeptObjects {
   std::vector<doc::Value> objects;
 };
 
-std::string object_file_text(const KeptObjects& kept);
+std::string object_file_text(KeptObjects kept);
 // `of` is who asks.
 Result<KeptObjects> read_object_file(const std::string& text, const std::string& of);
 
