@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "attach/advertisements.h"
 #include "attach/identity.h"
 #include "attach/rdma.h"
 #include "attach/rebind.h"
@@ -45,15 +46,22 @@ class Bringer {
   // interfaces that did not arrive.
   Result<void> set_sysctls(const std::vector<Prepared>& interfaces, const std::vector<os::Link>& inside) {
     os::Sysctls all;
+    os::Sysctls if_there;                // without IPv6 there are no advertisements to be kept off
     std::vector<const Prepared*> whose;  // the interface of each entry of `all`
+    std::vector<const Prepared*> whose_if_there;
     for (const Prepared& one : interfaces) {
       bool comes = one.spec.way == Way::kMove || one.spec.way == Way::kMake;
-      if (!comes || find(inside, one.spec.interface) == nullptr) continue;
+      const os::Link* link = comes ? find(inside, one.spec.interface) : nullptr;
+      if (link == nullptr) continue;
+      TRY(begin_ipv6(one, *link));
       std::ranges::move(sysctls_for(one), std::back_inserter(all));
       whose.resize(all.size(), &one);
+      std::ranges::move(without_advertisements(one.spec), std::back_inserter(if_there));
+      whose_if_there.resize(if_there.size(), &one);
     }
+    whose.insert(whose.end(), whose_if_there.begin(), whose_if_there.end());
     size_t at = 0;
-    Result<void> set = host_.kernel().netns().set_sysctls(pod_.netns(), all, at);
+    Result<void> set = host_.kernel().netns().set_sysctls(pod_.netns(), all, if_there, at);
     if (set.has_value() || at >= whose.size()) return set;
     return std::move(set).context("{}", whose[at]->title());
   }
@@ -209,6 +217,12 @@ class Bringer {
     return all;
   }
 
+  // The settings of IPv6 have to be there before the interface is up.
+  Result<void> begin_ipv6(const Prepared& one, const os::Link& link) {
+    if (one.spec.way != Way::kMove || !begins_ipv6(link.mtu, one.spec.mtu)) return {};
+    return pod_.links().change(link.index, {.mtu = one.spec.mtu}).context("{}", one.title());
+  }
+
   // Whether the kernel is to announce the IPv4 addresses, unless the network's own sysctls say something about it.
   static bool announces_arp(const Prepared& one) {
     const std::string key = fmt::format("net/ipv4/conf/{}/arp_notify", one.spec.interface);
@@ -289,6 +303,7 @@ class Bringer {
       TRY(change_mac(one, link).hint("does its driver take another address while it is up?"));
     os::LinkChange change = settings(one, link);
     if (change != os::LinkChange{}) TRY(pod_.links().change(link.index, change));
+    if (begins_ipv6(link.mtu, change.mtu)) TRY(turn_advertisements_off(one));
     if (one.spec.source_routing.has_value())
       TRY(by_source(one.before.rules, one.before.table_routes, one.before.routes));
     if (one.spec.vrf.has_value()) {
@@ -299,6 +314,12 @@ class Bringer {
     one.result.mtu = one.spec.mtu.value_or(link.mtu);
     one.result.mac = one.spec.mac.has_value() ? one.spec.mac->to_string() : hw_text(link);
     return check_rdma(one);
+  }
+
+  // They were off until the MTU ended IPv6 on this interface, which begins anew with the namespace's defaults.
+  Result<void> turn_advertisements_off(const Prepared& one) {
+    size_t at = 0;
+    return host_.kernel().netns().set_sysctls(pod_.netns(), {}, without_advertisements(one.spec), at);
   }
 
   // An interface that becomes a port goes down and up again, which removes its IPv6 addresses and its routes.

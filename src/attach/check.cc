@@ -2,6 +2,7 @@
 // CHECK: compares an interface with its record.
 #include <algorithm>
 
+#include "attach/advertisements.h"
 #include "attach/attach.h"
 #include "attach/host.h"
 #include "attach/identity.h"
@@ -29,6 +30,7 @@ std::string words(const std::string& text) {
 struct ChangedLater {
   bool mac = false;
   bool mtu = false;
+  bool advertisements = false;
 };
 
 // What a record says.
@@ -65,6 +67,7 @@ class Check {
     TRY(sysctls());
     if (before_.way != Way::kExisting) TRY(addresses(*link));
     TRY(routing(*link));
+    TRY(advertisements(*link));
     return rdma();
   }
 
@@ -134,6 +137,27 @@ class Check {
     return {};
   }
 
+  // The network assigns the addresses: nothing may come from routers' advertisements.
+  Result<void> advertisements(const os::Link& link) {
+    if (!before_.without_advertisements || later_.advertisements) return {};
+    const os::LinkPort::Advertised now = TRY(links_->advertised());
+    const auto found = [&](const std::string& what) {
+      return fail(Error{
+          .code = Code::kConflict,
+          .message = fmt::format("it has {} from a router advertisement, although its network assigns its addresses",
+                                 what),
+          .hint = fmt::format("a program in the pod has set net.ipv6.conf.{0}.accept_ra; set it to 0 there and remove "
+                              "what was learned, or let a tuning plugin in the network set it",
+                              result_.interface)});
+    };
+    for (const os::LinkAddress& one : now.addresses)
+      if (one.link == link.index) return found(fmt::format("address {}", one.prefix));
+    for (const Route& one : now.routes)
+      if (one.link == link.index)
+        return found(one.is_default() ? "a default route" : fmt::format("a route to {}", one.destination));
+    return {};
+  }
+
   static bool matches(const Route& wanted, const Route& now) {
     return wanted.gateway == now.gateway && wanted.destination.length == now.destination.length &&
            wanted.destination.network() == now.destination.network();
@@ -183,6 +207,7 @@ Result<void> check_interface(os::Kernel& kernel, state::Store& store, const std:
     const VisibleSettings settings = TRY(visible_settings_of(other));
     later.mac = later.mac || settings.mac.has_value();
     later.mtu = later.mtu || settings.mtu != 0;
+    later.advertisements = later.advertisements || names_advertisements(settings.sysctls, result.interface);
   }
   const Recorded recorded{.record = *record,
                           .before = TRY(before_of(*record)),

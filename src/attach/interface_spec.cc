@@ -103,6 +103,7 @@ Result<InterfaceSpec> read_change(const InterfaceRequest& request) {
   spec.type = request.config.plugins.front().type;
   TRY(read_plugins(request, spec));
   if (spec.type == "tuning" && request.selection.mac.present) spec.mac = request.selection.mac.value;
+  spec.addresses_are_assigned = !previous_addresses(request).empty();
   if (spec.source_routing.has_value()) {
     spec.addresses = previous_addresses(request);
     if (spec.addresses.empty())
@@ -130,6 +131,7 @@ Result<InterfaceSpec> read_spec(const InterfaceRequest& request, bool soft_rdma)
   if (spec.mac.has_value() && spec.vf.has_value()) spec.vf_settings.mac = spec.mac;
   spec.soft_rdma = soft_rdma && spec.rdma && spec.way == Way::kMove;
   spec.addresses = request.addresses;
+  spec.addresses_are_assigned = !request.addresses.empty() || request.addresses_later;
   spec.routes = with_gateways(request.routes, request.addresses);
   add_default_routes(request.selection.default_route, spec.routes);
   if (spec.stands_alone && spec.addresses.empty() && !request.addresses_later)

@@ -81,6 +81,8 @@ struct InterfaceSpec {
 
   std::vector<ipam::Assigned> addresses;
   std::vector<Route> routes;  // without `link`
+  // By the network's IPAM or the pod, now or later. Not recorded, since it follows from the rest.
+  bool addresses_are_assigned = false;
 
   // "net1", or "net1/tuning" for a change of an interface that is there.
   std::string record_name() const { return way == Way::kExisting ? interface + "/" + type : interface; }

@@ -7,6 +7,7 @@
 
 #include <re2/re2.h>
 
+#include "attach/advertisements.h"
 #include "attach/preparation.h"
 #include "attach/rdma.h"
 #include "attach/vf_settings.h"
@@ -374,6 +375,7 @@ Result<Prepared> prepare(Host& host, state::Store& store, const InterfaceSpec& s
     possible = spec.way == Way::kExisting ? prepare_existing(host, store, place.view, prepared)
                                           : NewPreparation(host, store, place, earlier, prepared).run();
   TRY(std::move(possible).context("{}", prepared.title()));
+  if (spec.way != Way::kExisting) prepared.before.without_advertisements = !without_advertisements(spec).empty();
   if (spec.way != Way::kExisting && spec.device.has_value())
     prepared.record.device = spec.device->to_string();
   else if (spec.way == Way::kMove)

@@ -144,6 +144,7 @@ doc::Value before_value(const Before& before) {
   put_prefixes(object, "addresses", before.addresses);
   put_routes(object, "routes", before.routes);
   put_number(object, "group", before.group);
+  put_flag(object, "withoutAdvertisements", before.without_advertisements);
   put_optional(object, "promisc", before.promiscuous);
   put_optional(object, "allmulti", before.all_multicast);
   put_optional(object, "txQueue", before.tx_queue);
@@ -211,6 +212,7 @@ Result<Before> before_of(const state::Attachment& record) {
   before.addresses = TRY(prefixes_in(object, "addresses"));
   before.routes = TRY(routes_in(object, "routes"));
   before.group = static_cast<uint32_t>(number_in(object, "group"));
+  before.without_advertisements = flag_in(object, "withoutAdvertisements");
   before.promiscuous = optional_flag(object, "promisc");
   before.all_multicast = optional_flag(object, "allmulti");
   before.tx_queue = optional_number(object, "txQueue");

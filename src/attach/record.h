@@ -62,6 +62,8 @@ struct Before {
   std::string vrf;                  // in which it is a port
   int vrf_table = 0;
   uint32_t group = 0;  // of the made interface
+  // Routers' advertisements were turned off (advertisements.h); false in records of earlier versions.
+  bool without_advertisements = false;
   std::vector<std::string> rdma;
   RdmaUndo rdma_undo = RdmaUndo::kNone;
   friend bool operator==(const Before&, const Before&) = default;

@@ -274,6 +274,19 @@ void FakeKernel::remove_link(const std::string& name) {
   auto lock = state_->look();
   if (FakeNetdev* netdev = state_->netdev_by_name(kInitialNs, name)) state_->remove_netdev(netdev->id);
 }
+void FakeKernel::advertise(const std::string& netns, const std::string& interface, const IpPrefix& prefix,
+                           const IpAddress& router) {
+  auto lock = state_->look();
+  const FakeNs* ns = state_->ns_by_name(netns);
+  FakeNetdev* netdev = ns == nullptr ? nullptr : state_->netdev_by_name(ns->id, interface);
+  if (netdev == nullptr || !netdev->link.up || netdev->link.mtu < kLeastIpv6Mtu || !state_->machine.ipv6) return;
+  const auto is_on = [&](const char* key) {
+    return state_->sysctl(ns->id, fmt::format("net/ipv6/conf/{}/{}", interface, key)) != "0";
+  };
+  if (!is_on("accept_ra")) return;
+  netdev->advertised_routes = {Route::default_by(router)};
+  if (is_on("autoconf")) netdev->advertised_addresses = {prefix};
+}
 void FakeKernel::put_file(const std::string& path, const std::string& content) {
   auto lock = state_->look();
   state_->files.put_file(path, content);

@@ -65,6 +65,9 @@ class FakeKernel : public Kernel {
   void hide_netns(const std::string& name);
   void end_hidden_netns();
   void remove_link(const std::string& name);  // in the initial namespace, as by hot-unplug
+  // A router's advertisement arrives at an interface in this namespace: it counts as far as the sysctls let it.
+  void advertise(const std::string& netns, const std::string& interface, const IpPrefix& prefix,
+                 const IpAddress& router);
   void put_file(const std::string& path, const std::string& content);
   void put_link(const std::string& path, const std::string& target);
   // The effect of running the executable at `path`; counts as one call, whatever it does.

@@ -89,7 +89,7 @@ class FakeLinks : public LinkPort {
       if (other != nullptr && other != netdev) return fail(system_error(EEXIST, what));
       TRY(check_mtu(*netdev, change, what));
       if (to != netdev->ns || name != netdev->link.name.value) state_->move_netdev(*netdev, to, name);
-      if (change.mtu) netdev->link.mtu = *change.mtu;
+      if (change.mtu) state_->set_mtu(*netdev, *change.mtu);
       if (change.mac) netdev->link.hw_address.assign(change.mac->bytes.begin(), change.mac->bytes.end());
       if (change.alias) netdev->link.alias = *change.alias;
       if (change.promiscuous) netdev->link.promiscuous = *change.promiscuous;
@@ -291,6 +291,19 @@ class FakeLinks : public LinkPort {
     });
   }
 
+  Result<Advertised> advertised() override {
+    auto lock = state_->look();
+    Advertised found;
+    for (const auto& [id, one] : state_->netdevs) {
+      if (one.ns != ns_) continue;
+      for (const IpPrefix& prefix : one.advertised_addresses) found.addresses.push_back({one.link.index, prefix});
+      for (Route route : one.advertised_routes) {
+        route.link = one.link.index;
+        found.routes.push_back(std::move(route));
+      }
+    }
+    return found;
+  }
   Result<std::vector<Rule>> rules() override {
     auto lock = state_->look();
     return state_->namespaces[ns_].rules;

@@ -51,6 +51,7 @@ struct FakeMachine {
   std::vector<std::string> other_links;  // further Ethernet interfaces of the host, without SR-IOV, up
   bool iommu = true;                     // a group per function
   bool rdma = true;                      // the kernel has RDMA netlink and rxe
+  bool ipv6 = true;
   RdmaNetnsMode rdma_mode = RdmaNetnsMode::kShared;
   std::set<std::string> loadable = {"vfio-pci", "rdma_rxe"};  // modules that modprobe can load
   std::set<std::string> missing_capabilities;

@@ -129,6 +129,16 @@ void FakeState::forget_sysctls(const FakeNetdev& leaving) {
                 [&](const auto& one) { return one.first.find(directory) != std::string::npos; });
 }
 
+// As addrconf_notify(): below the least MTU of IPv6 an interface loses its IPv6 settings, which begin anew above.
+void FakeState::set_mtu(FakeNetdev& netdev, int mtu) {
+  netdev.link.mtu = mtu;
+  if (mtu >= kLeastIpv6Mtu) return;
+  const std::string directory = fmt::format("net/ipv6/conf/{}/", netdev.link.name);
+  std::erase_if(namespaces[netdev.ns].sysctls, [&](const auto& one) { return one.first.starts_with(directory); });
+  netdev.advertised_addresses.clear();
+  netdev.advertised_routes.clear();
+}
+
 void FakeState::remove_netdev(NetdevId id) {
   FakeNetdev* found = netdev(id);
   if (found == nullptr) return;
@@ -160,6 +170,8 @@ void FakeState::move_netdev(FakeNetdev& moved, NsId to, const std::string& name)
     remove_rdma_on(moved.id);
     moved.link.up = false;
     moved.addresses.clear();
+    moved.advertised_addresses.clear();
+    moved.advertised_routes.clear();
     moved.routes.clear();
     moved.unrouted.clear();
     moved.master = 0;

@@ -12,6 +12,17 @@
 
 namespace railbed::os {
 
+std::string default_sysctl(const std::string& key) {
+  const bool of_ipv6 = key.starts_with("net/ipv6/conf/");
+  return of_ipv6 && (key.ends_with("/accept_ra") || key.ends_with("/autoconf")) ? "1" : "0";
+}
+
+std::string FakeState::sysctl(NsId ns, const std::string& key) {
+  const auto& all = namespaces[ns].sysctls;
+  const auto found = all.find(key);
+  return found == all.end() ? default_sysctl(key) : found->second;
+}
+
 FakeNs* FakeState::ns_by_name(const std::string& name) {
   for (auto& [id, ns] : namespaces)
     if (!ns.gone && id != kInitialNs && ns.name == name) return &ns;
@@ -226,12 +237,16 @@ class FakeNetnsPort : public NetnsPort {
     return value_of(TRY(inside(netns)), key, fmt::format("read /proc/sys/{} in {}", key, netns.path()));
   }
   using NetnsPort::set_sysctls;
-  Result<void> set_sysctls(const Netns& netns, const Sysctls& settings, size_t& at) override {
-    for (at = 0; at < settings.size(); ++at) TRY(check_key(settings[at].first));
-    for (at = 0; at < settings.size(); ++at) {
-      const auto& [key, value] = settings[at];
+  Result<void> set_sysctls(const Netns& netns, const Sysctls& settings, const Sysctls& if_there, size_t& at) override {
+    Sysctls all = settings;
+    all.insert(all.end(), if_there.begin(), if_there.end());
+    for (at = 0; at < all.size(); ++at) TRY(check_key(all[at].first));
+    for (at = 0; at < all.size(); ++at) {
+      const auto& [key, value] = all[at];
       auto now = sysctl(netns, key);
-      if (!now || *now != value) TRY(set_one(netns, key, value));
+      if (now.has_value() && *now == value) continue;
+      if (!now.has_value() && now.error().sys_errno == ENOENT && at >= settings.size()) continue;
+      TRY(set_one(netns, key, value));
     }
     return {};
   }
@@ -248,12 +263,9 @@ class FakeNetnsPort : public NetnsPort {
     if (key.starts_with("net/") && key.find("..") == std::string::npos) return {};
     return fail(Code::kInvalid, "sysctl {}: only keys below net/ belong to a network namespace", key);
   }
-  // A sysctl that nobody has set reads "0"; it is not stored.
   Result<std::string> value_of(NsId ns, const std::string& key, const std::string& what) {
     if (!is_there(ns, key)) return fail(system_error(ENOENT, what));
-    const auto& all = state_->namespaces[ns].sysctls;
-    auto found = all.find(key);
-    return found == all.end() ? "0" : found->second;
+    return state_->sysctl(ns, key);
   }
   Result<void> set_one(const Netns& netns, const std::string& key, const std::string& value) {
     std::string what = fmt::format("write \"{}\" to /proc/sys/{} in {}", value, key, netns.path());
@@ -261,7 +273,7 @@ class FakeNetnsPort : public NetnsPort {
       NsId ns = TRY(inside(netns));
       if (!is_there(ns, key)) return fail(system_error(ENOENT, what));
       state_->namespaces[ns].sysctls[key] = value;
-      if (value == "0") state_->namespaces[ns].sysctls.erase(key);
+      if (value == default_sysctl(key)) state_->namespaces[ns].sysctls.erase(key);
       return {};
     });
   }
@@ -277,13 +289,16 @@ class FakeNetnsPort : public NetnsPort {
       return fail(system_error(EINVAL, "setns " + netns.path()));
     return found->second;
   }
-  // The keys of an interface exist only while it does.
+  // The keys of an interface exist only while it does, those of IPv6 only from the least MTU on that IPv6 has.
   bool is_there(NsId ns, const std::string& key) {
+    if (key.starts_with("net/ipv6/") && !state_->machine.ipv6) return false;
     for (std::string_view prefix : {"net/ipv4/conf/", "net/ipv6/conf/", "net/ipv4/neigh/", "net/ipv6/neigh/"}) {
       if (!key.starts_with(prefix)) continue;
       std::string name = key.substr(prefix.size());
       name.resize(std::min(name.find('/'), name.size()));
-      return name == "all" || name == "default" || state_->netdev_by_name(ns, name) != nullptr;
+      if (name == "all" || name == "default") return true;
+      const FakeNetdev* netdev = state_->netdev_by_name(ns, name);
+      return netdev != nullptr && (!key.starts_with("net/ipv6/") || netdev->link.mtu >= kLeastIpv6Mtu);
     }
     return true;
   }

@@ -25,6 +25,7 @@ namespace railbed::os {
 using NetdevId = int;
 using NsId = int;
 inline constexpr NsId kInitialNs = 0;
+inline constexpr int kLeastIpv6Mtu = 1280;  // below, an interface has no IPv6
 
 struct FakeDevice {
   PciAddress address;
@@ -59,6 +60,8 @@ struct FakeNetdev {
   NetdevId master = 0;
   std::vector<IpPrefix> addresses;
   std::vector<Route> routes;  // routes through this interface
+  std::vector<IpPrefix> advertised_addresses;  // from routers' advertisements, as the routes
+  std::vector<Route> advertised_routes;
   // Networks whose own route, which the kernel adds with an address, was removed.
   std::vector<IpPrefix> unrouted;
 };
@@ -132,6 +135,7 @@ class FakeState {
   void add_pci_netdev(PciAddress address);
   void remove_netdev(NetdevId id);  // together with the interfaces on top of it
   void forget_sysctls(const FakeNetdev& leaving);
+  void set_mtu(FakeNetdev& netdev, int mtu);
   void move_netdev(FakeNetdev& netdev, NsId to, const std::string& name);
   void set_up(FakeNetdev& netdev, bool up);
   void update_carrier(FakeNetdev& netdev);
@@ -148,6 +152,7 @@ class FakeState {
   FakeNs* ns_by_name(const std::string& name);
   void reap_namespaces();  // ends namespaces that nothing holds
   int give_nsid(FakeNs& ns);
+  std::string sysctl(NsId ns, const std::string& key);
   void end_ns(FakeNs& ns);
 
   // --- RDMA (fake_rdma.cc)
@@ -215,6 +220,8 @@ class FakeState {
 };
 
 Guid guid_of(const MacAddress& mac);  // EUI-64 of the MAC
+// A sysctl that nobody has set has its default and is not stored.
+std::string default_sysctl(const std::string& key);
 std::unique_ptr<LinkPort> fake_links(std::shared_ptr<FakeState> state, NsId ns);
 std::unique_ptr<NetnsPort> fake_netns(std::shared_ptr<FakeState> state);
 Result<std::unique_ptr<RdmaPort>> fake_rdma(std::shared_ptr<FakeState> state, NsId ns);

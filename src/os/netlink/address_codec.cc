@@ -52,6 +52,20 @@ NetlinkRequest address_request(uint16_t type, uint16_t flags, const LinkAddress&
 
 }  // namespace
 
+bool is_advertised_address(const NetlinkMessage& message) {
+  const auto header = message.header<ifaddrmsg>();
+  if (message.type != RTM_NEWADDR || !header || header->ifa_family != AF_INET6) return false;
+  uint32_t flags = header->ifa_flags;
+  for (const Attribute& attribute : message.attributes_after(sizeof *header))
+    if (attribute.type == IFA_FLAGS) flags = attribute.u32().value_or(flags);
+  return (flags & IFA_F_PERMANENT) == 0;
+}
+
+bool is_advertised_route(const NetlinkMessage& message) {
+  const auto header = message.header<rtmsg>();
+  return message.type == RTM_NEWROUTE && header && header->rtm_protocol == RTPROT_RA;
+}
+
 NetlinkRequest encode_list_addresses() {
   NetlinkRequest request(RTM_GETADDR, NLM_F_DUMP);
   request.put_header(ifaddrmsg{});

@@ -17,6 +17,8 @@ NetlinkRequest encode_list_addresses();
 NetlinkRequest encode_add_address(const LinkAddress& address);
 NetlinkRequest encode_remove_address(const LinkAddress& address);
 std::optional<LinkAddress> decode_address(const NetlinkMessage& message);
+// Of IPv6, and not permanent: the kernel has it from a router's advertisement.
+bool is_advertised_address(const NetlinkMessage& message);
 
 enum class Tables : bool { kMain, kAll };
 NetlinkRequest encode_list_routes(IpFamily family, Tables which = Tables::kMain);
@@ -24,6 +26,8 @@ NetlinkRequest encode_add_route(const Route& route);
 NetlinkRequest encode_remove_route(const Route& route);
 // The unicast routes of the main table in one message, one per next hop.
 std::vector<Route> decode_routes(const NetlinkMessage& message);
+// Whether it is about a route that the kernel has from a router's advertisement.
+bool is_advertised_route(const NetlinkMessage& message);
 // The same for every table but "local".
 std::vector<Route> decode_all_routes(const NetlinkMessage& message);
 

@@ -30,6 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     NetlinkMessage message{type, bytes};
     decode_link(message);
     decode_address(message);
+    is_advertised_address(message);
+    is_advertised_route(message);
     decode_routes(message);
     decode_rule(message);
     decode_nsid(message);

@@ -56,6 +56,34 @@ TEST(AddressCodec, OfTwoAddressesTheLocalOneCounts) {
   EXPECT_EQ(decode_address(as_message(sample, RTM_NEWADDR))->prefix.to_string(), "10.0.0.1/32");
 }
 
+TEST(AddressCodec, AnIpv6AddressThatIsNotPermanentIsFromARouter) {
+  const auto address = [](uint8_t family, uint8_t header_flags, std::optional<uint32_t> flags) {
+    NetlinkRequest sample(RTM_NEWADDR, 0);
+    sample.put_header(
+        ifaddrmsg{.ifa_family = family, .ifa_prefixlen = 64, .ifa_flags = header_flags, .ifa_scope = 0, .ifa_index = 3});
+    if (flags.has_value()) sample.put_u32(IFA_FLAGS, *flags);
+    return as_message(sample, RTM_NEWADDR);
+  };
+  EXPECT_TRUE(is_advertised_address(address(AF_INET6, 0, std::nullopt)));
+  EXPECT_TRUE(is_advertised_address(address(AF_INET6, 0, IFA_F_MANAGETEMPADDR | IFA_F_NOPREFIXROUTE)));
+  EXPECT_FALSE(is_advertised_address(address(AF_INET6, IFA_F_PERMANENT, std::nullopt)));
+  EXPECT_FALSE(is_advertised_address(address(AF_INET6, IFA_F_PERMANENT, IFA_F_PERMANENT | IFA_F_NOPREFIXROUTE)));
+  EXPECT_FALSE(is_advertised_address(address(AF_INET, 0, std::nullopt)));
+  read_all_cuts(address(AF_INET6, 0, 0), is_advertised_address);
+}
+
+TEST(RouteCodec, OfARouterIsKnownByItsProtocol) {
+  for (const auto& [protocol, is] : {std::pair<uint8_t, bool>{RTPROT_RA, true}, {RTPROT_KERNEL, false}}) {
+    NetlinkRequest sample(RTM_NEWROUTE, 0);
+    rtmsg header{};
+    header.rtm_family = AF_INET6;
+    header.rtm_protocol = protocol;
+    sample.put_header(header);
+    EXPECT_EQ(is_advertised_route(as_message(sample, RTM_NEWROUTE)), is);
+    read_all_cuts(as_message(sample, RTM_NEWROUTE), is_advertised_route);
+  }
+}
+
 TEST(RouteCodec, GoesBothWays) {
   Route route{.destination = IpPrefix::parse("192.0.2.0/24").value(), .link = IfIndex{4}};
   route.gateway = IpAddress::parse("10.0.0.1").value();

@@ -126,6 +126,21 @@ class RealLinks : public LinkPort {
     return {};
   }
 
+  Result<Advertised> advertised() override {
+    Advertised found;
+    auto addresses = encode_list_addresses();
+    for (const NetlinkMessage& message : TRY(ask(addresses, [] { return "RTM_GETADDR"; })))
+      if (is_advertised_address(message))
+        if (auto address = decode_address(message)) found.addresses.push_back(*address);
+    auto routes = encode_list_routes(IpFamily::kV6);
+    auto messages = ask(routes, [] { return "RTM_GETROUTE"; });
+    if (!messages && (messages.error().code == Code::kUnsupported || messages.error().code == Code::kNotFound))
+      return found;
+    for (const NetlinkMessage& message : TRY(std::move(messages)))
+      if (is_advertised_route(message)) std::ranges::move(decode_routes(message), std::back_inserter(found.routes));
+    return found;
+  }
+
   Result<std::vector<Rule>> rules() override {
     std::vector<Rule> all;
     for (IpFamily family : {IpFamily::kV4, IpFamily::kV6}) {

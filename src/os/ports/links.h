@@ -189,6 +189,13 @@ class LinkPort {
   virtual Result<void> add_route(const Route& route) = 0;
   virtual Result<void> remove_route(const Route& route) = 0;
   virtual Result<std::vector<Route>> all_routes() = 0;  // of every table but "local"
+  // What the kernel has made of routers' advertisements: IPv6 addresses that are not permanent, and routes of the main
+  // table.
+  struct Advertised {
+    std::vector<LinkAddress> addresses;
+    std::vector<Route> routes;
+  };
+  virtual Result<Advertised> advertised() = 0;
   // Rules with a source, of both families; others are left out.
   virtual Result<std::vector<Rule>> rules() = 0;
   virtual Result<void> add_rule(const Rule& rule) = 0;     // Conflict when it exists

@@ -262,16 +262,21 @@ class RealNetns : public NetnsPort {
   }
 
   using NetnsPort::set_sysctls;
-  Result<void> set_sysctls(const Netns& netns, const Sysctls& settings, size_t& at) override {
-    if (settings.empty()) return {};
-    for (at = 0; at < settings.size(); ++at) TRY(check_key(settings[at].first));
+  Result<void> set_sysctls(const Netns& netns, const Sysctls& settings, const Sysctls& if_there, size_t& at) override {
+    Sysctls all = settings;
+    all.insert(all.end(), if_there.begin(), if_there.end());
+    if (all.empty()) return {};
+    for (at = 0; at < all.size(); ++at) TRY(check_key(all[at].first));
     int failure = 0;
     TRY(run_inside(netns, [&] {
-      for (at = 0; at < settings.size(); ++at)
-        if (failure = set_text(kSysctls + settings[at].first, settings[at].second); failure != 0) return;
+      for (at = 0; at < all.size(); ++at) {
+        failure = set_text(kSysctls + all[at].first, all[at].second);
+        if (failure == ENOENT && at >= settings.size()) failure = 0;
+        if (failure != 0) return;
+      }
     }));
     if (failure == 0) return {};
-    const auto& [key, value] = settings[at];
+    const auto& [key, value] = all[at];
     return fail(system_error(failure, fmt::format("write \"{}\" to {}{} in {}", value, kSysctls, key, netns.path())));
   }
 

@@ -116,12 +116,14 @@ class NetnsPort {
 
   // A sysctl of the namespace, e.g. "net/ipv4/conf/net1/arp_notify", without the newline.
   virtual Result<std::string> sysctl(const Netns& netns, const std::string& key) = 0;
-  // Writes the settings that differ, in their order, from one thread that enters the namespace once. After a failure
-  // `at` is the index of the setting that failed.
-  virtual Result<void> set_sysctls(const Netns& netns, const Sysctls& settings, size_t& at) = 0;
+  // Writes the settings that differ, in their order, from one thread that enters the namespace once; after them those of
+  // `if_there`, whose keys need not exist. After a failure `at` is the index of the setting that failed, counted through
+  // both.
+  virtual Result<void> set_sysctls(const Netns& netns, const Sysctls& settings, const Sysctls& if_there,
+                                   size_t& at) = 0;
   Result<void> set_sysctls(const Netns& netns, const Sysctls& settings) {
     size_t at = 0;
-    return set_sysctls(netns, settings, at);
+    return set_sysctls(netns, settings, {}, at);
   }
   Result<void> set_sysctl(const Netns& netns, const std::string& key, const std::string& value) {
     return set_sysctls(netns, {{key, value}});

@@ -48,6 +48,9 @@ class RecordedLinkPort : public LinkPort {
   Result<void> add_route(const Route&) override { return read_only("RTM_NEWROUTE"); }
   Result<void> remove_route(const Route&) override { return read_only("RTM_DELROUTE"); }
   Result<std::vector<Route>> all_routes() override { return routes(); }
+  Result<Advertised> advertised() override {
+    return fail(Code::kUnsupported, "a recording does not say which addresses routers have advertised");
+  }
   Result<std::vector<Rule>> rules() override { return std::vector<Rule>{}; }
   Result<void> add_rule(const Rule&) override { return read_only("RTM_NEWRULE"); }
   Result<void> remove_rule(const Rule&) override { return read_only("RTM_DELRULE"); }
@@ -127,7 +130,7 @@ class RecordedNetns : public NetnsPort {
   Result<std::unique_ptr<LinkPort>> links(const Netns&) override { return read_only("network namespace"); }
   Result<std::unique_ptr<RdmaPort>> rdma(const Netns&) override { return read_only("network namespace"); }
   Result<std::string> sysctl(const Netns&, const std::string&) override { return read_only("sysctl"); }
-  Result<void> set_sysctls(const Netns&, const Sysctls&, size_t&) override { return read_only("sysctl"); }
+  Result<void> set_sysctls(const Netns&, const Sysctls&, const Sysctls&, size_t&) override { return read_only("sysctl"); }
 };
 
 class RecordedUevents : public UeventPort {
