@@ -118,7 +118,8 @@ TEST_F(AdvertisementsTest, AreOffBeforeALeaseIsAskedFor) {
 }
 
 TEST_F(AdvertisementsTest, StayOnWhereTheNetworkAssignsNoAddresses) {
-  for (const char* plugin : {R"({"type":"macvlan","master":"eth8"})", R"({"type":"macvlan","master":"eth8","ipam":{}})"}) {
+  for (const char* plugin :
+       {R"({"type":"macvlan","master":"eth8"})", R"({"type":"macvlan","master":"eth8","ipam":{}})"}) {
     ASSERT_EQ(attach(wanted("net1", {plugin})), "");
     EXPECT_EQ(setting("accept_ra"), "1");
     EXPECT_EQ(setting("autoconf"), "1");
@@ -197,9 +198,10 @@ TEST_F(NoIpv6Test, IsNoReasonToFail) {
 
 TEST_F(AdvertisementsTest, ARefusedSettingUndoesTheInterface) {
   kernel_.fail_when("sysctl net/ipv6/conf/net1/accept_ra 0", EACCES);
-  EXPECT_EQ(attach(wanted("net1", {fmt::format(R"({{"type":"macvlan","master":"eth8",{}}})", kIpam)})),
-            "pod a/b@c1: interface net1 (network default/net1): write \"0\" to /proc/sys/net/ipv6/conf/net1/accept_ra in "
-            "/run/netns/pod: EACCES (Permission denied)");
+  EXPECT_EQ(
+      attach(wanted("net1", {fmt::format(R"({{"type":"macvlan","master":"eth8",{}}})", kIpam)})),
+      "pod a/b@c1: interface net1 (network default/net1): write \"0\" to /proc/sys/net/ipv6/conf/net1/accept_ra in "
+      "/run/netns/pod: EACCES (Permission denied)");
   EXPECT_TRUE(store_->attachments()->empty());
 }
 
