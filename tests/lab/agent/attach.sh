@@ -36,6 +36,6 @@ case $verb in
   inside)
     ip netns exec "$1" sh -c 'ip -d link show; ip addr show; ip route show table all; ip -6 route show table all; ip rule' |
       grep -v ' lo:\| lo ' | sed -E 's/^[0-9]+: //; s/@if[0-9]+/@if/g; s/(valid_lft|preferred_lft) [0-9a-z]+( |$)//g; s/ether [0-9a-f:]+ /ether MAC /; s/fe80::[0-9a-f:]+/fe80::X/g; s/ (state|qlen) [A-Z0-9]+//g; s/link-netnsid [0-9]+//; s/numtxqueues.*//; s/ (nodad|tentative|proto kernel_ll|proto kernel|proto static|mode DEFAULT)//g; s/ group [a-z0-9]+//; s/,?(LOWER_UP|NO-CARRIER),?//g' |
-      grep -v 'ff00::/8\|fe80::/64\|fe80::X\|expires\|^local f[de]\|^ *alias ' | sed 's/ *$//' | sort -u
+      grep -v 'ff00::/8\|fe80::/64\|fe80::X\|expires\|^local f[de]\|^ *alias ' | sed 's/ *$//' | grep . | sort -u
     ;;
 esac
