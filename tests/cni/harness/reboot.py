@@ -124,6 +124,32 @@ class Reboot:
             self.expect("eth0" not in machine.see(pod)["links"], f"eth0 is left in {pod}")
         self.told("after the advice for a damaged state, a running pod keeps its address for itself")
 
+    def rolled_back_state(self):
+        """The state is what it was before one pod went and another one came."""
+        for pod in (POD, OTHER):
+            machine.run("ip", "netns", "add", pod, check=False)
+        self.ask("ADD", META, POD)
+        self.side.end_agent(signal.SIGKILL)
+        before = {path: path.read_bytes() for path in STATE.glob("state.db*")}
+        self.side.start_agent()
+        self.ask("DEL", META, POD)
+        machine.del_netns(POD)
+        self.ask("ADD", META, OTHER)
+        self.side.end_agent(signal.SIGKILL)
+        for path in STATE.glob("state.db*"):
+            path.unlink()
+        for path, data in before.items():
+            path.write_bytes(data)
+        self.side.start_agent()
+        self.ask("DEL", META, OTHER)
+        left = [one for one in machine.reserved_addresses() if OTHER in (machine.HOST_LOCAL / one).read_text()]
+        self.expect(not left, f"left of {OTHER}: {left}")
+        self.expect(f"DEL {OTHER}" in CALLS.read_text().split("\n")[-2], f"calls: {CALLS.read_text()}")
+        done = subprocess.run([self.side.program, "gc", "--yes"], capture_output=True, text=True)
+        self.expect(done.returncode == 0, f"gc: {done.stdout}{done.stderr}")
+        self.expect(not machine.reserved_addresses() and not self.files(), f"left: {machine.reserved_addresses()}, {self.files()}")
+        self.told("after a state that was rolled back, DEL and gc release what pods of before and afterwards had")
+
 
 def main(report, sides, options, folder):
     side = sides[-1]
@@ -138,7 +164,7 @@ def main(report, sides, options, folder):
         tests.boot(1)
         shutil.rmtree(STATE, ignore_errors=True)
         side.start_agent()
-        for step in (tests.a_del_after_the_boot, tests.gc_after_the_boot, tests.lost_state):
+        for step in (tests.a_del_after_the_boot, tests.gc_after_the_boot, tests.lost_state, tests.rolled_back_state):
             step()
     finally:
         if side.agent.poll() is None:
