@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import time
 
 import machine
 
@@ -49,10 +50,17 @@ class Reboot:
             self.wrong.append(text)
 
     def ask(self, command, conf, pod, netns=None):
-        done = self.side.raw(conf["type"], json.dumps(conf), {
+        """As a runtime, which tries again after code 11: after a lost state all namespaces are looked into first."""
+        environment = {
             "CNI_COMMAND": command, "CNI_CONTAINERID": pod, "CNI_NETNS": machine.netns_path(pod) if netns is None else netns,
             "CNI_IFNAME": "eth0", "CNI_PATH": self.side.folder,
-            "CNI_ARGS": f"IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME={pod}"})
+            "CNI_ARGS": f"IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME={pod}"}
+        end = time.monotonic() + 20
+        while True:
+            done = self.side.raw(conf["type"], json.dumps(conf), environment)
+            if command != "ADD" or '"code": 11' not in done.stdout or time.monotonic() > end:
+                break
+            time.sleep(0.1)
         self.expect(done.returncode == 0, f"{command} {pod}: {done.stdout.strip()}")
         return json.loads(done.stdout) if done.returncode == 0 and command == "ADD" else None
 
