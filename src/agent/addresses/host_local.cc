@@ -44,6 +44,12 @@ std::string container_of(const ipam::Owner& owner) {
   return sandbox.container.empty() ? sandbox.pod : sandbox.container;
 }
 
+// Whether that owner's lease goes with the file.
+bool is_file_of(const HostLocal::Holder& file, const ipam::Owner& owner) {
+  return owner != owner_of(file) && container_of(owner) == file.container_id &&
+         (file.ifname.empty() || owner.interface == file.ifname);
+}
+
 std::string parent(const std::string& path) {
   return path.substr(0, path.rfind('/'));
 }
@@ -305,10 +311,11 @@ Result<void> HostLocal::release_those(Engine::Turn& turn, const std::string& dir
   for (const auto& [address, holder] : seen_[directory].files)
     if (theirs(holder)) found.push_back(holder);
   for (const Holder& one : found) {
-    // A file with a lease of ours is removed together with the lease, not here.
-    if (turn.addresses().holder(pool, one.address) != owner_of(one)) continue;
+    const std::optional<ipam::Owner> leased = turn.addresses().holder(pool, one.address);
+    if (leased.has_value() && is_file_of(one, *leased)) continue;  // it is removed together with the lease
     TRY(disk_.remove(path_of(directory, one.address)));
-    turn.addresses().give_back(pool, one.address);
+    // A state that was rolled back may have a lease of a pod that had the address before.
+    if (leased == owner_of(one)) turn.addresses().give_back(pool, one.address);
     seen_[directory].files.erase(one.address);
   }
   if (!found.empty()) remember(directory);

@@ -203,6 +203,28 @@ TEST(HostLocal, AFileThatChangesHandsIsTheNewOnes) {
     EXPECT_EQ(rig.allocate({fmt::format("default/c@{}", next), "net1"}, config), next);
 }
 
+// A state that was rolled back has the lease of a pod that went, and the file is of the one that came afterwards.
+TEST(HostLocal, AFileIsReleasedBesideAnOldLease) {
+  HostLocalRig rig;
+  const api::IpamConfig config = config_with({"10.0.0.0/29"});
+  ASSERT_EQ(rig.allocate({"default/a@c1", "net1"}, config), "10.0.0.1/29");
+  rig.disk.put(kDir + "/10.0.0.1", "c2\r\nnet1");
+  {
+    Engine::Turn turn = rig.turn();
+    ASSERT_TRUE(rig.host_local->release_container(turn, "c1").has_value());
+    EXPECT_TRUE(rig.disk.files().contains(kDir + "/10.0.0.1")) << "it is not of c1";
+    ASSERT_TRUE(rig.host_local->release_container(turn, "c2").has_value());
+    EXPECT_FALSE(rig.disk.files().contains(kDir + "/10.0.0.1"));
+  }
+  EXPECT_EQ(rig.allocate({"default/b@c3", "net1"}, config), "10.0.0.2/29") << "the lease is still there";
+  {
+    Engine::Turn turn = rig.turn();
+    ASSERT_TRUE(rig.host_local->release(turn, {{"default/a@c1", "net1"}}).has_value());
+  }
+  for (const char* next : {"10.0.0.1/29", "10.0.0.3/29"})
+    EXPECT_EQ(rig.allocate({fmt::format("default/c@{}", next), "net1"}, config), next);
+}
+
 TEST(HostLocal, RefusesPathsThatLeadElsewhere) {
   HostLocalRig rig;
   Engine::Turn turn = rig.turn();

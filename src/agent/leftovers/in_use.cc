@@ -6,6 +6,8 @@
 #include <map>
 #include <sstream>
 
+#include "attach/namespaces.h"
+
 namespace railbed::agent {
 namespace {
 
@@ -91,6 +93,19 @@ void tell(ipam::Allocator& addresses, const std::set<NodeAddress>& set_aside) {
   addresses.set_in_use(std::move(in_use));
 }
 
+// Addresses with the namespaces of the pods that have leases of them. Another namespace that has the address, too, is
+// of a pod that a state which was rolled back does not know.
+using Leased = std::set<std::pair<IpAddress, uint64_t>>;
+Result<Leased> leased_in(state::Store& store) {
+  std::multimap<std::string, uint64_t> namespaces;
+  for (const state::Attachment& record : TRY(store.attachments()))
+    if (const auto who = attach::netns_ref_of(record).identity) namespaces.emplace(record.pod, who->number);
+  Leased leased;
+  for (const state::AddressLease& lease : TRY(store.all_leases()))
+    for (auto [at, end] = namespaces.equal_range(lease.pod); at != end; ++at) leased.emplace(lease.address, at->second);
+  return leased;
+}
+
 }  // namespace
 
 Result<std::optional<std::set<uint64_t>>> namespaces_of_before(state::Store& store) {
@@ -135,11 +150,10 @@ Result<void> release_in_use(Engine::Turn& turn, const std::string& path, const s
 Result<void> InUse::find() {
   NodeAddresses found = TRY(node_addresses(engine_.kernel()));
   Engine::Turn turn = TRY(engine_.turn(kTurnWait));
-  std::set<IpAddress> leased;
-  for (const state::AddressLease& lease : TRY(turn.store().all_leases())) leased.insert(lease.address);
+  const Leased leased = TRY(leased_in(turn.store()));
   auto transaction = TRY(state::Transaction::begin(turn.store()));
   for (const NodeAddress& one : found.all)
-    if (!leased.contains(one.address)) TRY(turn.store().put_note(key_of(one), text_of(one)));
+    if (!leased.contains({one.address, one.namespace_number})) TRY(turn.store().put_note(key_of(one), text_of(one)));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   TRY(turn.store().put_note(kNamespaces, fmt::format("{}", fmt::join(found.namespaces, " "))));
   TRY(turn.store().put_note(kLooked, std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now).count())));

@@ -117,6 +117,27 @@ TEST_F(InUseTest, WhatHasALeaseIsNotSetAside) {
   EXPECT_EQ(add("c2"), "10.0.0.1/29");
 }
 
+// A state that was rolled back has a pod that went, and not the one that got its address afterwards.
+TEST_F(InUseTest, AnAddressWithALeaseOfAnotherPodIsSetAside) {
+  EXPECT_EQ(add("c1"), "10.0.0.1/29");
+  const auto records = store->attachments();
+  const auto leases = store->all_leases();
+  ASSERT_TRUE(ask(cni::Command::kDel, "c1").has_value());
+  kernel.vanish_netns("c1");
+  EXPECT_EQ(add("c2"), "10.0.0.1/29");
+  lose_state();
+  for (const state::Attachment& record : *records) ASSERT_TRUE(store->put_attachment(record));
+  for (const state::AddressLease& lease : *leases) ASSERT_TRUE(store->put_lease(lease));
+  ASSERT_EQ(look(in_use), 1u);
+  EXPECT_EQ(add("c3"), "10.0.0.2/29");
+
+  ASSERT_TRUE(ask(cni::Command::kDel, "c1").has_value());
+  EXPECT_EQ(add("c4"), "10.0.0.3/29");
+  kernel.vanish_netns("c2");
+  ASSERT_TRUE(in_use.refresh().has_value());
+  EXPECT_EQ(add("c5"), "10.0.0.1/29");
+}
+
 TEST_F(InUseTest, NoAddressIsGivenOutUntilAllNamespacesCouldBeLookedAt) {
   EXPECT_EQ(add("c1"), "10.0.0.1/29");
   lose_state();

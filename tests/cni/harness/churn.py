@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pods that live and die while everything around them fails: the agent is killed, ended, stopped and run out of space, clients
-vanish in the middle of a request, namespaces go before their DEL, or lose their name while the pod lives, and some DELs never
-come. Afterwards nothing may be lost, left or there twice.
+vanish in the middle of a request, namespaces go before their DEL, or lose their name while the pod lives, some DELs never
+come, and the state is rolled back to what it was seconds before. Afterwards nothing may be lost, left or there twice.
 
 A life is what a runtime does with a pod: ADD, sometimes CHECK, DEL until it succeeds. What is said by an ADD that succeeded is
 compared with what all others that still live were told. `tests/cni/run churn --seconds N --seed N`; bench/churn.sh runs it for half an hour.
@@ -25,13 +25,16 @@ EXTRA = 3  # macvlan networks of an annotated pod
 RECORDS = pathlib.Path("/var/lib/railbed/records")
 PENDING = pathlib.Path("/var/lib/railbed/pending-del")
 MANIFESTS = pathlib.Path("/etc/railbed/churn.json")
-STATE = "/run/railbed/state.db"
+STATES = pathlib.Path("/run/railbed")
+STATE = STATES / "state.db"
 VERSION = "1.0.0"
 END_MS = 2000  # of an agent that was told to end; what takes longer is noted
 END_MOST_MS = 15000  # other work on a small machine is no fault of the agent
-REASONS = ("no railbed agent answers", "went away before it answered", "is stopping", "No space left on device", "disk is full")  # that a fault has
+REASONS = ("no railbed agent answers", "went away before it answered", "is stopping", "No space left on device", "disk is full",
+           "namespaces of this machine are being looked into")  # that a fault has
+FORGOTTEN = ("nothing is known of it", "has no network that railbed attached")  # of CHECK, after a state was rolled back
 PATIENCE_S = 150  # of a runtime whose DEL fails
-LONG_S = 120  # from here on some DELs never come: the agent releases a minute after the namespace ended, and the end waits for that
+LONG_S = 120  # from here on some DELs never come and states are rolled back: the agent releases a minute after the namespace ended, and the end waits for that
 RELEASED_S = 120
 
 
@@ -73,6 +76,9 @@ class Ledger:
         self.wrong = []
         self.counts = collections.Counter()
         self.fault_until = 0.0
+        self.rolled_back = 0.0  # when the state was, last
+        self.devices = 0  # pods that have one
+        self.devices_wait = False
 
     def count(self, what):
         with self.lock:
@@ -89,6 +95,20 @@ class Ledger:
 
     def may_fail(self, begun, text):
         return begun < self.fault_until and any(reason in text for reason in REASONS)
+
+    def may_have_device(self):
+        """A pod that may must say when its device is home: drop_device()."""
+        with self.lock:
+            self.devices += not self.devices_wait
+            return not self.devices_wait
+
+    def drop_device(self):
+        with self.lock:
+            self.devices -= 1
+
+    def hold_devices(self, wait):
+        with self.lock:
+            self.devices_wait = wait
 
     def took(self, addresses, pod):
         with self.lock:
@@ -116,17 +136,20 @@ class Life(threading.Thread):
         while not self.ending.is_set():
             turn += 1
             pod = f"churn{self.number}x{turn}"
+            self.has_device = False
             try:
                 self.live(pod)
             except (RuntimeError, OSError) as error:
                 self.ledger.blame(f"{pod}: {error!r}")
             finally:
                 machine.del_netns(pod)
+                if self.has_device:
+                    self.ledger.drop_device()
 
     def kind(self):
         kinds = [(MACVLAN, "net1", False), (META, "eth0", False), (META, "eth0", True)]
-        if self.number < DEVICES:
-            kinds.append((device(self.number), "net1", False))
+        if self.number < DEVICES and self.rng.randrange(len(kinds) + 1) == 0 and self.ledger.may_have_device():
+            return device(self.number), "net1", False
         return self.rng.choice(kinds)
 
     def call(self, verb, pod, kind, killed_after_s=None):
@@ -154,6 +177,7 @@ class Life(threading.Thread):
 
     def live(self, pod):
         kind = self.kind()
+        self.has_device = kind[0]["type"] == "host-device"
         machine.run("ip", "netns", "add", pod)
         begun = time.monotonic()
         vanishes = self.rng.random() < 0.15
@@ -196,6 +220,7 @@ class Life(threading.Thread):
         self.detach(pod, kind)
 
     def attached(self, pod, kind, result):
+        added = time.monotonic()
         self.ledger.count("pods attached")
         self.ledger.took([one["address"] for one in result.get("ips", [])], pod)
         links = machine.see(pod)["links"]
@@ -210,7 +235,8 @@ class Life(threading.Thread):
         if self.rng.random() < 0.2:
             begun = time.monotonic()
             answer = self.call("CHECK", pod, ({**kind[0], "prevResult": result}, *kind[1:]))
-            if answer and answer[0] != 0 and not self.ledger.may_fail(begun, answer[1]):
+            forgotten = added < self.ledger.rolled_back and any(reason in (answer or ("", ""))[1] for reason in FORGOTTEN)
+            if answer and answer[0] != 0 and not forgotten and not self.ledger.may_fail(begun, answer[1]):
                 self.ledger.blame(f"CHECK of {pod} failed without a fault that explains it: {answer[1]}")
 
     def detach(self, pod, kind):
@@ -242,14 +268,17 @@ class Life(threading.Thread):
 class Faults:
     """One after another, at random; each is over when its function returns."""
 
-    def __init__(self, side, ledger, rng):
-        self.side, self.ledger, self.rng = side, ledger, rng
+    def __init__(self, side, ledger, rng, rolls_back):
+        self.side, self.ledger, self.rng, self.rolls_back = side, ledger, rng, rolls_back
         self.end_ms = []
         self.slow_ends = []
 
     def one(self):
-        name, fault = self.rng.choice((("kills of the agent", self.kill), ("ends of the agent", self.end), ("ends of the agent", self.end),
-                                       ("times without space", self.full_disk), ("stops of the agent", self.stop)))
+        kinds = [("kills of the agent", self.kill), ("ends of the agent", self.end), ("ends of the agent", self.end),
+                 ("times without space", self.full_disk), ("stops of the agent", self.stop)]
+        if self.rolls_back:
+            kinds.append(("states that were rolled back", self.roll_back))
+        name, fault = self.rng.choice(kinds)
         self.ledger.count(name)
         fault()
 
@@ -263,11 +292,32 @@ class Faults:
             time.sleep(0.01)
         self.ledger.fault(3)  # an ADD that the agent before had begun
 
-    def kill(self):
+    def kill(self, meanwhile=lambda: None):
         self.ledger.fault(30)
         self.side.agent.kill()
         self.side.agent.wait()
+        self.kept = meanwhile()
         self.back()
+
+    def roll_back(self):
+        """As a disk that lost its last writes, or a copy that was put back. Not while a pod has a device: a DEL that knows nothing of it
+        cannot bring it home, and a veth, which our devices are, ends with the pod's namespace."""
+        self.ledger.hold_devices(True)
+        try:
+            if settle(lambda: self.ledger.devices, 30):
+                return
+            self.kill(lambda: [(path, path.read_bytes()) for path in STATES.glob("state.db*")])
+            time.sleep(1 + 3 * self.rng.random())
+            self.kill(self.put_back)
+        finally:
+            self.ledger.hold_devices(False)
+
+    def put_back(self):
+        for path in STATES.glob("state.db*"):
+            path.unlink()
+        for path, data in self.kept:
+            path.write_bytes(data)
+        self.ledger.rolled_back = time.monotonic()
 
     def end(self):
         self.ledger.fault(30)
@@ -344,6 +394,9 @@ def leftovers(side, parents, no_dels):
     wrong = [f"{path.name} is still to be detached: {path.read_bytes()[:300]}; the agent's log: {side.log_tail(6)}"
              for path in settle(lambda: list(PENDING.glob("*")), 60)]
     settle(lambda: rows("attachment"), RELEASED_S if no_dels else 0)
+    if no_dels:  # host-local's files of a pod that a state which was rolled back does not know, and whose DEL never came
+        done = subprocess.run([side.program, "gc", "--yes"], capture_output=True, text=True)
+        wrong += [f"gc: {done.stdout}{done.stderr}"] if done.returncode != 0 else []
     expected = {"lo", "churn0", *parents, *(f"{name}p" for name in parents)}
     wrong += [f"{name} is left on the host" for name in settle(lambda: sorted(set(machine.see()["links"]) - expected), 60)]
     wrong += [f"{name} is gone from the host" for name in sorted(expected - {"churn0"} - set(machine.see()["links"]))]
@@ -361,7 +414,7 @@ def leftovers(side, parents, no_dels):
 def churn(side, ledger, options):
     ending = threading.Event()
     lives = [Life(side, number, ledger, ending, options.seed, options.seconds >= LONG_S) for number in range(LIVES)]
-    faults = Faults(side, ledger, random.Random(options.seed))
+    faults = Faults(side, ledger, random.Random(options.seed), options.seconds >= LONG_S)
     for life in lives:
         life.start()
     end = time.monotonic() + options.seconds

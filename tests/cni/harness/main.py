@@ -7,10 +7,11 @@ import sys
 import time
 import traceback
 
+import handles
 from report import Report
 from sides import Railbed, Reference
 
-PARTS = ("conformance", "differential", "races", "hostile", "telling", "switching", "reboot", "churn")
+PARTS = ("conformance", "differential", "races", "hostile", "telling", "switching", "reboot", "upgrade", "churn")
 BENCHES = ("bench", "bench_first")  # by name only: bench/cni.sh, bench/first_answer.sh
 
 
@@ -62,6 +63,9 @@ def main():
                 importlib.import_module(part).main(report, sides, chosen, folder)
             except Exception as error:  # a part that breaks must not hide the others
                 report.fail(f"{part}: the harness broke: {error}", traceback.format_exc().split("\n")[-12:])
+            for side in sides:
+                if side.name == "railbed" and (open_handles := handles.left(side.agent.pid)):
+                    report.fail(f"{part}: the agent at rest keeps namespaces of pods alive", open_handles)
             report.note(f"{part}: {time.monotonic() - start:.1f} s")
     finally:
         for side in sides:

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import time
 
 import machine
 
@@ -49,10 +50,17 @@ class Reboot:
             self.wrong.append(text)
 
     def ask(self, command, conf, pod, netns=None):
-        done = self.side.raw(conf["type"], json.dumps(conf), {
+        """As a runtime, which tries again after code 11: after a lost state all namespaces are looked into first."""
+        environment = {
             "CNI_COMMAND": command, "CNI_CONTAINERID": pod, "CNI_NETNS": machine.netns_path(pod) if netns is None else netns,
             "CNI_IFNAME": "eth0", "CNI_PATH": self.side.folder,
-            "CNI_ARGS": f"IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME={pod}"})
+            "CNI_ARGS": f"IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME={pod}"}
+        end = time.monotonic() + 20
+        while True:
+            done = self.side.raw(conf["type"], json.dumps(conf), environment)
+            if command != "ADD" or '"code": 11' not in done.stdout or time.monotonic() > end:
+                break
+            time.sleep(0.1)
         self.expect(done.returncode == 0, f"{command} {pod}: {done.stdout.strip()}")
         return json.loads(done.stdout) if done.returncode == 0 and command == "ADD" else None
 
@@ -124,6 +132,32 @@ class Reboot:
             self.expect("eth0" not in machine.see(pod)["links"], f"eth0 is left in {pod}")
         self.told("after the advice for a damaged state, a running pod keeps its address for itself")
 
+    def rolled_back_state(self):
+        """The state is what it was before one pod went and another one came."""
+        for pod in (POD, OTHER):
+            machine.run("ip", "netns", "add", pod, check=False)
+        self.ask("ADD", META, POD)
+        self.side.end_agent(signal.SIGKILL)
+        before = {path: path.read_bytes() for path in STATE.glob("state.db*")}
+        self.side.start_agent()
+        self.ask("DEL", META, POD)
+        machine.del_netns(POD)
+        self.ask("ADD", META, OTHER)
+        self.side.end_agent(signal.SIGKILL)
+        for path in STATE.glob("state.db*"):
+            path.unlink()
+        for path, data in before.items():
+            path.write_bytes(data)
+        self.side.start_agent()
+        self.ask("DEL", META, OTHER)
+        left = [one for one in machine.reserved_addresses() if OTHER in (machine.HOST_LOCAL / one).read_text()]
+        self.expect(not left, f"left of {OTHER}: {left}")
+        self.expect(f"DEL {OTHER}" in CALLS.read_text().split("\n")[-2], f"calls: {CALLS.read_text()}")
+        done = subprocess.run([self.side.program, "gc", "--yes"], capture_output=True, text=True)
+        self.expect(done.returncode == 0, f"gc: {done.stdout}{done.stderr}")
+        self.expect(not machine.reserved_addresses() and not self.files(), f"left: {machine.reserved_addresses()}, {self.files()}")
+        self.told("after a state that was rolled back, DEL and gc release what pods of before and afterwards had")
+
 
 def main(report, sides, options, folder):
     side = sides[-1]
@@ -138,7 +172,7 @@ def main(report, sides, options, folder):
         tests.boot(1)
         shutil.rmtree(STATE, ignore_errors=True)
         side.start_agent()
-        for step in (tests.a_del_after_the_boot, tests.gc_after_the_boot, tests.lost_state):
+        for step in (tests.a_del_after_the_boot, tests.gc_after_the_boot, tests.lost_state, tests.rolled_back_state):
             step()
     finally:
         if side.agent.poll() is None:
