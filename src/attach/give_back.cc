@@ -88,7 +88,11 @@ class GiveBack {
       if (TRY(has_next_holder(record))) return Back::kDone;
       if (TRY(may_be_in_use(record, before))) return Back::kOrphan;
       if (waited_ && TRY(has_next_holder(record))) return Back::kDone;
-      TRY(bring_device(record, before));
+      Result<void> brought = bring_device(record, before);
+      // The pod's namespace has ended, and the device has not come: it may be in another one.
+      if (!brought.has_value() && brought.error().code == Code::kTimeout && netns_ == nullptr && !host_.turn_is_lost())
+        if (TRY(is_found_elsewhere(before))) return Back::kOrphan;
+      TRY(std::move(brought));
     }
     return Back::kDone;
   }
@@ -149,6 +153,13 @@ class GiveBack {
     if (!before.nsid.has_value() || (netns_ == nullptr && !was_hidden) || TRY(is_gone(before))) return false;
     bool may_hide = TRY(has_its_peer_here(before));
     if (!may_hide && netns_ != nullptr) may_hide = TRY(host_.kernel().netns().knows_others(*netns_));
+    if (TRY(is_found_elsewhere(before))) return true;
+    if (may_hide) before.orphaned_by = OrphanedBy::kHidden;
+    return may_hide;
+  }
+
+  // What is found belongs to that namespace from then on.
+  Result<bool> is_found_elsewhere(Before& before) {
     waited_ = true;
     Result<std::optional<NetnsRef>> where = std::nullopt;
     TRY(host_.aside(Aside::kWait, [&]() -> Result<void> {
@@ -157,12 +168,10 @@ class GiveBack {
     }));
     const std::optional<NetnsRef> there =
         TRY(std::move(where).context("looking for {} in other network namespaces", before.name));
-    if (!there.has_value() && !may_hide) return false;
+    if (!there.has_value()) return false;
     before.orphaned_by = OrphanedBy::kHidden;
-    if (there.has_value()) {
-      before.netns = there->identity;
-      before.nsid = there->nsid;
-    }
+    before.netns = there->identity;
+    before.nsid = there->nsid;
     return true;
   }
 

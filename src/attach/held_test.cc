@@ -199,6 +199,20 @@ TEST_F(HeldTest, AVfInAHiddenNamespaceIsAnOrphanUntilThatEnds) {
   expect_vf_at_home();
 }
 
+// Its device does not come back with the pod's namespace.
+TEST_F(HeldTest, AVfIsAnOrphanAlsoIfThePodsNamespaceHasEndedBefore) {
+  ASSERT_EQ(attach(vf_network()), "");
+  hide("pod", "net1", "inner", "x");
+  end("pod");
+  EXPECT_EQ(detach().orphaned, 1);
+  EXPECT_TRUE(is_held());
+  EXPECT_FALSE(has_ended_now());
+  // It is known now where it is, and a second DEL brings it home from there.
+  EXPECT_EQ(detach().detached, 1);
+  EXPECT_FALSE(has("inner", "x"));
+  expect_vf_at_home();
+}
+
 // --- interfaces that were made, or moved from the host
 
 TEST_F(HeldTest, AHiddenMacvlanIsAnOrphanUntilItsNamespaceEnds) {
