@@ -18,12 +18,6 @@ std::unexpected<cni::Failure> wrong(std::string message, std::string details = {
   return std::unexpected(cni::Failure{cni::kInvalidConfig, std::move(message), std::move(details)});
 }
 
-bool declares(const Value& plugin, std::string_view capability) {
-  const Value* declared = plugin.find("capabilities");
-  const Value* one = declared != nullptr && declared->is_object() ? declared->find(capability) : nullptr;
-  return one != nullptr && one->as_bool() != nullptr && *one->as_bool();
-}
-
 // The list in `text`; it gets the definition's name if it has none.
 Outcome<cni::ListConfig> named(Outcome<cni::ListConfig> read, const std::string& name) {
   cni::ListConfig list = TRY_CNI(std::move(read));
@@ -317,6 +311,12 @@ class PodReader {
 std::string type_of(const Value& plugin) {
   const Value* type = plugin.find("type");
   return type != nullptr && type->is_string() ? *type->as_string() : "";
+}
+
+bool declares(const Value& plugin, std::string_view capability) {
+  const Value* declared = plugin.find("capabilities");
+  const Value* one = declared != nullptr && declared->is_object() ? declared->find(capability) : nullptr;
+  return one != nullptr && one->as_bool() != nullptr && *one->as_bool();
 }
 
 bool is_native(const std::string& type) {
