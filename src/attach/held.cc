@@ -56,7 +56,8 @@ bool is_with_a_machine(const os::FileTree& files, const state::Attachment& recor
 }
 
 bool has_ended(const os::FileTree& files, const state::Attachment& record, const std::set<os::Nsid>& given) {
-  if (orphaned_by(record) == OrphanedBy::kVfio) return !is_with_a_machine(files, record);
+  if (record.status == state::AttachmentStatus::kDetaching && orphaned_by(record) == OrphanedBy::kVfio)
+    return !is_with_a_machine(files, record);
   const NetnsRef ref = netns_ref_of(record);
   return ref.nsid.has_value() && !given.contains(*ref.nsid);
 }

@@ -103,7 +103,8 @@ class NetnsPort {
   virtual Result<std::set<Nsid>> numbers() = 0;
 
   // Whether `netns` has given a number to a living namespace other than this process's. The kernel gives one to each
-  // namespace into which an interface moves from there: without one, no interface that was in it is elsewhere but here.
+  // namespace into which an interface moves from there: without one, what was in it is here, gone, or has moved on from
+  // a namespace that has ended.
   virtual Result<bool> knows_others(const Netns& netns) = 0;
   // Whether the user namespace that owns it is the machine's first one.
   virtual Result<bool> is_of_initial_user(const Netns& netns) = 0;
