@@ -284,17 +284,15 @@ class PodReader {
     if (selection.infiniband_guid.present) args["infinibandGUID"] = selection.infiniband_guid->to_pairs();
     if (selection.bandwidth.present) args["bandwidth"] = *selection.bandwidth;
     if (selection.port_mappings.present) args["portMappings"] = *selection.port_mappings;
-    constexpr std::string_view known_to_ours[] = {"ips", "mac", "infinibandGUID"};
-    bool ours = is_native(type_of(network.list.plugins.front()));
     for (auto& [capability, value] : args) {
-      bool taken =
-          (ours && std::ranges::find(known_to_ours, capability) != std::end(known_to_ours)) ||
+      // Also for plugins of ours: an address, MAC or GUID that a pod chooses may be another pod's.
+      const bool taken =
           std::ranges::any_of(network.list.plugins, [&](const Value& plugin) { return declares(plugin, capability); });
       if (!taken)
-        return wrong(
-            fmt::format("network {} ({}): the pod asks for {}, and no plugin of the network takes it", network.name,
-                        network.ifname, capability),
-            fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that does, or ask for less", capability));
+        return wrong(fmt::format("network {} ({}): the pod asks for {}, and no plugin of the network takes it",
+                                 network.name, network.ifname, capability),
+                     fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that takes it, or ask for less",
+                                 capability));
       network.capability_args[capability] = std::move(value);
     }
     return {};

@@ -72,6 +72,8 @@ class Upgrade:
         self.side.program = str(self.programs[agent] / "railbed")
         self.side.end_agent(how)
         self.side.start_agent()
+        runs = os.readlink(f"/proc/{self.side.agent.pid}/exe")
+        self.expect(runs.startswith(str(self.programs[agent])), f"the agent that runs is {runs}")
 
     def add(self, name, kind):
         pod = Pod(name, kind, self.devices.pop() if kind == "device" else None)
@@ -91,14 +93,29 @@ class Upgrade:
             self.expect(pod.device in machine.see()["links"], f"{pod.device} did not come home from {pod.name}")
         machine.del_netns(pod.name)
 
-    def strip_names(self):
-        """Of the pods of the stage before, while their processes hold the namespaces; then the agent is killed."""
-        for pod in [one for one in self.living if one.name.startswith("up1")]:
+    def strip_names(self, prefix):
+        """While something holds the namespaces; then the agent is killed."""
+        for pod in self.of(prefix):
             self.held.append(os.open(machine.netns_path(pod.name), os.O_RDONLY))
             machine.run("umount", "--lazy", machine.netns_path(pod.name))
             os.unlink(machine.netns_path(pod.name))
         self.side.end_agent(signal.SIGKILL)
         self.side.start_agent()
+
+    def of(self, prefix):
+        return [pod for pod in self.living if pod.name.startswith(prefix)]
+
+    def nameless(self, number):
+        if number == 2:
+            self.strip_names("up1")
+            self.add("up2-direct-more", "direct")
+        if number == 3:  # before the old agent, which takes a namespace without a name for one that has ended
+            for pod in self.of("up1"):
+                self.remove(pod)
+        if number == 4:  # it must go on all the same
+            self.strip_names("up4-direct-stays")
+            self.remove(self.of("up4-direct-stays")[0])
+            self.add("up4-direct-more", "direct")
 
     def stage(self, number, shim, agent):
         self.exchange(shim, agent, signal.SIGTERM if number % 2 else signal.SIGKILL)
@@ -108,14 +125,9 @@ class Upgrade:
         for kind in KINDS:
             for one in ("goes", "stays"):
                 self.add(f"up{number}-{kind}-{one}", kind)
-        if number == 2:
-            self.strip_names()
-            self.add("up2-direct-more", "direct")
-        if number == 3:  # before the old agent, which takes a namespace without a name for one that has ended
-            for pod in [one for one in self.living if one.name.startswith("up1")]:
-                self.remove(pod)
-        for pod in [one for one in self.living if one.name.startswith(f"up{number - 1}") and one.name.endswith("goes")]:
-            if number != 2:
+        self.nameless(number)
+        for pod in self.of(f"up{number - 1}"):
+            if number != 2 and pod.name.endswith("goes"):
                 self.remove(pod)
         self.report.check(f"upgrade: {shim} shim and {agent} agent, after {number} changes", not self.wrong, self.wrong)
         self.wrong = []
