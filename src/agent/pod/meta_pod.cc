@@ -286,16 +286,41 @@ class PodReader {
     if (selection.port_mappings.present) args["portMappings"] = *selection.port_mappings;
     for (auto& [capability, value] : args) {
       // Also for plugins of ours: an address, MAC or GUID that a pod chooses may be another pod's.
-      const bool taken =
-          std::ranges::any_of(network.list.plugins, [&](const Value& plugin) { return declares(plugin, capability); });
-      if (!taken)
-        return wrong(fmt::format("network {} ({}): the pod asks for {}, and no plugin of the network takes it",
-                                 network.name, network.ifname, capability),
-                     fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that takes it, or ask for less",
-                                 capability));
+      if (!takes(network, capability)) return not_taken(network, capability, capability);
       network.capability_args[capability] = std::move(value);
     }
+    return check_cni_args(network);
+  }
+
+  static bool takes(const Delegate& network, std::string_view capability) {
+    return std::ranges::any_of(network.list.plugins, [&](const Value& plugin) { return declares(plugin, capability); });
+  }
+  static std::unexpected<cni::Failure> not_taken(const Delegate& network, std::string_view what,
+                                                 std::string_view capability) {
+    return wrong(
+        fmt::format("network {} ({}): the pod asks for {}, and no plugin of the network takes it", network.name,
+                    network.ifname, what),
+        fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that takes it, or ask for less", capability));
+  }
+
+  // The same wishes by the keys that railbed's plugins read in cni-args. ib-kubernetes writes the GUID there, where the
+  // definition does not declare the capability.
+  static Outcome<void> check_cni_args(const Delegate& network) {
+    const auto& args = network.selection.cni_args;
+    const auto is_ours = [](const Value& plugin) { return is_native(type_of(plugin)); };
+    if (!args.present || !args->is_object() || std::ranges::none_of(network.list.plugins, is_ours)) return {};
+    constexpr std::pair<std::string_view, std::string_view> kIdentities[] = {
+        {"ips", "ips"}, {"mac", "mac"}, {"guid", "infinibandGUID"}};
+    for (const auto& [key, capability] : kIdentities) {
+      if (args->find(key) == nullptr || takes(network, capability)) continue;
+      if (key == "guid" && std::ranges::any_of(network.list.plugins, is_by_ib_kubernetes)) continue;
+      return not_taken(network, fmt::format("cni-args.{}", key), capability);
+    }
     return {};
+  }
+  static bool is_by_ib_kubernetes(const Value& plugin) {
+    const Value* enabled = plugin.find("ibKubernetesEnabled");
+    return enabled != nullptr && enabled->as_bool() != nullptr && *enabled->as_bool();
   }
 
   os::Kernel& kernel_;

@@ -106,17 +106,22 @@ TEST_F(MetaTest, IdentitiesNeedTheDefinitionsWord) {
   delegates = R"("delegates":[])";
   struct Case {
     const char* asked;
+    const char* what;
     const char* capability;
   };
-  for (const Case& one : {Case{R"("ips":["10.9.0.9/24"])", "ips"}, Case{R"("mac":"02:00:00:00:00:09")", "mac"},
-                          Case{R"("infiniband-guid":"02:00:00:00:00:00:00:09")", "infinibandGUID"}}) {
+  for (const Case& one :
+       {Case{R"("ips":["10.9.0.9/24"])", "ips", "ips"}, Case{R"("mac":"02:00:00:00:00:09")", "mac", "mac"},
+        Case{R"("infiniband-guid":"02:00:00:00:00:00:00:09")", "infinibandGUID", "infinibandGUID"},
+        Case{R"("cni-args":{"ips":["10.9.0.9"]})", "cni-args.ips", "ips"},
+        Case{R"("cni-args":{"mac":"02:00:00:00:00:09"})", "cni-args.mac", "mac"},
+        Case{R"("cni-args":{"guid":"02:00:00:00:00:00:00:09"})", "cni-args.guid", "infinibandGUID"}}) {
     pods.add_network("rail", kMacvlan);
     pods.add_pod(fmt::format(R"([{{"name":"rail",{}}}])", one.asked));
     const auto refused = ask(cni::Command::kAdd);
     ASSERT_FALSE(refused.has_value());
-    EXPECT_EQ(refused.error().message,
-              fmt::format("network ns/rail (net1): the pod asks for {}, and no plugin of the network takes it",
-                          one.capability));
+    EXPECT_EQ(
+        refused.error().message,
+        fmt::format("network ns/rail (net1): the pod asks for {}, and no plugin of the network takes it", one.what));
     EXPECT_EQ(refused.error().code, cni::kInvalidConfig);
     expect_nothing_left();
     const std::string declared = kMacvlan;
