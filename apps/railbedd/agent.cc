@@ -302,7 +302,7 @@ class Repeater {
         trouble(parts_, "ended", pod.key,
                 "network namespace ended; releasing its devices and addresses failed: " + pod.failure);
       else if (pod.del_came)
-        log::info(fmt::format("{}: network namespace ended; orphaned devices and addresses released", pod.key));
+        log::info(fmt::format("{}: orphaned devices and addresses are no longer in use; released", pod.key));
       else
         trouble(parts_, "no-del", pod.key, "network namespace ended without a DEL; devices and addresses released");
     }

@@ -95,10 +95,9 @@ class PodTransaction {
     for (const Attachment& record : TRY(attachments_of(store_, request_.pod)))
       if (is_orphan(record) && std::ranges::find(records, record.interface, &Attachment::interface) != records.end())
         return fail(Error{.code = Code::kConflict,
-                          .message = fmt::format("interface {} of this pod is orphaned: its earlier network namespace "
-                                                 "{} was not found, but still exists",
-                                                 record.interface, record.netns),
-                          .hint = "retry after its last process, mount or socket is gone"});
+                          .message = fmt::format("an earlier interface {} of this pod is orphaned: {}",
+                                                 record.interface, orphan_reason(record).why),
+                          .hint = "retry when " + orphan_reason(record).until});
     return {};
   }
 

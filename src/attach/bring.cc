@@ -5,6 +5,7 @@
 
 #include "attach/advertisements.h"
 #include "attach/identity.h"
+#include "attach/missing_sysctl.h"
 #include "attach/rdma.h"
 #include "attach/rebind.h"
 #include "attach/source_routes.h"
@@ -61,8 +62,10 @@ class Bringer {
     }
     whose.insert(whose.end(), whose_if_there.begin(), whose_if_there.end());
     size_t at = 0;
-    Result<void> set = host_.kernel().netns().set_sysctls(pod_.netns(), all, if_there, at);
+    os::NetnsPort& port = host_.kernel().netns();
+    Result<void> set = port.set_sysctls(pod_.netns(), all, if_there, at);
     if (set.has_value() || at >= whose.size()) return set;
+    if (at < all.size()) set = with_sysctl_hint(std::move(set), port, pod_.netns(), all[at].first);
     return std::move(set).context("{}", whose[at]->title());
   }
 

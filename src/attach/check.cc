@@ -144,8 +144,8 @@ class Check {
     const auto found = [&](const std::string& what) {
       return fail(Error{
           .code = Code::kConflict,
-          .message = fmt::format("it has {} from a router advertisement, although its network assigns its addresses",
-                                 what),
+          .message =
+              fmt::format("it has {} from a router advertisement, although its network assigns its addresses", what),
           .hint = fmt::format("a program in the pod has set net.ipv6.conf.{0}.accept_ra; set it to 0 there and remove "
                               "what was learned, or let a tuning plugin in the network set it",
                               result_.interface)});

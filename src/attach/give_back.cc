@@ -2,7 +2,9 @@
 #include "attach/give_back.h"
 
 #include <algorithm>
+#include <set>
 
+#include "attach/held.h"
 #include "attach/identity.h"
 #include "attach/rebind.h"
 #include "attach/source_routes.h"
@@ -65,18 +67,38 @@ class GiveBack {
     if (members.size() < 2) return {};
     const Result<void> removed = host_.aside(Aside::kRemoval, [&] { return links_->remove_group(group, members); });
     if (host_.turn_is_lost()) return removed;
-    if (removed.has_value()) std::erase_if(inside_, [&](const os::Link& link) { return link.group == group; });
+    if (!removed.has_value()) return {};
+    for (const auto& [record, before] : records)
+      if (before.way == Way::kMake && is_inside(record, before)) removed_.insert(record.interface);
+    std::erase_if(inside_, [&](const os::Link& link) { return link.group == group; });
     return {};
   }
 
-  Result<void> back(const Attachment& record, Before before) {
+  // Of an orphan `before` says afterwards why it is one.
+  enum class Back : uint8_t { kDone, kOrphan };
+  Result<Back> back(const Attachment& record, Before& before) {
     TRY(remove_rules(before));
-    if (before.way == Way::kExisting) return undo_change(record, before);
-    if (before.way == Way::kMake) {
+    if (before.way == Way::kExisting) {
+      TRY(undo_change(record, before));
+    } else if (before.way == Way::kMake) {
+      if (TRY(may_be_in_use(record, before))) return Back::kOrphan;
       TRY(remove_made(record, before));
-      return remove_empty_vrf(before);
+      TRY(remove_empty_vrf(before));
+    } else {
+      if (TRY(has_next_holder(record))) return Back::kDone;
+      if (TRY(may_be_in_use(record, before))) return Back::kOrphan;
+      if (waited_ && TRY(has_next_holder(record))) return Back::kDone;
+      Result<void> brought = bring_device(record, before);
+      // The pod's namespace has ended, and the device has not come: it may be in another one.
+      if (!brought.has_value() && brought.error().code == Code::kTimeout && netns_ == nullptr && !host_.turn_is_lost())
+        if (TRY(is_found_elsewhere(before))) return Back::kOrphan;
+      TRY(std::move(brought));
     }
-    if (TRY(has_next_holder(record))) return {};
+    return Back::kDone;
+  }
+
+ private:
+  Result<void> bring_device(const Attachment& record, const Before& before) {
     bool careful = record.status != AttachmentStatus::kAttached;
     if (!before.rebind.empty()) {
       TRY(ensure_bound(host_, *before.device, before.rebind, deadline_));
@@ -94,7 +116,80 @@ class GiveBack {
     return restore_addresses(record, before);
   }
 
- private:
+  bool is_inside(const Attachment& record, const Before& before) const {
+    return std::ranges::any_of(inside_,
+                               [&](const os::Link& link) { return is_that_in_pod(link, before, record.interface); });
+  }
+
+  // Whether the pod, or a virtual machine of it, may have what is neither in the pod's namespace nor here (held.h).
+  // Costs nothing where it is inside or at home.
+  Result<bool> may_be_in_use(const Attachment& record, Before& before) {
+    if (record.status == AttachmentStatus::kBegun || before.way == Way::kVfio) return false;
+    if (removed_.contains(record.interface) || is_inside(record, before)) return false;
+    if (before.way == Way::kMove && TRY(host_.that_of(before, record.interface)) != nullptr) return false;
+    VfBinding binding = binding_of(host_.kernel().files(), before);
+    if (binding.to == BoundTo::kLeftBehind) TRY(bind_again(record, before));
+    if (binding.to != BoundTo::kMachine) return binding.to == BoundTo::kItsDriver && TRY(is_hidden(before));
+    before.orphaned_by = OrphanedBy::kVfio;
+    before.vfio_group = std::move(binding.group);
+    return true;
+  }
+
+  // Of a VF that a virtual machine has left behind. One that its driver does not take is offered to no pod, so that it
+  // need not be kept.
+  Result<void> bind_again(const Attachment& record, const Before& before) {
+    waited_ = true;
+    const Result<void> bound = bring_driver_back(host_, *before.device, before.driver, deadline_);
+    if (bound.has_value() || host_.turn_is_lost() || bound.error().code == Code::kCanceled) return bound;
+    note(record, fmt::format("{} cannot be used: binding it to {}, which it had before the pod, failed: {}",
+                             *before.device, before.driver, bound.error().story()));
+    return {};
+  }
+
+  // Whether the pod has moved the interface to a namespace that it has made: it may use it there. What has gone, or
+  // what no namespace has and the pod's could not move anywhere, is not hidden.
+  Result<bool> is_hidden(Before& before) {
+    const bool was_hidden = before.orphaned_by == OrphanedBy::kHidden;
+    if (!before.nsid.has_value() || (netns_ == nullptr && !was_hidden) || TRY(is_gone(before))) return false;
+    bool may_hide = TRY(has_its_peer_here(before));
+    if (!may_hide && netns_ != nullptr) may_hide = TRY(host_.kernel().netns().knows_others(*netns_));
+    if (TRY(is_found_elsewhere(before))) return true;
+    if (may_hide) before.orphaned_by = OrphanedBy::kHidden;
+    return may_hide;
+  }
+
+  // What is found belongs to that namespace from then on.
+  Result<bool> is_found_elsewhere(Before& before) {
+    waited_ = true;
+    Result<std::optional<NetnsRef>> where = std::nullopt;
+    TRY(host_.aside(Aside::kWait, [&]() -> Result<void> {
+      where = find_elsewhere(host_.kernel(), before, netns_);
+      return {};
+    }));
+    const std::optional<NetnsRef> there =
+        TRY(std::move(where).context("looking for {} in other network namespaces", before.name));
+    if (!there.has_value()) return false;
+    before.orphaned_by = OrphanedBy::kHidden;
+    before.netns = there->identity;
+    before.nsid = there->nsid;
+    return true;
+  }
+
+  // With its device, or as a veth ends with its peer and a macvlan with the interface below it.
+  Result<bool> is_gone(const Before& before) {
+    if (before.device.has_value() || !before.parent.empty()) return !device_is_there(host_.kernel().files(), before);
+    const bool is_made_on_one = before.in_pod.has_value() && before.in_pod->parent_netns_id.has_value();
+    const int parent = before.way == Way::kMake && is_made_on_one ? before.in_pod->parent : before.parent_index;
+    return parent != 0 && TRY(host_.by_index(IfIndex{parent})) == nullptr;
+  }
+
+  // Then a veth still exists.
+  Result<bool> has_its_peer_here(const Before& before) {
+    if (before.kind != "veth" || before.parent_index == 0) return false;
+    const os::Link* peer = TRY(host_.by_index(IfIndex{before.parent_index}));
+    return peer != nullptr && peer->kind == "veth" && peer->parent_elsewhere;
+  }
+
   void note(const Attachment& record, const std::string& text) {
     out_.notes.push_back(fmt::format("interface {}: {}", record.interface, text));
   }
@@ -216,18 +311,6 @@ class GiveBack {
     return {};
   }
 
-  // A veth whose peer is here still exists: it is in a namespace that the pod has made.
-  Result<void> not_hidden(const Before& before) {
-    if (netns_ == nullptr || before.kind != "veth" || before.parent_index == 0) return {};
-    const os::Link* peer = TRY(host_.by_index(IfIndex{before.parent_index}));
-    if (peer == nullptr || peer->kind != "veth" || !peer->parent_elsewhere) return {};
-    return fail(Error{.code = Code::kBusy,
-                      .message = fmt::format("{} is not in the pod's network namespace any more, but in another one: "
-                                             "its peer {} is still here",
-                                             before.name, peer->name),
-                      .hint = "it ends with the last process of the pod; then ask again"});
-  }
-
   enum class Home : uint8_t {
     kThere,
     kGone,        // no interface is left to bring home
@@ -239,7 +322,6 @@ class GiveBack {
     if (here != inside_.end()) TRY(move_home(record, before, *here));
     if (here != inside_.end() && !look_again_) return Home::kThere;
     const os::Link* link = TRY(host_.that_of(before, record.interface));
-    if (link == nullptr) TRY(not_hidden(before));
     if (link == nullptr && !before.device.has_value() && !before.kind.empty()) {
       note(record, fmt::format("{} ({}) ended with the pod's network namespace", before.name, before.kind));
       return Home::kGone;
@@ -382,7 +464,9 @@ class GiveBack {
   os::Deadline deadline_;
   std::unique_ptr<os::LinkPort> links_;
   std::vector<os::Link> inside_;
-  bool look_again_ = false;  // the last move ended in an error at home
+  std::set<std::string> removed_;  // of remove_made_together()
+  bool look_again_ = false;        // the last move ended in an error at home
+  bool waited_ = false;            // for a device, outside of the turn
 };
 
 // Marks attached records first, so that after a kill the detach is known to have begun.
@@ -406,31 +490,6 @@ Result<void> forget(state::Store& store, const std::vector<Attachment>& records)
   return transaction.commit();
 }
 
-// What the namespace has stays its own until it has ended.
-Result<void> orphan(state::Store& store, const std::vector<Attachment>& records, GivenBack& out) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  auto transaction = TRY(state::Transaction::begin(store));
-  for (Attachment record : records) {
-    Result<Before> before = before_of(record);
-    if (!before.has_value()) {
-      out.failures.push_back({record.pod, record.interface, std::move(before.error())});
-      continue;
-    }
-    if (before->orphaned_at_s.has_value()) continue;
-    before->orphaned_at_s = std::chrono::duration_cast<std::chrono::seconds>(now).count();
-    record.undo = undo_text(record.undo, *before);
-    record.status = AttachmentStatus::kDetaching;
-    TRY(store.put_attachment(record));
-    out.notes.push_back(
-        fmt::format("interface {} is orphaned: network namespace {} was not found, but still exists; {} reserved until "
-                    "it ends",
-                    record.interface, record.netns,
-                    record.device.empty() ? "its addresses stay" : record.device + " and its addresses stay"));
-    out.orphans.push_back(std::move(record));
-  }
-  return transaction.commit();
-}
-
 // Records that somebody else has given back meanwhile are gone.
 Result<std::vector<Attachment>> still_there(state::Store& store, const std::vector<Attachment>& records) {
   std::vector<Attachment> there;
@@ -440,6 +499,40 @@ Result<std::vector<Attachment>> still_there(state::Store& store, const std::vect
     if (found != now.end()) there.push_back(*found);
   }
   return there;
+}
+
+// What may be in use stays the pod's own. Nothing is written of what is an orphan already, for the same reason.
+Result<void> hold(state::Store& store, Attachment record, Before before, GivenBack& out) {
+  const bool is_new = !before.orphaned_at_s.has_value();
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  if (is_new) before.orphaned_at_s = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+  std::string undo = undo_text(record.undo, before);
+  if (undo == record.undo || TRY(still_there(store, {record})).empty()) return {};
+  record.undo = std::move(undo);
+  record.status = AttachmentStatus::kDetaching;
+  TRY(store.put_attachment(record));
+  if (!is_new) return {};
+  const OrphanReason reason = orphan_reason(record, before);
+  out.notes.push_back(fmt::format(
+      "interface {} is orphaned: {}; {} reserved until {}", record.interface, reason.why,
+      record.device.empty() ? "its addresses stay" : record.device + " and its addresses stay", reason.until));
+  out.orphans.push_back(std::move(record));
+  return {};
+}
+
+// Of a namespace that was not found and has not ended.
+Result<void> orphan(state::Store& store, const std::vector<Attachment>& records, GivenBack& out) {
+  auto transaction = TRY(state::Transaction::begin(store));
+  for (const Attachment& record : records) {
+    Result<Before> before = before_of(record);
+    if (!before.has_value()) {
+      out.failures.push_back({record.pod, record.interface, std::move(before.error())});
+      continue;
+    }
+    if (before->orphaned_by == OrphanedBy::kVfio) before->orphaned_by = OrphanedBy::kNamespace;
+    TRY(hold(store, record, *std::move(before), out));
+  }
+  return transaction.commit();
 }
 
 void add(GivenBack more, GivenBack& all) {
@@ -477,13 +570,15 @@ Result<GivenBack> give_back(Host& host, state::Store& store, const std::vector<A
       some.emplace_back(*record, std::move(*before));
   }
   TRY(work.remove_made_together(some));
-  for (const auto& [record, before] : some) {
-    Result<void> done = work.back(record, before);
-    if (!done.has_value() && host.turn_is_lost()) return fail(std::move(done.error()));
-    if (done.has_value())
-      out.done.push_back(record);
+  for (auto& [record, before] : some) {
+    const Result<GiveBack::Back> done = work.back(record, before);
+    if (!done.has_value() && host.turn_is_lost()) return fail(Error(done.error()));
+    if (!done.has_value())
+      failed(record, done.error());
+    else if (*done == GiveBack::Back::kOrphan)
+      TRY(hold(store, record, before, out));
     else
-      failed(record, std::move(done.error()));
+      out.done.push_back(record);
   }
   TRY(forget(store, out.done));
   return out;

@@ -52,6 +52,16 @@ bool is_that_in_pod(const os::Link& link, const Before& before, const std::strin
   return has_recorded_address(link, before) || has_recorded_name(link, before, interface);
 }
 
+bool is_that_elsewhere(const os::Link& link, const Before& before) {
+  if (auto known = is_that_hardware(link, before)) return *known;
+  // What it lies on, or its peer, is still where it was.
+  const int parent = before.in_pod.has_value() ? before.in_pod->parent : before.parent_index;
+  if (link.parent.value != parent || (parent != 0 && !link.parent_elsewhere)) return false;
+  if (before.way == Way::kMake) return before.group != 0 && link.group == before.group;
+  return !before.kind.starts_with("ipv") &&
+         has_recorded_address(link, before);  // ipvlan's is that of all on its parent
+}
+
 bool is_that_at_home(const os::Link& link, const Before& before, const std::string& interface) {
   if (auto known = is_that_hardware(link, before)) return *known;
   if (before.parent_index != 0) {

@@ -27,6 +27,10 @@ InPod seen_in_pod(const os::Link& link);
 // Whether `link`, in the pod's namespace, is the recorded interface, which is called `interface` there.
 bool is_that_in_pod(const os::Link& link, const Before& before, const std::string& interface);
 
+// The same in a namespace that the pod has made and moved it to, under a name and a number of the pod's choice. The pod
+// can hide one without hardware from this, too, by another address or group.
+bool is_that_elsewhere(const os::Link& link, const Before& before);
+
 // The same in the host's namespace, where nobody forges anything: what came back may have got another number.
 bool is_that_at_home(const os::Link& link, const Before& before, const std::string& interface);
 

@@ -147,25 +147,6 @@ TEST_F(Decoys, AreNotSetBackAndTheRealOneIs) {
   EXPECT_FALSE(named(*pod, "hidden").promiscuous);
 }
 
-TEST_F(Decoys, OfAnInterfaceThatIsHiddenInAnotherNamespaceMakeTheDetachFail) {
-  make_at_home("veth");
-  ASSERT_EQ(message(attach(wanted("net1", {kMoved}))), "");
-  ASSERT_EQ(message(kernel.netns().create("inner")), "");
-  {
-    auto inner = std::move(kernel.netns().open("/run/netns/inner")).value();
-    ASSERT_EQ(message(pod->change(named(*pod, "net1").index, {.name = IfName{"away"}, .netns = inner.get()})), "");
-  }
-  ASSERT_EQ(message(pod->create({.kind = "veth", .name = IfName{"net1"}, .peer_name = IfName{"decoy-peer"}})), "");
-  EXPECT_EQ(message(detach()),
-            "pod default/a: interface net1: x0 is not in the pod's network namespace any more, but in another one: its "
-            "peer x1 is still here\n  it ends with the last process of the pod; then ask again");
-  EXPECT_EQ(store->attachments()->size(), 1U);
-  ASSERT_EQ(message(kernel.netns().remove("inner")), "");
-  EXPECT_EQ(message(detach()), "");
-  EXPECT_TRUE(store->attachments()->empty());
-  EXPECT_TRUE(has(*pod, "net1"));
-}
-
 TEST_F(Decoys, ARecordOfAnEarlierVersionIsStillGivenBack) {
   for (const char* kind : {"veth", "macvlan", "dummy"}) {
     SCOPED_TRACE(kind);

@@ -223,6 +223,10 @@ TEST(Record, GoesBothWays) {
   before.netns = os::NetnsIdentity{.number = 77};
   before.nsid = os::Nsid{3};
   before.orphaned_at_s = 1'800'000'000;
+  before.orphaned_by = OrphanedBy::kVfio;
+  before.vfio_group = "/dev/vfio/12";
+  before.driver = "mlx5_core";
+  before.without_advertisements = true;
   before.rules = {{.source = *IpPrefix::parse("10.0.0.1/32"), .table = 100, .priority = 9},
                   {.source = *IpPrefix::parse("fd00::1/128"), .table = 101}};
   before.table_routes = {whole};

@@ -121,7 +121,8 @@ TEST_F(OrphanTest, KeepsDeviceAndAddressUntilItsNamespaceHasEnded) {
   EXPECT_EQ(report->orphaned, 1);
   EXPECT_THAT(report->notes,
               ElementsAre("interface net1 is orphaned: network namespace /run/netns/pod was not found, but still "
-                          "exists; eth1 and its addresses stay reserved until it ends"));
+                          "exists; eth1 and its addresses stay reserved until the last process, mount or socket of "
+                          "that namespace is gone"));
   ASSERT_EQ(store->attachments()->size(), 1u);
   EXPECT_TRUE(is_orphan(store->attachments()->front()));
   EXPECT_EQ(store->all_leases()->size(), 1u);

@@ -139,7 +139,10 @@ class NewPreparation : Preparation {
     out_.result.device = spec_.device;
     out_.result.vf = spec_.vf;
     std::string driver = driver_of(host_.kernel().files(), *spec_.device);
-    if (!is_user_space_driver(driver)) return {};
+    if (!is_user_space_driver(driver)) {
+      before_.driver = std::move(driver);
+      return {};
+    }
     spec_.way = Way::kVfio;
     if (needs_interface(spec_))
       return fail(Code::kInvalid, "{} is bound to {}: there is no interface to tune", *spec_.device, driver);
@@ -248,11 +251,11 @@ class NewPreparation : Preparation {
     if (!is_orphan(other))
       return Error{.code = Code::kConflict,
                    .message = fmt::format("{} belongs to pod {}, interface {}", what(), other.pod, other.interface)};
+    const OrphanReason reason = orphan_reason(other);
     return Error{.code = Code::kConflict,
-                 .message = fmt::format("{} is reserved for orphaned interface {} of pod {}: after its DEL, the pod's "
-                                        "network namespace was not found, but still exists",
-                                        what(), other.interface, other.pod),
-                 .hint = "it is released when the last process, mount or socket of that namespace is gone"};
+                 .message = fmt::format("{} is reserved for orphaned interface {} of pod {}: after its DEL, {}", what(),
+                                        other.interface, other.pod, reason.why),
+                 .hint = "it is released when " + reason.until};
   }
 
   std::string device_text() const {

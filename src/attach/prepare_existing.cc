@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "attach/missing_sysctl.h"
 #include "attach/preparation.h"
 #include "attach/rdma.h"
 #include "attach/source_routes.h"
@@ -24,9 +25,11 @@ class ExistingPreparation : Preparation {
     if (spec_.mtu == link->mtu) spec_.mtu.reset();
     if (spec_.mac == link->mac()) spec_.mac.reset();
     if (link->parent_bus == "pci") TRY(place_parent(*link));
-    for (auto& [key, value] : spec_.sysctls)
-      before_.sysctls.emplace_back(
-          key, TRY(host_.kernel().netns().sysctl(pod_.netns(), key).hint("does this kernel have that sysctl?")));
+    os::NetnsPort& port = host_.kernel().netns();
+    for (auto& [key, value] : spec_.sysctls) {
+      Result<std::string> now = with_sysctl_hint(port.sysctl(pod_.netns(), key), port, pod_.netns(), key);
+      before_.sysctls.emplace_back(key, TRY(std::move(now)));
+    }
     if (spec_.source_routing.has_value()) TRY(source_routes_of(*link));
     if (spec_.vrf.has_value()) TRY(become_port(*link));
     return spec_.rdma_required ? rdma(*link) : Result<void>{};

@@ -73,4 +73,17 @@ Result<void> rebind(Host& host, PciAddress device, const std::string& driver, os
   });
 }
 
+// By driver_override: it also lets a VF have its driver whose PF has sriov_drivers_autoprobe off.
+Result<void> bring_driver_back(Host& host, PciAddress device, const std::string& driver, os::Deadline deadline) {
+  return host.aside(Aside::kWait, [&]() -> Result<void> {
+    os::FileTree& files = host.kernel().files();
+    const std::string path = device_path(device);
+    if (is_bound(files, device)) TRY(files.write(path + "/driver/unbind", device.to_string()));
+    TRY(files.write(path + "/driver_override", driver));
+    const Result<void> bound = bind(host, device, driver, deadline);
+    TRY(files.write(path + "/driver_override", "\n"));
+    return bound;
+  });
+}
+
 }  // namespace railbed::attach

@@ -20,6 +20,9 @@ Result<const os::Link*> wait_for_link(Host& host, const Before& before, const st
 // the kernel. A VF without a driver is only bound.
 Result<void> rebind(Host& host, PciAddress device, const std::string& driver, os::Deadline deadline);
 
+// Binds the driver that a device had, in place of one that serves programs or of none, as a virtual machine leaves it.
+Result<void> bring_driver_back(Host& host, PciAddress device, const std::string& driver, os::Deadline deadline);
+
 // Binds a VF if rebind() was interrupted between its two halves.
 Result<void> ensure_bound(Host& host, PciAddress device, const std::string& driver, os::Deadline deadline);
 

@@ -130,6 +130,8 @@ void take_netns(const doc::Value& object, Before& before) {
   if (const std::optional<int> nsid = optional_number(object, "nsid")) before.nsid = os::Nsid{*nsid};
   if (const doc::Value* at = object.find("orphanedAt"); at != nullptr && at->as_int() != nullptr)
     before.orphaned_at_s = *at->as_int();
+  before.orphaned_by = static_cast<OrphanedBy>(number_in(object, "orphanedBy"));
+  before.vfio_group = text_in(object, "vfioGroup");
 }
 
 doc::Value before_value(const Before& before) {
@@ -140,6 +142,7 @@ doc::Value before_value(const Before& before) {
   if (before.vf.has_value()) object.set("vf", before.vf->value);
   put_vf_settings(object, "vfSettings", before.vf_settings);
   put_text(object, "rebind", before.rebind);
+  put_text(object, "driver", before.driver);
   put_text(object, "name", before.name);
   put_number(object, "index", before.index);
   put_text(object, "kind", before.kind);
@@ -161,6 +164,8 @@ doc::Value before_value(const Before& before) {
   put_texts(object, "sysctls", pairs(before.sysctls));
   put_netns(object, before.netns, before.nsid);
   if (before.orphaned_at_s.has_value()) object.set("orphanedAt", *before.orphaned_at_s);
+  put_number(object, "orphanedBy", static_cast<int>(before.orphaned_by));
+  put_text(object, "vfioGroup", before.vfio_group);
   put_rules(object, "rules", before.rules);
   put_routes(object, "tableRoutes", before.table_routes);
   put_text(object, "vrf", before.vrf);
@@ -216,6 +221,7 @@ Result<Before> before_of(const state::Attachment& record) {
   if (object.find("vf") != nullptr) before.vf = VfIndex{number_in(object, "vf")};
   before.vf_settings = TRY(vf_settings_in(object, "vfSettings"));
   before.rebind = text_in(object, "rebind");
+  before.driver = text_in(object, "driver");
   before.name = text_in(object, "name");
   before.index = number_in(object, "index");
   before.kind = text_in(object, "kind");
@@ -245,9 +251,36 @@ Result<Before> before_of(const state::Attachment& record) {
   return before;
 }
 
-bool is_orphan(const state::Attachment& record) {
+std::optional<OrphanedBy> orphaned_by(const state::Attachment& record) {
   const Result<Before> before = before_of(record);
-  return before.has_value() && before->orphaned_at_s.has_value();
+  if (!before.has_value() || !before->orphaned_at_s.has_value()) return std::nullopt;
+  return before->orphaned_by;
+}
+
+bool is_orphan(const state::Attachment& record) {
+  return orphaned_by(record).has_value();
+}
+
+OrphanReason orphan_reason(const state::Attachment& record, const Before& before) {
+  switch (before.orphaned_by) {
+    case OrphanedBy::kHidden:
+      return {.why = fmt::format("the pod has moved it from network namespace {} to another one", record.netns),
+              .until = "that namespace ends"};
+    case OrphanedBy::kVfio:
+      if (before.vfio_group.empty())
+        return {.why = "it is bound to vfio, and whether a virtual machine uses it could not be found out",
+                .until = "it is bound to another driver"};
+      return {.why = fmt::format("{} is open: a virtual machine may still use {}", before.vfio_group, record.device),
+              .until = fmt::format("no process has {} open", before.vfio_group)};
+    case OrphanedBy::kNamespace:
+      break;
+  }
+  return {.why = fmt::format("network namespace {} was not found, but still exists", record.netns),
+          .until = "the last process, mount or socket of that namespace is gone"};
+}
+
+OrphanReason orphan_reason(const state::Attachment& record) {
+  return orphan_reason(record, before_of(record).value_or(Before{}));
 }
 
 Result<VisibleSettings> visible_settings_of(const state::Attachment& record) {

@@ -23,6 +23,13 @@ struct InPod {
   friend bool operator==(const InPod&, const InPod&) = default;
 };
 
+// Why what a pod has is held after its DEL (give_back.h).
+enum class OrphanedBy : uint8_t {
+  kNamespace,  // the pod's, which was not found and has not ended
+  kHidden,     // the interface is in a namespace that the pod has made
+  kVfio,       // a virtual machine may have the VF
+};
+
 // Enough to find the device anywhere and to restore it.
 struct Before {
   Way way = Way::kMove;
@@ -31,6 +38,8 @@ struct Before {
   std::optional<VfIndex> vf;
   os::VfChange vf_settings;  // as they were, of those that are changed
   std::string rebind;        // the VF's driver, to be bound anew for its GUIDs to count; empty: need not
+  // Of a moved interface's PCI device. A runtime of virtual machines binds another one, and may leave it so.
+  std::string driver;
 
   // The moved interface, at home.
   std::string name;
@@ -54,9 +63,11 @@ struct Before {
 
   std::optional<os::NetnsIdentity> netns;  // of the pod
   std::optional<os::Nsid> nsid;            // its number here: gone when it has ended
-  // When the DEL came, in seconds since 1970, of a namespace that could not be reached and has not ended: the device
-  // and the addresses stay the pod's until it has.
+  // When the DEL came, in seconds since 1970, of what was not released since the pod may have it: the device and
+  // the addresses stay the pod's as long as it may.
   std::optional<int64_t> orphaned_at_s;
+  OrphanedBy orphaned_by = OrphanedBy::kNamespace;
+  std::string vfio_group;           // of kVfio: "/dev/vfio/12"
   std::vector<os::Rule> rules;      // what was added to the pod's
   std::vector<Route> table_routes;  // the same, where the interface stays
   std::string vrf;                  // in which it is a port
@@ -77,8 +88,16 @@ struct LinkGroup {
   static bool is_of_a_pod(uint32_t group);
 };
 
-// Whether its DEL came and its namespace has neither been reached nor ended (give_back.h).
+// Whether its DEL came, and what it has may still be in use (give_back.h).
 bool is_orphan(const state::Attachment& record);
+std::optional<OrphanedBy> orphaned_by(const state::Attachment& record);  // of an orphan
+// Why, and when it is released, of an orphan.
+struct OrphanReason {
+  std::string why;
+  std::string until;
+};
+OrphanReason orphan_reason(const state::Attachment& record, const Before& before);
+OrphanReason orphan_reason(const state::Attachment& record);
 
 std::string undo_text(const InterfaceSpec& spec, const Before& before);
 // Which namespace it is, in records of any kind.

@@ -26,9 +26,10 @@ struct NodeDevices {
   std::set<std::string> without_topology;                      // resources whose devices give no NUMA hint
   std::set<std::string> with_vhost_net;  // resources whose pods get /dev/vhost-net and /dev/net/tun
   std::set<PciAddress> unfinished;       // their steps failed or were not tried: not healthy
-  std::set<PciAddress> orphaned;         // their pods' DEL came, and they could not be brought home: not healthy
-  bool soft_rdma = false;                // as NodePlan::soft_rdma: a VF without an RDMA device gets one with its ADD
-  facts::NodeFacts facts;                // for health, NUMA nodes and character devices
+  // Why they are still their pods' although the DEL came: not healthy.
+  std::map<PciAddress, std::string> orphaned;
+  bool soft_rdma = false;  // as NodePlan::soft_rdma: a VF without an RDMA device gets one with its ADD
+  facts::NodeFacts facts;  // for health, NUMA nodes and character devices
 };
 
 class DeviceOffers {

@@ -51,8 +51,8 @@ bool is_in_a_pod(const plan::PoolVf& wanted, const facts::Vf& vf) {
 
 std::string problem_of(const NodeDevices& node, const std::set<PciAddress>& withdrawn, const plan::PoolVf& wanted) {
   if (withdrawn.contains(wanted.address)) return "it is about to be changed";
-  if (node.orphaned.contains(wanted.address))
-    return "it is orphaned: its pod's network namespace still exists somewhere, `railbed status` names it";
+  if (const auto orphan = node.orphaned.find(wanted.address); orphan != node.orphaned.end())
+    return fmt::format("it is orphaned ({}); `railbed status` names its pod", orphan->second);
   if (node.unfinished.contains(wanted.address)) return "the steps that make it ready are not finished";
   const Place place = place_of(node.facts, wanted);
   if (place.vf == nullptr) return "it is not there";

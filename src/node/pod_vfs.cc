@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/ranges.h>
+
 #include "apply/pci_device.h"
 #include "base/pci_driver.h"
 #include "node/choose_vf.h"
@@ -25,7 +27,8 @@ class VfChooser {
       for (plan::PoolVf vf : pool) known_.push_back(located(std::move(vf)));
   }
 
-  Result<plan::PoolVf> free(const std::string& resource, const std::string& pod, const plan::InUse& in_use) const {
+  Result<plan::PoolVf> free(const WantedVf& wanted, const plan::InUse& in_use) const {
+    const auto& [resource, pod, asked] = wanted;
     auto found = now_.plan.resources.find(resource);
     if (found == now_.plan.resources.end())
       return fail(Code::kNotFound, "no policy makes VFs of {} on this node", resource);
@@ -36,14 +39,33 @@ class VfChooser {
       vf.held_by.clear();
       if (in_use.contains(vf.address))
         ++held;
-      else if (usable(vf) && is_here(vf))
+      else if ((asked.empty() || vf.address.to_string() == asked) && usable(vf) && is_here(vf))
         pool.push_back(std::move(vf));
     }
     if (auto vf = choose_vf(pool, pod, holders_of(known_, in_use), known_)) return *vf;
+    if (!asked.empty()) return not_free(wanted, in_use, found->second);
     return none_free(resource, found->second.size(), pool.size(), held);
+  }
+  bool has(const PciAddress& device) const {
+    return std::ranges::find(known_, device, &plan::PoolVf::address) != known_.end();
   }
 
  private:
+  std::unexpected<Error> not_free(const WantedVf& wanted, const plan::InUse& in_use,
+                                  const std::vector<plan::PoolVf>& pool) const {
+    std::vector<std::string> free;
+    bool is_there = false;
+    for (const plan::PoolVf& planned : pool) {
+      const plan::PoolVf vf = located(planned);
+      is_there = is_there || vf.address.to_string() == wanted.asked;
+      if (!in_use.contains(vf.address) && usable(vf) && is_here(vf)) free.push_back(vf.address.to_string());
+    }
+    return fail(Error{.code = is_there ? Code::kExhausted : Code::kInvalid,
+                      .message = fmt::format("pod {} asks for device {} by deviceID, which is {} {}", wanted.pod,
+                                             wanted.asked, is_there ? "not free in" : "no VF of", wanted.resource),
+                      .hint = free.empty() ? "no VF of it is free" : fmt::format("free: {}", fmt::join(free, ", "))});
+  }
+
   // The plan may not know the addresses of VFs.
   plan::PoolVf located(plan::PoolVf vf) const {
     vf.address = apply::vf_address(kernel_.files(), vf.pf, vf.index, vf.address);
@@ -96,9 +118,13 @@ Result<plan::PoolVf> VfPools::choose(const std::string& resource, const std::str
   return none_free(resource, planned->size(), ready.size(), static_cast<size_t>(held));
 }
 
-Result<plan::PoolVf> free_vf(os::Kernel& kernel, const Resolved& now, const std::string& resource,
-                             const std::string& pod, const plan::InUse& in_use) {
-  return VfChooser(kernel, now).free(resource, pod, in_use);
+Result<plan::PoolVf> free_vf(os::Kernel& kernel, const Resolved& now, const WantedVf& wanted,
+                             const plan::InUse& in_use) {
+  return VfChooser(kernel, now).free(wanted, in_use);
+}
+
+bool is_in_a_pool(os::Kernel& kernel, const Resolved& now, const PciAddress& device) {
+  return VfChooser(kernel, now).has(device);
 }
 
 }  // namespace railbed::node

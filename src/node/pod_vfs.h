@@ -35,7 +35,14 @@ class VfPools {
 
 // One VF of `resource` for the pod, by the same rule: free by `in_use`, as the plan wants it, and here. What
 // the plan says about holders does not count: it may be older than `in_use`.
-Result<plan::PoolVf> free_vf(os::Kernel& kernel, const Resolved& now, const std::string& resource,
-                             const std::string& pod, const plan::InUse& in_use);
+struct WantedVf {
+  const std::string& resource;
+  const std::string& pod;
+  const std::string& asked;  // the address that the pod asks for; empty: any
+};
+Result<plan::PoolVf> free_vf(os::Kernel& kernel, const Resolved& now, const WantedVf& wanted,
+                             const plan::InUse& in_use);
+// Whether a policy makes it a VF of a resource.
+bool is_in_a_pool(os::Kernel& kernel, const Resolved& now, const PciAddress& device);
 
 }  // namespace railbed::node

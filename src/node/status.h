@@ -38,7 +38,7 @@ struct InterfaceStatus {
   std::string rdma;
   bool soft = false;
   std::vector<std::string> addresses;
-  // "attached", "being attached", "being detached"; "orphaned": after its DEL, its namespace still exists.
+  // "attached", "being attached", "being detached"; "orphaned": after its DEL, it may still be in use.
   std::string state;
 };
 

@@ -37,8 +37,9 @@ struct Kill {
   int microseconds = 0;
   unsigned start_at = 0;  // and once more at this call of the following start
   bool again = false;     // and once more during the runtime's retry
-  // DEL only: railbed-cni sends it again before the agent is back; the pod's namespace has ended meanwhile.
-  bool by_shim = false, netns_ends = false;
+  // DEL only: railbed-cni sends it again before the agent is back; the pod's namespace has ended meanwhile, or lost its
+  // name.
+  bool by_shim = false, netns_ends = false, loses_name = false;
 
   bool planned() const { return at != 0 || microseconds != 0; }
   std::string to_string() const {
@@ -48,6 +49,7 @@ struct Kill {
     if (again) text += ", then once more in the retry";
     if (by_shim) text += ", repeated by railbed-cni without the agent";
     if (netns_ends) text += ", the namespace ended";
+    if (loses_name) text += ", the namespace lost its name";
     return text;
   }
 };
@@ -123,6 +125,10 @@ class Loop {
       pods_.set_netns(paths);
       netns_ended_ = false;
     }
+    if (is_nameless_) {
+      for (int i = 0; i < scenario_.pods; ++i) machine_.give_name(scenario_.pod_name(i));
+      is_nameless_ = false;
+    }
     // The agent retries DELs on disk every few seconds, so this may take longer.
     good = good && same("DEL killed " + in_del.to_string(), detached_, in_del.by_shim);
     if (!good) repair();
@@ -164,6 +170,10 @@ class Loop {
     if (kill.netns_ends) {
       for (int i = 0; i < scenario_.pods; ++i) machine_.remove_pod(scenario_.pod_name(i));
       netns_ended_ = true;
+    }
+    if (kill.loses_name) {
+      for (int i = 0; i < scenario_.pods; ++i) machine_.take_name(scenario_.pod_name(i));
+      is_nameless_ = true;
     }
     if (kill.by_shim && !done) done = pods_.del_by_shim(cni_);
     if (!agent_.start(kill.start_at, kill.after)) {
@@ -275,7 +285,7 @@ class Loop {
   Sizes sizes_;
   unsigned armed_at_ = 0;
   int broken_ = 0;
-  bool netns_ended_ = false, start_was_killed_ = false;
+  bool netns_ended_ = false, is_nameless_ = false, start_was_killed_ = false;
 };
 
 // Kills at every call of ADD and DEL, and of the start after a kill in the middle and at the end of ADD and DEL. With
@@ -367,6 +377,7 @@ int run(const Options& options) {
     Kill in_del = random_kill(random, sizes.del, sizes.del_us, sizes.start);
     in_del.by_shim = !options.cni.empty() && random() % 8 == 0;
     in_del.netns_ends = all[which].made && random() % 8 == 0;
+    in_del.loses_name = !in_del.netns_ends && random() % 6 == 0;
     loops[which]->cycle(random_kill(random, sizes.add, sizes.add_us, sizes.start), in_del);
   }
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();

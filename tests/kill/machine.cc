@@ -2,6 +2,8 @@
 #include "machine.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -13,6 +15,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
 
 #include "state/store.h"
 
@@ -126,6 +130,22 @@ void Machine::make_pod(const std::string& name) {
 void Machine::remove_pod(const std::string& name) {
   need(kernel_->netns().remove(name));
   std::erase(pods_, name);
+}
+
+void Machine::take_name(const std::string& name) {
+  nameless_[name] = need(kernel_->netns().open(pod_path(name)));
+  if (::umount2(pod_path(name).c_str(), MNT_DETACH) != 0 || ::unlink(pod_path(name).c_str()) != 0)
+    throw std::runtime_error(fmt::format("{} keeps its name: {}", name, std::strerror(errno)));
+}
+
+void Machine::give_name(const std::string& name) {
+  const std::unique_ptr<os::Netns> netns = std::move(nameless_.at(name));
+  nameless_.erase(name);
+  const std::string path = pod_path(name);
+  const std::string held = fmt::format("/proc/self/fd/{}", netns->fd());
+  std::ofstream(path).flush();
+  if (::mount(held.c_str(), path.c_str(), "none", MS_BIND, nullptr) != 0)
+    throw std::runtime_error(fmt::format("{} gets no name: {}", name, std::strerror(errno)));
 }
 
 void Machine::add_namespace(const std::string& label, os::LinkPort& links, std::vector<std::string>& lines) {

@@ -5,6 +5,7 @@
 // Threading: one thread. Failure: throws std::runtime_error with what could not be made or read.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ class Machine {
   void make();
   void make_pod(const std::string& name);
   void remove_pod(const std::string& name);
+  // The pod's namespace has no name between these; a descriptor of this process holds it.
+  void take_name(const std::string& name);
+  void give_name(const std::string& name);
   std::string pod_path(const std::string& name) const;
 
   // Links, addresses, routes, sysctls of pods, files of IPAM and of the agent, leases, attachments: sorted lines
@@ -34,6 +38,7 @@ class Machine {
                        std::vector<std::string>& lines);
   std::unique_ptr<os::Kernel> kernel_;
   std::vector<std::string> pods_;
+  std::map<std::string, std::unique_ptr<os::Netns>> nameless_;
 };
 
 }  // namespace railbed::kill

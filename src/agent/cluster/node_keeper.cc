@@ -75,11 +75,11 @@ bool same(const kubelet::NodeDevices& a, const kubelet::NodeDevices& b) {
          a.soft_rdma == b.soft_rdma && a.facts == b.facts;
 }
 
-std::set<PciAddress> orphaned_devices(const std::vector<state::Attachment>& records) {
-  std::set<PciAddress> devices;
+std::map<PciAddress, std::string> orphaned_devices(const std::vector<state::Attachment>& records) {
+  std::map<PciAddress, std::string> devices;
   for (const state::Attachment& record : records)
     if (const auto device = PciAddress::parse(record.device); device.has_value() && attach::is_orphan(record))
-      devices.insert(*device);
+      devices.emplace(*device, attach::orphan_reason(record).why);
   return devices;
 }
 
@@ -94,8 +94,8 @@ std::vector<std::string> texts_of(const std::vector<plan::HeldBack>& held) {
 // What a pass works from.
 struct NodeKeeper::Look {
   facts::NodeFacts facts;
-  std::set<PciAddress> held;      // by pods
-  std::set<PciAddress> orphaned;  // of pods whose DEL has come
+  std::set<PciAddress> held;                   // by pods
+  std::map<PciAddress, std::string> orphaned;  // of pods whose DEL has come, and why
   StatePlan planned;
   std::set<PciAddress> listed;  // what Kept::listed should be now
   bool stale = false;           // records of what is done already: an agent was killed before it could forget them

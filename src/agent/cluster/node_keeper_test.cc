@@ -283,10 +283,12 @@ TEST_F(NodeKeeperTest, AnOrphanedVfIsOfferedAsSuch) {
                                          .undo = attach::undo_text({.interface = "net1"}, before),
                                          .result = ""}));
   node.pass(state);
-  EXPECT_EQ(node.offers.offers.back().orphaned, std::set{kVf00});
+  const std::map<PciAddress, std::string> orphaned = {
+      {kVf00, "network namespace /run/netns/x was not found, but still exists"}};
+  EXPECT_EQ(node.offers.offers.back().orphaned, orphaned);
   ASSERT_TRUE(node.store.forget_attachment("ai/vllm-0@c1", "net1"));
   node.pass(state);
-  EXPECT_EQ(node.offers.offers.back().orphaned, std::set<PciAddress>{});
+  EXPECT_TRUE(node.offers.offers.back().orphaned.empty());
 }
 
 // While VFs change, the turn is free for pods, and nobody gets what changes.

@@ -6,7 +6,7 @@
 #include "agent/leftovers/runtime_containers.h"
 #include "agent/pod/exec_records.h"
 #include "agent/pod/meta_give_back.h"
-#include "attach/namespaces.h"
+#include "attach/held.h"
 #include "attach/record.h"
 #include "state/sandbox.h"
 
@@ -24,9 +24,7 @@ Result<std::map<std::string, EndedPods::Sandbox>> EndedPods::ended() {
   const std::set<os::Nsid> given = TRY(backends_.engine.kernel().netns().numbers());
   for (const state::Attachment& record : records) {
     Sandbox& sandbox = sandboxes[record.pod];
-    const attach::NetnsRef ref = attach::netns_ref_of(record);
-    const bool has_ended = ref.nsid.has_value() && !given.contains(*ref.nsid);
-    sandbox.may_live = sandbox.may_live || !has_ended;
+    sandbox.may_live = sandbox.may_live || !attach::has_ended(backends_.engine.kernel().files(), record, given);
     sandbox.del_came = sandbox.del_came || record.status == state::AttachmentStatus::kDetaching;
     (is_of_program(record) ? sandbox.has_programs : sandbox.has_interfaces) = true;
   }
@@ -45,7 +43,16 @@ std::optional<EndedPod> EndedPods::give_back(const std::string& key, const Sandb
   const auto lock = backends_.engine.container("meta/" + container);
   const auto done =
       give_back_sandbox(backends_, backends_.meta, key, programs_stay ? Programs::kStay : Programs::kUndo);
+  if (done.has_value() && is_still_held(key)) return std::nullopt;
   return EndedPod{.key = key, .del_came = sandbox.del_came, .failure = done.has_value() ? "" : done.error().message};
+}
+
+// What a pod has hidden may have moved on to the next namespace.
+bool EndedPods::is_still_held(const std::string& key) {
+  Result<Engine::Turn> turn = backends_.engine.turn(kTurnWait);
+  if (!turn.has_value()) return false;
+  const auto records = turn->store().attachments_of(key);
+  return records.has_value() && std::ranges::any_of(*records, attach::is_orphan);
 }
 
 Result<std::vector<EndedPod>> EndedPods::settle() {

@@ -45,6 +45,7 @@ class EndedPods {
     bool may_live = false;
   };
   Result<std::map<std::string, Sandbox>> ended();
+  bool is_still_held(const std::string& key);
   std::optional<EndedPod> give_back(const std::string& key, const Sandbox& sandbox);
 
   Backends backends_;

@@ -40,6 +40,14 @@ class EndedPodsTest : public RequestTest {
     auto done = ask(cni::Command::kAdd, container);
     return done.has_value() ? "" : done.error().message;
   }
+  void move(const std::string& from, const std::string& to) {
+    const auto here = kernel.netns().open("/run/netns/" + from).value();
+    const auto there = kernel.netns().open("/run/netns/" + to).value();
+    const auto port = kernel.netns().links(*here).value();
+    const auto link = port->find(IfName{"net1"}, os::WithVfs::kNo);
+    ASSERT_TRUE(link.has_value());
+    ASSERT_TRUE(port->change(link->index, {.netns = there.get()}));
+  }
   void pass(seconds time) { kernel.clock().wait_until(kernel.clock().now() + time); }
   int files_of_host_local() {
     return static_cast<int>(std::ranges::count_if(
@@ -95,6 +103,28 @@ TEST_F(EndedPodsTest, AnOrphanIsGivenBackAsSoonAsItsNamespaceHasEnded) {
   EXPECT_EQ(settled[0].failure, "");
   EXPECT_TRUE(is_free());
   EXPECT_EQ(files_of_host_local(), 0);
+  EXPECT_EQ(add("c3"), "");
+}
+
+// What the pod has moved to a namespace of its own, and from there to the next.
+TEST_F(EndedPodsTest, WhatAPodHasHiddenIsGivenBackWhenTheLastNamespaceWithItHasEnded) {
+  ASSERT_EQ(add("c1"), "");
+  for (const char* name : {"inner", "deep"}) ASSERT_TRUE(kernel.netns().create(name));
+  move("c1", "inner");
+  ASSERT_TRUE(ask(cni::Command::kDel, "c1").has_value());
+  EXPECT_EQ(attach::orphaned_by(store->attachments()->front()), attach::OrphanedBy::kHidden);
+  EXPECT_THAT(add("c2"), HasSubstr("after its DEL, the pod has moved it from network namespace"));
+  ASSERT_TRUE(kernel.netns().remove("c1"));
+  EXPECT_TRUE(ended.settle()->empty());
+  move("inner", "deep");
+  ASSERT_TRUE(kernel.netns().remove("inner"));
+  EXPECT_TRUE(ended.settle()->empty());
+  EXPECT_FALSE(is_free());
+  ASSERT_TRUE(kernel.netns().remove("deep"));
+  const auto settled = ended.settle().value();
+  ASSERT_EQ(settled.size(), 1u);
+  EXPECT_EQ(settled[0].failure, "");
+  EXPECT_TRUE(is_free());
   EXPECT_EQ(add("c3"), "");
 }
 

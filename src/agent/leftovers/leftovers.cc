@@ -14,6 +14,7 @@
 #include "agent/pod/exec_records.h"
 #include "agent/pod/meta_records.h"
 #include "attach/attach.h"
+#include "attach/held.h"
 #include "attach/namespaces.h"
 #include "attach/record.h"
 #include "facts/collect.h"
@@ -84,11 +85,13 @@ class Finder {
         .what = record.interface,
         .why = has_ended ? fmt::format("its namespace {} is gone", record.netns) : status_reason(record.status),
         .netns = record.netns});
-    if (has_ended || is_reached) return;
+    const bool is_hidden = attach::orphaned_by(record) == attach::OrphanedBy::kHidden;
+    const bool may_be_there = !has_ended && (!is_reached || is_hidden);
+    if (!may_be_there && !attach::is_with_a_machine(kernel_.files(), record)) return;
     found.removable = false;
-    found.why = fmt::format("{}namespace {} was not found, but still exists",
-                            attach::is_orphan(record) ? "orphaned after its DEL: " : "", record.netns);
-    found.hint = "device and addresses stay reserved until its last process, mount or socket is gone";
+    const attach::OrphanReason reason = attach::orphan_reason(record);
+    found.why = (attach::is_orphan(record) ? "orphaned after its DEL: " : "") + reason.why;
+    found.hint = "device and addresses stay reserved until " + reason.until;
   }
 
   // After a reboot the runtime sends DEL for what it still has.

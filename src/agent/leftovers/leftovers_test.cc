@@ -141,27 +141,62 @@ TEST_F(LeftoversTest, AnInterfaceWhoseDeviceIsGoneIsGivenUpAtOnce) {
   }
 }
 
+// Of a pod whose DEL has come.
+void put_orphan(state::Store& store, const std::string& netns, attach::Before before) {
+  before.orphaned_at_s = 1'800'000'000;
+  ASSERT_TRUE(store.put_attachment({.pod = "ns/p@c1",
+                                    .interface = "net1",
+                                    .netns = netns,
+                                    .network = "n",
+                                    .type = "host-device",
+                                    .status = state::AttachmentStatus::kDetaching,
+                                    .device = "0000:77:00.2",
+                                    .resource = "",
+                                    .undo = attach::undo_text({.interface = "net1"}, before),
+                                    .result = ""}));
+}
+
 // Nothing proves that its namespace has ended: it is shown, and nobody can take it away.
 TEST_F(LeftoversTest, AnOrphanIsShownAndStays) {
-  attach::Before before{.device = *PciAddress::parse("0000:77:00.2"), .name = "eth9"};
-  before.orphaned_at_s = 1'800'000'000;
-  ASSERT_TRUE(store->put_attachment({.pod = "ns/p@c1",
-                                     .interface = "net1",
-                                     .netns = kGone,
-                                     .network = "n",
-                                     .type = "host-device",
-                                     .status = state::AttachmentStatus::kDetaching,
-                                     .device = "0000:77:00.2",
-                                     .resource = "",
-                                     .undo = attach::undo_text({.interface = "net1"}, before),
-                                     .result = ""}));
+  put_orphan(*store, kGone, {.device = *PciAddress::parse("0000:77:00.2"), .name = "eth9"});
   ASSERT_THAT(found(), ElementsAre("interface net1"));
   EXPECT_FALSE(leftovers[0].removable);
   EXPECT_EQ(leftovers[0].why,
-            fmt::format("orphaned after its DEL: namespace {} was not found, but still exists", kGone));
+            fmt::format("orphaned after its DEL: network namespace {} was not found, but still exists", kGone));
   remove();
   EXPECT_FALSE(leftovers[0].removed);
   EXPECT_EQ(store->attachments()->size(), 1u);
+}
+
+TEST_F(LeftoversTest, AnOrphanOfAVirtualMachineStaysUntilItsGroupIsClosed) {
+  const std::string folder = "/sys/bus/pci/devices/0000:77:00.2";
+  kernel.put_link(folder + "/driver", "../../../../bus/pci/drivers/vfio-pci");
+  kernel.put_link(folder + "/iommu_group", "../../../../kernel/iommu_groups/7");
+  kernel.put_file("/dev/vfio/7", "");
+  kernel.use_file("/dev/vfio/7");
+  put_orphan(*store, "/run/netns/a",
+             {.device = *PciAddress::parse("0000:77:00.2"),
+              .driver = "igbvf",
+              .name = "eth9",
+              .orphaned_by = attach::OrphanedBy::kVfio,
+              .vfio_group = "/dev/vfio/7"});
+  ASSERT_THAT(found(), ElementsAre("interface net1"));
+  EXPECT_FALSE(leftovers[0].removable);
+  EXPECT_EQ(leftovers[0].why,
+            "orphaned after its DEL: /dev/vfio/7 is open: a virtual machine may still use 0000:77:00.2");
+  EXPECT_EQ(leftovers[0].hint, "device and addresses stay reserved until no process has /dev/vfio/7 open");
+  kernel.use_file("/dev/vfio/7", false);
+  ASSERT_THAT(found(), ElementsAre("interface net1"));
+  EXPECT_TRUE(leftovers[0].removable);
+}
+
+TEST_F(LeftoversTest, AnOrphanThatItsPodHasHiddenStays) {
+  put_orphan(
+      *store, "/run/netns/a",
+      {.device = *PciAddress::parse("0000:77:00.2"), .name = "eth9", .orphaned_by = attach::OrphanedBy::kHidden});
+  ASSERT_THAT(found(), ElementsAre("interface net1"));
+  EXPECT_FALSE(leftovers[0].removable);
+  EXPECT_EQ(leftovers[0].hint, "device and addresses stay reserved until that namespace ends");
 }
 
 TEST_F(LeftoversTest, AnInterfaceWhoseDeviceHasNoDriverIsGivenUpToo) {

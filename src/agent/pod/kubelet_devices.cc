@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/pod/kubelet_devices.h"
 
+#include <fmt/ranges.h>
+
 namespace railbed::agent {
 
 constexpr std::chrono::seconds kAnswer{2};
@@ -12,7 +14,8 @@ Result<kubelet::GivenDevices> KubeletDevices::given_to(const PodInfo& pod) {
 
 Result<std::vector<Device>> KubeletDevices::devices(const DeviceRequest& request, const kubelet::GivenDevices& given,
                                                     const plan::InUse&) {
-  const auto& [pod, resource, count] = request;
+  const auto& [pod, resource, asked] = request;
+  const size_t count = asked.size();
   auto found = given.find(resource);
   if (found == given.end()) return fail(Code::kNotFound, "kubelet gave pod {} no device of {}", pod.key(), resource);
   if (found->second.size() < count)
@@ -20,10 +23,25 @@ Result<std::vector<Device>> KubeletDevices::devices(const DeviceRequest& request
                       .message = fmt::format("pod {} has {} device(s) of {}, and its networks ask for {}", pod.key(),
                                              found->second.size(), resource, count),
                       .hint = "ask for as many in the pod's resources as it has networks of that resource"});
+  std::set<std::string> left = found->second;
+  for (const std::string& id : asked) {
+    if (!id.empty() && left.erase(id) == 0)
+      return fail(Error{.code = Code::kInvalid,
+                        .message = fmt::format("pod {} asks for device {} by deviceID; of {} the kubelet gave it {}",
+                                               pod.key(), id, resource, fmt::join(found->second, ", ")),
+                        .hint = "ask for one of these, or for none"});
+  }
   std::vector<Device> devices;
-  for (const std::string& id : found->second)
-    if (devices.size() < count) devices.push_back({id, known_ ? TRY(known_(id)) : std::nullopt});
+  auto next = left.begin();
+  for (const std::string& one : asked) {
+    const std::string id = one.empty() ? *next++ : one;
+    devices.push_back({id, known_ ? TRY(known_(id)) : std::nullopt});
+  }
   return devices;
+}
+
+Result<bool> KubeletDevices::offers(const PciAddress& device) {
+  return known_ && TRY(known_(device.to_string())).has_value();
 }
 
 }  // namespace railbed::agent

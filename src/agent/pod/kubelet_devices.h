@@ -27,6 +27,7 @@ class KubeletDevices : public DeviceSource {
   Result<kubelet::GivenDevices> given_to(const PodInfo& pod) override;
   Result<std::vector<Device>> devices(const DeviceRequest& request, const kubelet::GivenDevices& given,
                                       const plan::InUse& in_use) override;
+  Result<bool> offers(const PciAddress& device) override;
 
  private:
   kubelet::PodDevices devices_;

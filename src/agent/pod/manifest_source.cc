@@ -321,7 +321,7 @@ bool ManifestSource::soft_rdma() {
 
 Result<std::vector<Device>> ManifestSource::devices(const DeviceRequest& request, const kubelet::GivenDevices&,
                                                     const plan::InUse& in_use) {
-  const auto& [pod, resource, count] = request;
+  const auto& [pod, resource, asked] = request;
   auto now = TRY(last());
   for (bool fresh : {false, true}) {
     if (fresh || now->resolved == nullptr) {
@@ -329,18 +329,30 @@ Result<std::vector<Device>> ManifestSource::devices(const DeviceRequest& request
       fresh = true;
     }
     plan::InUse taken = in_use;
-    std::vector<Device> chosen;
-    Result<plan::PoolVf> vf = fail(Code::kNotFound, "no device is asked for");
-    while (chosen.size() < count) {
-      vf = node::free_vf(kernel_, *now->resolved, resource, pod.key(), taken);
-      if (!vf.has_value()) break;
-      taken[vf->address] = pod.key();
-      chosen.push_back({vf->address.to_string(), *vf});
-    }
-    if (chosen.size() == count) return chosen;
-    if (fresh) return fail(std::move(vf.error()));
+    std::vector<Device> chosen(asked.size());
+    std::optional<Error> failure;
+    // Those that the pod names first, so that no other of its networks gets them.
+    for (const bool named : {true, false})
+      for (size_t i = 0; i < asked.size() && !failure.has_value(); ++i) {
+        if (asked[i].empty() == named) continue;
+        Result<plan::PoolVf> vf = node::free_vf(kernel_, *now->resolved, {resource, pod.key(), asked[i]}, taken);
+        if (!vf.has_value()) {
+          failure = std::move(vf.error());
+          break;
+        }
+        taken[vf->address] = pod.key();
+        chosen[i] = {vf->address.to_string(), *vf};
+      }
+    if (!failure.has_value()) return chosen;
+    if (fresh) return fail(*std::move(failure));
   }
   return fail(Code::kInternal, "devices of {}", resource);
+}
+
+Result<bool> ManifestSource::offers(const PciAddress& device) {
+  auto now = TRY(last());
+  if (now->resolved == nullptr) now->resolved = node::look_at_vfs(kernel_, now->objects, settings_);
+  return node::is_in_a_pool(kernel_, *now->resolved, device);
 }
 
 Result<std::shared_ptr<const AddressClaims>> ManifestSource::address_claims() {

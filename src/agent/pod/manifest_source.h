@@ -48,6 +48,7 @@ class ManifestSource : public PodSource, public DeviceSource {
   Result<void> publish_status(const PodInfo& pod, const std::string& sandbox, const doc::Value& status) override;
   Result<std::vector<Device>> devices(const DeviceRequest& request, const kubelet::GivenDevices& given,
                                       const plan::InUse& in_use) override;
+  Result<bool> offers(const PciAddress& device) override;
 
   // One parsed state of the directory.
   struct Snapshot;

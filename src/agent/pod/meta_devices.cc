@@ -3,12 +3,20 @@
 
 #include <algorithm>
 
+#include "agent/pod/asked_device.h"
 #include "node/resolved.h"
 #include "state/sandbox.h"
 
 namespace railbed::agent {
 
 using cni::Outcome;
+
+// set_device() changes the selections, and devices are chosen twice.
+SandboxDevices::SandboxDevices(Meta& meta, const std::string& key, PodNetworks& pod)
+    : meta_(meta), key_(key), pod_(pod) {
+  for (const Delegate& network : pod_.networks)
+    asked_.push_back(network.selection.device_id.present ? *network.selection.device_id : "");
+}
 
 void SandboxDevices::ask() {
   if (std::ranges::all_of(pod_.networks, [](const Delegate& network) { return network.resource.empty(); })) return;
@@ -20,18 +28,27 @@ Outcome<void> SandboxDevices::choose(Engine::Turn& turn) {
   std::erase_if(in_use, [&](const auto& one) { return one.second == key_; });
   for (auto& [device, holder] : in_use)
     if (std::string pod = state::Sandbox::of_key(holder).pod; !pod.empty()) holder = pod;
-  std::map<std::string, std::vector<Delegate*>> references;
-  for (Delegate& network : pod_.networks) {
-    if (network.selection.device_id.present)
-      network.set_device({*network.selection.device_id, std::nullopt});
-    else if (!network.resource.empty())
-      references[network.resource].push_back(&network);
+  struct References {
+    std::vector<Delegate*> networks;
+    std::vector<std::string> asked;
+  };
+  std::map<std::string, References> references;
+  for (size_t i = 0; i < pod_.networks.size(); ++i) {
+    Delegate& network = pod_.networks[i];
+    if (!network.resource.empty()) {
+      references[network.resource].networks.push_back(&network);
+      references[network.resource].asked.push_back(asked_[i]);
+    } else if (!asked_[i].empty()) {
+      TRY_CNI(check_asked_device(turn.kernel(), meta_.devices(), network, asked_[i]));
+      network.set_device({asked_[i], std::nullopt});
+    }
   }
-  for (auto& [resource, networks] : references) {
-    std::vector<Device> devices = TRY_CNI(devices_of(resource, networks.size(), in_use));
-    for (size_t i = 0; i < networks.size(); ++i)
+  for (auto& [resource, those] : references) {
+    std::vector<Device> devices = TRY_CNI(devices_of(resource, those.asked, in_use));
+    for (size_t i = 0; i < those.networks.size(); ++i)
       // One that an executed plugin was given before stays with it.
-      if (!networks[i]->device.has_value() || networks[i]->native()) networks[i]->set_device(devices[i]);
+      if (!those.networks[i]->device.has_value() || those.networks[i]->native())
+        those.networks[i]->set_device(devices[i]);
   }
   // An executed plugin would take one that is being changed; our own refuse it themselves.
   for (const Delegate& network : pod_.networks) {
@@ -46,11 +63,12 @@ Outcome<void> SandboxDevices::choose(Engine::Turn& turn) {
   return {};
 }
 
-Outcome<std::vector<Device>> SandboxDevices::devices_of(const std::string& resource, size_t count,
+Outcome<std::vector<Device>> SandboxDevices::devices_of(const std::string& resource,
+                                                        const std::vector<std::string>& asked,
                                                         const plan::InUse& in_use) {
   std::string unknown;
   for (size_t i = 0; i < meta_.devices().size(); ++i) {
-    Result<std::vector<Device>> devices = devices_from(i, {pod_.pod, resource, count}, in_use);
+    Result<std::vector<Device>> devices = devices_from(i, {pod_.pod, resource, asked}, in_use);
     if (devices.has_value()) return *std::move(devices);
     if (devices.error().code != Code::kNotFound) return std::unexpected(cni::failure_of(devices.error()));
     unknown += (unknown.empty() ? "" : "; ") + devices.error().story();

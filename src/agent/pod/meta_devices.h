@@ -4,7 +4,7 @@
 // Why in one place: devices are chosen twice in an ADD, before plugins that are not ours are executed and, in the turn
 // in which they are attached, for our own; both must come to the same. The kubelet is asked before the turns, once.
 // Threading: a Turn's thread for choose(), any thread for the others. Failure: Exhausted where no source has the
-// resource; the sources' own.
+// resource; Invalid where the pod names a device that it may not have (asked_device.h); the sources' own.
 #pragma once
 
 #include <string>
@@ -18,13 +18,13 @@ namespace railbed::agent {
 class SandboxDevices {
  public:
   // All must outlive this.
-  SandboxDevices(Meta& meta, const std::string& key, PodNetworks& pod) : meta_(meta), key_(key), pod_(pod) {}
+  SandboxDevices(Meta& meta, const std::string& key, PodNetworks& pod);
 
   // Asks the sources what must be asked; does nothing where no network refers to a resource. Before choose(), and not
   // in a turn.
   void ask();
-  // For every network that refers to a resource. What the sandbox has already counts as free for it: an ADD that is
-  // asked again gets the same.
+  // For every network that refers to a resource, and for those whose pod names a device. What the sandbox has already
+  // counts as free for it: an ADD that is asked again gets the same.
   cni::Outcome<void> choose(Engine::Turn& turn);
   // Copies what the device plugin says of each, and tells the networks' plugins where.
   cni::Outcome<void> describe();
@@ -32,7 +32,8 @@ class SandboxDevices {
   doc::Value info_of(const Delegate& network) const;
 
  private:
-  cni::Outcome<std::vector<Device>> devices_of(const std::string& resource, size_t count, const plan::InUse& in_use);
+  cni::Outcome<std::vector<Device>> devices_of(const std::string& resource, const std::vector<std::string>& asked,
+                                               const plan::InUse& in_use);
   Result<std::vector<Device>> devices_from(size_t source, const DeviceRequest& request, const plan::InUse& in_use);
 
   std::string without_device(const std::string& resource) const;
@@ -40,6 +41,7 @@ class SandboxDevices {
   Meta& meta_;
   const std::string& key_;  // state::Sandbox::key()
   PodNetworks& pod_;
+  std::vector<std::string> asked_;                    // by network: the device that the annotation names, or empty
   std::vector<Result<kubelet::GivenDevices>> given_;  // by source
 };
 

@@ -272,7 +272,7 @@ constexpr const char* kCheckpoint = R"({"Data":{"PodDeviceEntries":[
 Result<std::vector<Device>> from_kubelet(KubeletDevices& source, const std::string& uid, size_t count) {
   const PodInfo pod{.ns = "d", .name = "a", .uid = uid, .annotations = {}};
   const kubelet::GivenDevices given = TRY(source.given_to(pod));
-  return source.devices({pod, "o/r", count}, given, {});
+  return source.devices({pod, "o/r", std::vector<std::string>(count)}, given, {});
 }
 
 TEST(KubeletDevices, GivesAPodsDevicesInOrder) {

@@ -18,12 +18,6 @@ std::unexpected<cni::Failure> wrong(std::string message, std::string details = {
   return std::unexpected(cni::Failure{cni::kInvalidConfig, std::move(message), std::move(details)});
 }
 
-bool declares(const Value& plugin, std::string_view capability) {
-  const Value* declared = plugin.find("capabilities");
-  const Value* one = declared != nullptr && declared->is_object() ? declared->find(capability) : nullptr;
-  return one != nullptr && one->as_bool() != nullptr && *one->as_bool();
-}
-
 // The list in `text`; it gets the definition's name if it has none.
 Outcome<cni::ListConfig> named(Outcome<cni::ListConfig> read, const std::string& name) {
   cni::ListConfig list = TRY_CNI(std::move(read));
@@ -290,17 +284,15 @@ class PodReader {
     if (selection.infiniband_guid.present) args["infinibandGUID"] = selection.infiniband_guid->to_pairs();
     if (selection.bandwidth.present) args["bandwidth"] = *selection.bandwidth;
     if (selection.port_mappings.present) args["portMappings"] = *selection.port_mappings;
-    constexpr std::string_view known_to_ours[] = {"ips", "mac", "infinibandGUID"};
-    bool ours = is_native(type_of(network.list.plugins.front()));
     for (auto& [capability, value] : args) {
-      bool taken =
-          (ours && std::ranges::find(known_to_ours, capability) != std::end(known_to_ours)) ||
+      // Also for plugins of ours: an address, MAC or GUID that a pod chooses may be another pod's.
+      const bool taken =
           std::ranges::any_of(network.list.plugins, [&](const Value& plugin) { return declares(plugin, capability); });
       if (!taken)
-        return wrong(
-            fmt::format("network {} ({}): the pod asks for {}, and no plugin of the network takes it", network.name,
-                        network.ifname, capability),
-            fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that does, or ask for less", capability));
+        return wrong(fmt::format("network {} ({}): the pod asks for {}, and no plugin of the network takes it",
+                                 network.name, network.ifname, capability),
+                     fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that takes it, or ask for less",
+                                 capability));
       network.capability_args[capability] = std::move(value);
     }
     return {};
@@ -317,6 +309,12 @@ class PodReader {
 std::string type_of(const Value& plugin) {
   const Value* type = plugin.find("type");
   return type != nullptr && type->is_string() ? *type->as_string() : "";
+}
+
+bool declares(const Value& plugin, std::string_view capability) {
+  const Value* declared = plugin.find("capabilities");
+  const Value* one = declared != nullptr && declared->is_object() ? declared->find(capability) : nullptr;
+  return one != nullptr && one->as_bool() != nullptr && *one->as_bool();
 }
 
 bool is_native(const std::string& type) {

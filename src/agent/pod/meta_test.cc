@@ -101,6 +101,34 @@ TEST_F(MetaTest, GivesAPodAllItsNetworksAndTakesThemBack) {
   EXPECT_TRUE(pods.published.empty());
 }
 
+// An address, MAC or GUID that a pod's author chooses may be another pod's.
+TEST_F(MetaTest, IdentitiesNeedTheDefinitionsWord) {
+  delegates = R"("delegates":[])";
+  struct Case {
+    const char* asked;
+    const char* capability;
+  };
+  for (const Case& one : {Case{R"("ips":["10.9.0.9/24"])", "ips"}, Case{R"("mac":"02:00:00:00:00:09")", "mac"},
+                          Case{R"("infiniband-guid":"02:00:00:00:00:00:00:09")", "infinibandGUID"}}) {
+    pods.add_network("rail", kMacvlan);
+    pods.add_pod(fmt::format(R"([{{"name":"rail",{}}}])", one.asked));
+    const auto refused = ask(cni::Command::kAdd);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().message,
+              fmt::format("network ns/rail (net1): the pod asks for {}, and no plugin of the network takes it",
+                          one.capability));
+    EXPECT_EQ(refused.error().code, cni::kInvalidConfig);
+    expect_nothing_left();
+    const std::string declared = kMacvlan;
+    pods.add_network("rail", fmt::format(R"({},"capabilities":{{"{}":true}}}})",
+                                         declared.substr(0, declared.size() - 1), one.capability));
+    const auto added = ask(cni::Command::kAdd);
+    EXPECT_TRUE(added.has_value() || added.error().message.find("infiniband") != std::string::npos)
+        << added.error().message;
+    EXPECT_TRUE(ask(cni::Command::kDel).has_value());
+  }
+}
+
 TEST_F(MetaTest, CheckLooksAtEveryInterfaceOfThePod) {
   ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
   auto netns = kernel.netns().open("/run/netns/a");

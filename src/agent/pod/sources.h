@@ -94,7 +94,7 @@ struct Device {
 struct DeviceRequest {
   const PodInfo& pod;
   const std::string& resource;
-  size_t count = 0;  // of networks that refer to it
+  std::vector<std::string> asked;  // for each network that refers to it: the device that the pod names, empty for any
 };
 
 class DeviceSource {
@@ -104,9 +104,12 @@ class DeviceSource {
   // before the turn, so it may wait, to a deadline of its own.
   virtual Result<kubelet::GivenDevices> given_to(const PodInfo&) { return kubelet::GivenDevices{}; }
   // The devices for the pod's networks that refer to a resource, in order. `in_use` has the devices of all sandboxes.
-  // Called in a turn: must not wait. NotFound when this source does not know the resource for this pod.
+  // Called in a turn: must not wait. NotFound when this source does not know the resource for this pod; Invalid for a
+  // device that the pod names and may not have.
   virtual Result<std::vector<Device>> devices(const DeviceRequest& request, const kubelet::GivenDevices& given,
                                               const plan::InUse& in_use) = 0;
+  // Whether the device belongs to a resource: only a pod that has it of the resource may have it. Called in a turn.
+  virtual Result<bool> offers(const PciAddress& device) = 0;
 };
 
 }  // namespace railbed::agent

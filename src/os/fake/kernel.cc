@@ -19,6 +19,13 @@ class FakeFiles : public FileTree {
   Result<std::string> real_path(const std::string& path) const override { return now().real_path(path); }
   bool exists(const std::string& path) const override { return now().exists(path); }
 
+  Result<bool> is_in_use(const std::string& path) const override {
+    auto lock = state_->look();
+    if (state_->files_in_use.contains(path)) return true;
+    if (state_->files.exists(path)) return false;
+    return fail(system_error(ENOENT, "open " + path));
+  }
+
   Result<void> write(const std::string& path, std::string_view content) override {
     std::string shown(content);
     while (!shown.empty() && shown.back() == '\n') shown.pop_back();
@@ -286,6 +293,21 @@ void FakeKernel::advertise(const std::string& netns, const std::string& interfac
   if (!is_on("accept_ra")) return;
   netdev->advertised_routes = {Route::default_by(router)};
   if (is_on("autoconf")) netdev->advertised_addresses = {prefix};
+}
+void FakeKernel::use_file(const std::string& path, bool in_use) {
+  auto lock = state_->look();
+  if (in_use)
+    state_->files_in_use.insert(path);
+  else
+    state_->files_in_use.erase(path);
+}
+void FakeKernel::change_owner(const std::string& netns) {
+  auto lock = state_->look();
+  if (FakeNs* ns = state_->ns_by_name(netns)) ns->of_other_user = true;
+}
+void FakeKernel::hide_sysctl(const std::string& key) {
+  auto lock = state_->look();
+  state_->hidden_sysctls.insert(key);
 }
 void FakeKernel::put_file(const std::string& path, const std::string& content) {
   auto lock = state_->look();

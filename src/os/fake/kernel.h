@@ -69,6 +69,10 @@ class FakeKernel : public Kernel {
   void advertise(const std::string& netns, const std::string& interface, const IpPrefix& prefix,
                  const IpAddress& router);
   void put_file(const std::string& path, const std::string& content);
+  void use_file(const std::string& path, bool in_use = true);  // a program has it open
+  // The namespace belongs to another user namespace than the initial one, and has no sysctls that hide_sysctl() names.
+  void change_owner(const std::string& netns);
+  void hide_sysctl(const std::string& key);
   void put_link(const std::string& path, const std::string& target);
   // The effect of running the executable at `path`; counts as one call, whatever it does.
   using Program = std::function<Result<RunResult>(const RunRequest&)>;

@@ -178,6 +178,7 @@ void FakeState::move_netdev(FakeNetdev& moved, NsId to, const std::string& name)
     link_changed(moved);
     if (netdev_by_index(to, moved.link.index) != nullptr) moved.link.index = free_index(to);
     moved.ns = to;
+    namespaces[from].moved_to.insert(to);
   }
   show_netdev(moved);
   link_changed(moved);

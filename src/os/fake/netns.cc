@@ -197,6 +197,16 @@ class FakeNetnsPort : public NetnsPort {
       if (ns.nsid.has_value()) all.insert(Nsid{*ns.nsid});
     return all;
   }
+  Result<bool> knows_others(const Netns& netns) override {
+    auto lock = state_->look();
+    return std::ranges::any_of(state_->namespaces[TRY(inside(netns))].moved_to, [&](NsId id) {
+      return id != kInitialNs && !state_->namespaces[id].gone && !state_->namespaces[id].ending;
+    });
+  }
+  Result<bool> is_of_initial_user(const Netns& netns) override {
+    auto lock = state_->look();
+    return !state_->namespaces[TRY(inside(netns))].of_other_user;
+  }
   Result<void> visit(const std::vector<std::string>&, const Visit& visit) override {
     std::vector<NsId> found;
     {
@@ -291,6 +301,7 @@ class FakeNetnsPort : public NetnsPort {
   }
   // The keys of an interface exist only while it does, those of IPv6 only from the least MTU on that IPv6 has.
   bool is_there(NsId ns, const std::string& key) {
+    if (state_->namespaces[ns].of_other_user && state_->hidden_sysctls.contains(key)) return false;
     if (key.starts_with("net/ipv6/") && !state_->machine.ipv6) return false;
     for (std::string_view prefix : {"net/ipv4/conf/", "net/ipv6/conf/", "net/ipv4/neigh/", "net/ipv6/neigh/"}) {
       if (!key.starts_with(prefix)) continue;

@@ -59,7 +59,7 @@ struct FakeNetdev {
   NetdevId peer = 0;   // of a veth
   NetdevId master = 0;
   std::vector<IpPrefix> addresses;
-  std::vector<Route> routes;  // routes through this interface
+  std::vector<Route> routes;                   // routes through this interface
   std::vector<IpPrefix> advertised_addresses;  // from routers' advertisements, as the routes
   std::vector<Route> advertised_routes;
   // Networks whose own route, which the kernel adds with an address, was removed.
@@ -76,6 +76,8 @@ struct FakeNs {
   bool ending = false;  // nothing holds it any more
   bool gone = false;
   bool hidden = false;             // held by what nobody finds
+  bool of_other_user = false;      // owned by another user namespace
+  std::set<NsId> moved_to;         // where its interfaces went
   std::optional<int> nsid;         // in the initial one
   std::vector<int> watched_pipes;  // writing ends of the pipes whose reading ends are in open Netns objects
   std::weak_ptr<NsHold> ports;
@@ -202,6 +204,9 @@ class FakeState {
   bool killed = false;
   std::vector<std::string> journal;
   std::map<std::string, FakeKernel::Program> programs;
+
+  std::set<std::string> files_in_use;
+  std::set<std::string> hidden_sysctls;  // in namespaces of other users
 
   std::vector<std::weak_ptr<std::deque<Uevent>>> streams;
   uint64_t link_changes = 0;

@@ -59,8 +59,8 @@ TEST(AddressCodec, OfTwoAddressesTheLocalOneCounts) {
 TEST(AddressCodec, AnIpv6AddressThatIsNotPermanentIsFromARouter) {
   const auto address = [](uint8_t family, uint8_t header_flags, std::optional<uint32_t> flags) {
     NetlinkRequest sample(RTM_NEWADDR, 0);
-    sample.put_header(
-        ifaddrmsg{.ifa_family = family, .ifa_prefixlen = 64, .ifa_flags = header_flags, .ifa_scope = 0, .ifa_index = 3});
+    sample.put_header(ifaddrmsg{
+        .ifa_family = family, .ifa_prefixlen = 64, .ifa_flags = header_flags, .ifa_scope = 0, .ifa_index = 3});
     if (flags.has_value()) sample.put_u32(IFA_FLAGS, *flags);
     return as_message(sample, RTM_NEWADDR);
   };

@@ -166,6 +166,13 @@ class RealFiles : public FileTree {
     return open_inside("find", path, O_PATH).has_value();
   }
 
+  Result<bool> is_in_use(const std::string& path) const override {
+    const auto opened = open_inside("open", path, O_RDWR | O_NONBLOCK);
+    if (opened.has_value()) return false;
+    if (opened.error().sys_errno == EBUSY) return true;
+    return fail(Error(opened.error()));
+  }
+
   // Null where paths are not looked up from it, or there is no such folder.
   std::unique_ptr<HeldFolder::Found> hold(const std::string& folder) const {
     if (!whole_machine_ || folder.empty() || folder.ends_with('/')) return nullptr;
@@ -240,6 +247,10 @@ HeldFolder::HeldFolder(const FileTree& files, const std::string& folder) {
   if (const auto* real = dynamic_cast<const RealFiles*>(&files)) found_ = real->hold(folder);
 }
 HeldFolder::~HeldFolder() = default;
+
+Result<bool> FileTree::is_in_use(const std::string& path) const {
+  return fail(Code::kUnsupported, "open {}: only a live machine says whether it is in use", path);
+}
 
 Result<std::string> read_line(const FileTree& files, const std::string& path) {
   std::string text = TRY(files.read(path));

@@ -33,6 +33,8 @@ class FileTree {
   // The path with all links resolved, absolute within the root.
   virtual Result<std::string> real_path(const std::string& path) const = 0;
   virtual bool exists(const std::string& path) const = 0;
+  // Whether a process has this device file open, of a kind that can be open only once (a vfio group: EBUSY).
+  virtual Result<bool> is_in_use(const std::string& path) const;
 };
 
 // Content without trailing white space, for sysfs attributes. Recorded values may lack the newline.

@@ -105,6 +105,12 @@ TEST_F(RealFilesTest, LinksDoNotLeaveTheRoot) {
   EXPECT_EQ(files_->read("/../secret").error().message, "read /../secret: ENOENT (No such file or directory)");
 }
 
+// Which device files refuse a second opening is up to their drivers; others are never in use.
+TEST_F(RealFilesTest, AFileThatCanBeOpenedIsNotInUse) {
+  EXPECT_EQ(files_->is_in_use("/sys/devices/pci/bare").value_or(true), false);
+  EXPECT_EQ(files_->is_in_use("/dev/vfio/7").error().code, Code::kNotFound);
+}
+
 TEST_F(RealFilesTest, ErrorsNameTheCallAndThePath) {
   struct {
     Error error;

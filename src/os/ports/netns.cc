@@ -64,6 +64,7 @@ namespace {
 
 constexpr std::chrono::seconds kLockTimeout{10};
 constexpr const char* kSysctls = "/proc/sys/";
+constexpr ino_t kInitialUserNamespace = 0xEFFFFFFD;  // PROC_USER_INIT_INO: the same on each machine
 constexpr const char* kOwn = "/proc/thread-self/ns/net";
 // Since Linux 6.18 a namespace tells its number itself, which is also that of SO_NETNS_COOKIE: NS_GET_ID.
 constexpr unsigned long kGetId = _IOR(NSIO, 13, uint64_t);
@@ -227,13 +228,22 @@ class RealNetns : public NetnsPort {
   }
   Result<std::set<Nsid>> numbers() override {
     auto socket = TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    auto list = encode_list_nsids();
-    auto messages = socket.ask(list);
-    if (!messages) return fail(netlink_error(messages.error(), "RTM_GETNSID of all"));
-    std::set<Nsid> all;
-    for (const NetlinkMessage& message : *messages)
-      if (auto one = decode_nsid(message)) all.insert(*one);
-    return all;
+    return numbers_of(socket, "RTM_GETNSID of all");
+  }
+
+  Result<bool> knows_others(const Netns& netns) override {
+    const std::unique_ptr<Netns> own = TRY(open_own());
+    auto socket = TRY(NetlinkSocket::open(NETLINK_ROUTE, &netns));
+    const std::optional<Nsid> home = TRY(ask_number(socket, *own));
+    const std::set<Nsid> all = TRY(numbers_of(socket, "RTM_GETNSID of all in " + netns.path()));
+    return std::ranges::any_of(all, [&](const Nsid& one) { return one != home; });
+  }
+  Result<bool> is_of_initial_user(const Netns& netns) override {
+    const Descriptor owner(::ioctl(netns.fd(), NS_GET_USERNS));
+    if (!owner) return fail(system_error(errno, "ioctl NS_GET_USERNS of " + netns.path()));
+    struct stat file{};
+    if (::fstat(owner.get(), &file) != 0) return fail(system_error(errno, "fstat of the owner of " + netns.path()));
+    return file.st_ino == kInitialUserNamespace;
   }
 
   Result<void> visit(const std::vector<std::string>& folders, const Visit& visit) override {
@@ -288,6 +298,16 @@ class RealNetns : public NetnsPort {
     if (::fstat(one.fd(), &a) != 0) return fail(system_error(errno, "fstat " + one.path()));
     if (::fstat(other.fd(), &b) != 0) return fail(system_error(errno, "fstat " + other.path()));
     return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  }
+
+  static Result<std::set<Nsid>> numbers_of(NetlinkSocket& socket, const std::string& what) {
+    auto list = encode_list_nsids();
+    auto messages = socket.ask(list);
+    if (!messages) return fail(netlink_error(messages.error(), what));
+    std::set<Nsid> all;
+    for (const NetlinkMessage& message : *messages)
+      if (auto one = decode_nsid(message)) all.insert(*one);
+    return all;
   }
 
   static Result<std::optional<Nsid>> ask_number(NetlinkSocket& socket, const Netns& netns) {

@@ -102,6 +102,13 @@ class NetnsPort {
   // ended, too: a number that is free is given again.
   virtual Result<std::set<Nsid>> numbers() = 0;
 
+  // Whether `netns` has given a number to a living namespace other than this process's. The kernel gives one to each
+  // namespace into which an interface moves from there: without one, what was in it is here, gone, or has moved on from
+  // a namespace that has ended.
+  virtual Result<bool> knows_others(const Netns& netns) = 0;
+  // Whether the user namespace that owns it is the machine's first one.
+  virtual Result<bool> is_of_initial_user(const Netns& netns) = 0;
+
   // Calls `visit` for each namespace of this machine that can be found, once, until it returns false: those with a name
   // in /run/netns or in one of `folders`, those of processes, those that are mounted where a process sees it, and those
   // of which a process has a descriptor. Not found are those that only a socket holds. The namespace is open during
@@ -116,9 +123,9 @@ class NetnsPort {
 
   // A sysctl of the namespace, e.g. "net/ipv4/conf/net1/arp_notify", without the newline.
   virtual Result<std::string> sysctl(const Netns& netns, const std::string& key) = 0;
-  // Writes the settings that differ, in their order, from one thread that enters the namespace once; after them those of
-  // `if_there`, whose keys need not exist. After a failure `at` is the index of the setting that failed, counted through
-  // both.
+  // Writes the settings that differ, in their order, from one thread that enters the namespace once; after them those
+  // of `if_there`, whose keys need not exist. After a failure `at` is the index of the setting that failed, counted
+  // through both.
   virtual Result<void> set_sysctls(const Netns& netns, const Sysctls& settings, const Sysctls& if_there,
                                    size_t& at) = 0;
   Result<void> set_sysctls(const Netns& netns, const Sysctls& settings) {

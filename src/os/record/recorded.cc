@@ -125,12 +125,16 @@ class RecordedNetns : public NetnsPort {
   Result<Nsid> number(const Netns&) override { return read_only("network namespace"); }
   Result<std::optional<Nsid>> number_if_any(const Netns&) override { return read_only("network namespace"); }
   Result<std::set<Nsid>> numbers() override { return read_only("network namespaces"); }
+  Result<bool> knows_others(const Netns&) override { return read_only("network namespace"); }
+  Result<bool> is_of_initial_user(const Netns&) override { return read_only("network namespace"); }
   Result<void> visit(const std::vector<std::string>&, const Visit&) override { return read_only("network namespaces"); }
   Result<bool> is_own(const std::string&) override { return read_only("open network namespace"); }
   Result<std::unique_ptr<LinkPort>> links(const Netns&) override { return read_only("network namespace"); }
   Result<std::unique_ptr<RdmaPort>> rdma(const Netns&) override { return read_only("network namespace"); }
   Result<std::string> sysctl(const Netns&, const std::string&) override { return read_only("sysctl"); }
-  Result<void> set_sysctls(const Netns&, const Sysctls&, const Sysctls&, size_t&) override { return read_only("sysctl"); }
+  Result<void> set_sysctls(const Netns&, const Sysctls&, const Sysctls&, size_t&) override {
+    return read_only("sysctl");
+  }
 };
 
 class RecordedUevents : public UeventPort {

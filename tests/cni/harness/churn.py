@@ -304,7 +304,8 @@ class Faults:
         cannot bring it home, and a veth, which our devices are, ends with the pod's namespace."""
         self.ledger.hold_devices(True)
         try:
-            if settle(lambda: self.ledger.devices, 30):
+            recorded = lambda: any("churn-device" in str(row) for row in rows("attachment"))
+            if settle(lambda: self.ledger.devices or recorded(), 30):
                 return
             self.kill(lambda: [(path, path.read_bytes()) for path in STATES.glob("state.db*")])
             time.sleep(1 + 3 * self.rng.random())

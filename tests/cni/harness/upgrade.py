@@ -148,14 +148,30 @@ class Upgrade:
         for pod in kept:
             self.gone(pod)
 
-    def strip_names(self):
-        """Of the pods of the stage before, while something else holds the namespaces; then the agent is killed."""
-        for pod in [one for one in self.living if one.name.startswith("up1")]:
+    def of(self, prefix):
+        return [pod for pod in self.living if pod.name.startswith(prefix)]
+
+    def strip_names(self, prefix):
+        """While something else holds the namespaces; then the agent is killed."""
+        for pod in self.of(prefix):
             self.held.append(open(machine.netns_path(pod.name)))
             machine.run("umount", "--lazy", machine.netns_path(pod.name))
             os.unlink(machine.netns_path(pod.name))
         self.side.end_agent(signal.SIGKILL)
         self.side.start_agent()
+
+    def nameless(self, number, agent):
+        if number == 2:
+            self.strip_names("up1")
+            self.add("up2-direct-more", "direct", agent)
+        if number == 3:  # before the old agent, which takes a namespace without a name for one that has ended
+            for pod in self.of("up1"):
+                self.remove(pod)
+            self.orphan(agent)
+        if number == 4:  # it continues anyway
+            self.strip_names("up4-direct-stays")
+            self.remove(self.of("up4-direct-stays")[0])
+            self.add("up4-direct-more", "direct", agent)
 
     def orphan(self, agent):
         """A pod whose namespace only a socket keeps alive, where no search finds it: the new agent keeps its address, and the old one
@@ -185,6 +201,8 @@ class Upgrade:
         kept = self.keep_dels()
         self.side.program = str(self.programs[agent] / "railbed")
         self.side.start_agent()
+        runs = os.readlink(f"/proc/{self.side.agent.pid}/exe")
+        self.expect(runs.startswith(str(self.programs[agent])), f"the agent that runs is {runs}")
         self.carried_out(kept)
 
     def stage(self, number, shim, agent):
@@ -200,15 +218,9 @@ class Upgrade:
             for end in ENDS:
                 if end != "ended" or kind != "device":
                     self.add(f"up{number}-{kind}-{end}", kind, agent)
-        if number == 2:
-            self.strip_names()
-            self.add("up2-direct-more", "direct", agent)
-        if number == 3:  # before the old agent, for the same reason
-            for pod in [one for one in self.living if one.name.startswith("up1")]:
-                self.remove(pod)
-            self.orphan(agent)
-        for pod in [one for one in self.living if one.name.startswith(f"up{number - 1}") and one.ends("goes")]:
-            if number != 2:
+        self.nameless(number, agent)
+        for pod in self.of(f"up{number - 1}"):
+            if number != 2 and pod.ends("goes"):
                 self.remove(pod)
         self.report.check(f"upgrade: {shim} shim and {agent} agent, after {number} changes", not self.wrong, self.wrong)
         self.wrong = []
