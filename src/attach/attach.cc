@@ -348,6 +348,7 @@ Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, const Wa
     for (const std::string& note : given.notes) report.notes.push_back(fmt::format("pod {}, {}", of.first, note));
     std::ranges::move(given.failures, std::back_inserter(report.failures));
   }
+  TRY(number_old_records(kernel, store, spaces).context("which network namespaces pods of an earlier railbed have"));
   return report;
 }
 

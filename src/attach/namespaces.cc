@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "attach/attach.h"
+
 namespace railbed::attach {
 namespace {
 
@@ -35,6 +37,39 @@ Result<NetnsRef> netns_ref_of(os::Kernel& kernel, const os::Netns& netns) {
 
 Result<NetnsRef> netns_ref_at(os::Kernel& kernel, const std::string& path) {
   return netns_ref_of(kernel, *TRY(kernel.netns().open(path)));
+}
+
+namespace {
+
+Result<state::Attachment> numbered(state::Attachment record, const NetnsRef& ref) {
+  record.undo = TRY(with_netns(record.undo, ref.identity, ref.nsid));
+  return record;
+}
+
+}  // namespace
+
+Result<void> number_old_records(os::Kernel& kernel, state::Store& store, const Namespaces& spaces) {
+  const std::vector<state::Attachment> records = TRY(store.attachments());
+  std::map<std::pair<std::string, std::string>, NetnsRef> at_path;  // by pod and path
+  std::vector<state::Attachment> changed;
+  for (const state::Attachment& record : records) {
+    const NetnsRef ref = netns_ref_of(record);
+    if (!spaces.knows(ref) || spaces.place_of(ref).state != NetnsState::kThere) continue;
+    const os::Netns& netns = *spaces.place_of(ref).netns;
+    const Result<NetnsRef> now = ref.nsid.has_value() ? ref : netns_ref_of(kernel, netns);
+    if (!now.has_value() || !now->nsid.has_value()) continue;  // the next start tries again
+    if (!ref.nsid.has_value()) changed.push_back(TRY(numbered(record, *now)));
+    if (netns.path() == record.netns) at_path.emplace(std::pair(record.pod, record.netns), *now);
+  }
+  for (const state::Attachment& record : records) {
+    const auto found = at_path.find({record.pod, record.netns});
+    if (!record.type.starts_with(kProgramPrefix) || found == at_path.end()) continue;
+    if (!netns_ref_of(record).nsid.has_value()) changed.push_back(TRY(numbered(record, found->second)));
+  }
+  if (changed.empty()) return {};
+  auto transaction = TRY(state::Transaction::begin(store));
+  for (const state::Attachment& record : changed) TRY(store.put_attachment(record));
+  return transaction.commit();
 }
 
 bool is_that_namespace(const NetnsRef& ref, const os::NetnsIdentity& there) {

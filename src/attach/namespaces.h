@@ -68,6 +68,7 @@ class Namespaces {
   void ask_for_ends();
 
   const NetnsPlace& place_of(const NetnsRef& ref) const { return places_.at(ref); }
+  bool knows(const NetnsRef& ref) const { return places_.contains(ref); }
 
  private:
   NetnsPlace at_path(const NetnsRef& ref) const;
@@ -77,6 +78,11 @@ class Namespaces {
   os::Kernel& kernel_;
   std::map<NetnsRef, NetnsPlace> places_;
 };
+
+// Writes into records of earlier versions by which number their namespace is known here: without it nothing would ever
+// prove that it has ended. `spaces` has opened the namespaces of all interfaces. A record of an executed plugin of
+// such a version does not say which namespace it is about: it is that of an interface of the same pod and path.
+Result<void> number_old_records(os::Kernel& kernel, state::Store& store, const Namespaces& spaces);
 
 // Whether `there` is what the record is about. Nothing is known of records without an identity: then the path decides.
 bool is_that_namespace(const NetnsRef& ref, const os::NetnsIdentity& there);

@@ -155,6 +155,64 @@ TEST_F(OrphanTest, IsGivenBackFromWhereItsNamespaceIsFound) {
   EXPECT_THAT(kernel.snapshot(), HasSubstr("eth1 mtu"));
 }
 
+// Records of a version that wrote no number, and of executed plugins nothing of the namespace.
+class OldRecordsTest : public OrphanTest {
+ protected:
+  void SetUp() override {
+    OrphanTest::SetUp();
+    ASSERT_EQ(message(attach("default/a", "pod")), "");
+    state::Attachment record = store->attachments()->front();
+    const size_t number = record.undo.find(",\"nsid\":");
+    ASSERT_NE(number, std::string::npos);
+    record.undo.erase(number, record.undo.find_first_of(",}", number + 1) - number);
+    ASSERT_TRUE(store->put_attachment(record));
+    for (const char* path : {"/run/netns/pod", "/run/netns/other"})
+      ASSERT_TRUE(store->put_attachment({.pod = "default/a",
+                                         .interface = std::string("exec:") + path,
+                                         .netns = path,
+                                         .type = "exec:bridge",
+                                         .status = state::AttachmentStatus::kAttached,
+                                         .undo = R"({"container":"c1"})"}));
+  }
+  NetnsRef ref_of(const std::string& interface) {
+    const auto records = store->attachments();
+    for (const state::Attachment& one : *records)
+      if (one.interface == interface) return netns_ref_of(one);
+    return {};
+  }
+};
+
+TEST_F(OldRecordsTest, GetTheNumberAtAStartSoThatTheirEndCanBeProven) {
+  const NetnsRef pod = ref("pod");
+  EXPECT_EQ(ref_of("net1").nsid, std::nullopt);
+  ASSERT_TRUE(recover(kernel, *store, soon()).has_value());
+  EXPECT_EQ(ref_of("net1"), pod);
+  EXPECT_EQ(ref_of("exec:/run/netns/pod"), pod);
+  EXPECT_EQ(ref_of("exec:/run/netns/other").nsid, std::nullopt) << "nobody knows which one it was";
+  kernel.hide_netns("pod");
+  ASSERT_EQ(detach_interface(kernel, *store, "default/a", "net1", soon())->orphaned, 1);
+  kernel.end_hidden_netns();
+  EXPECT_THAT(recover(kernel, *store, soon())->finished, ElementsAre("default/a net1"));
+  EXPECT_TRUE(store->all_leases()->empty());
+}
+
+TEST_F(OldRecordsTest, GetNoNumberOfWhatIsAtTheirPathNow) {
+  kernel.hide_netns("pod");
+  make("pod");
+  ASSERT_TRUE(recover(kernel, *store, soon()).has_value());
+  EXPECT_EQ(ref_of("net1").nsid, std::nullopt);
+  EXPECT_EQ(ref_of("exec:/run/netns/pod").nsid, std::nullopt);
+}
+
+// Before Linux 5.14 they say the number of the file, as if it were one that is never given again.
+TEST_F(OldRecordsTest, ANumberOfAFileIsKnownByItsSize) {
+  for (const auto& [text, of_file] : {std::pair("efffffff", false), std::pair("f0000000", true),
+                                      std::pair("ffffffff", true), std::pair("100000000", false)}) {
+    const state::Attachment record{.undo = fmt::format(R"({{"netns":"{}"}})", text)};
+    EXPECT_EQ(netns_ref_of(record).identity->of_file, of_file) << text;
+  }
+}
+
 // At a start the pod may be as alive as before: only its name is gone.
 TEST_F(OrphanTest, WhatIsAttachedStaysSoWithoutAName) {
   ASSERT_EQ(message(attach("default/a", "pod")), "");

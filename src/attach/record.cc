@@ -113,10 +113,20 @@ InPod in_pod_of(const doc::Value& object) {
           .parent_netns_id = optional_number(object, "parentNetnsId")};
 }
 
+// The kernel gives files of namespaces numbers from here (PROC_DYNAMIC_FIRST) to the last one of 32 bits.
+constexpr uint64_t kFirstFileNumber = 0xf000'0000;
+constexpr uint64_t kLastFileNumber = 0xffff'ffff;
+
+// Earlier versions wrote a file's number as "netns", too. No other number gets that high: it counts the
+// namespaces since the boot.
+bool is_of_file(uint64_t number) {
+  return number >= kFirstFileNumber && number <= kLastFileNumber;
+}
+
 void take_netns(const doc::Value& object, Before& before) {
   for (const auto& [key, of_file] : {std::pair("netns", false), std::pair("netnsFile", true)})
     if (const uint64_t number = std::strtoull(text_in(object, key).c_str(), nullptr, 16); number != 0)
-      before.netns = os::NetnsIdentity{.number = number, .of_file = of_file};
+      before.netns = os::NetnsIdentity{.number = number, .of_file = of_file || is_of_file(number)};
   if (const std::optional<int> nsid = optional_number(object, "nsid")) before.nsid = os::Nsid{*nsid};
   if (const doc::Value* at = object.find("orphanedAt"); at != nullptr && at->as_int() != nullptr)
     before.orphaned_at_s = *at->as_int();
@@ -185,6 +195,14 @@ bool LinkGroup::is_of_a_pod(uint32_t group) {
 void put_netns(doc::Value& object, const std::optional<os::NetnsIdentity>& netns, const std::optional<os::Nsid>& nsid) {
   if (netns.has_value()) put_text(object, netns->of_file ? "netnsFile" : "netns", fmt::format("{:x}", netns->number));
   if (nsid.has_value()) object.set("nsid", nsid->value);
+}
+
+Result<std::string> with_netns(std::string_view undo, const std::optional<os::NetnsIdentity>& netns,
+                               const std::optional<os::Nsid>& nsid) {
+  const size_t end = std::min(undo.find('\n'), undo.size());
+  doc::Value object = TRY(parse_object(std::string(undo.substr(0, end))));
+  put_netns(object, netns, nsid);
+  return doc::to_json(object).append(undo.substr(end));
 }
 
 std::string undo_text(const InterfaceSpec& spec, const Before& before) {

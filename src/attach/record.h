@@ -102,6 +102,9 @@ OrphanReason orphan_reason(const state::Attachment& record);
 std::string undo_text(const InterfaceSpec& spec, const Before& before);
 // Which namespace it is, in records of any kind.
 void put_netns(doc::Value& object, const std::optional<os::NetnsIdentity>& netns, const std::optional<os::Nsid>& nsid);
+// The text of a record of any kind with these in it.
+Result<std::string> with_netns(std::string_view undo, const std::optional<os::NetnsIdentity>& netns,
+                               const std::optional<os::Nsid>& nsid);
 // The record `undo` with the same spec and another state before.
 std::string undo_text(std::string_view undo, const Before& before);
 Result<Before> before_of(const state::Attachment& record);

@@ -59,20 +59,20 @@ def builds(suites, only):
             yield build(name, name, ["~build programs"], targets if name != "fuzz" else ())
 
 
-def prepared(suites, everything):
-    """Programs of others. What takes minutes begins when our own programs are there, for the suites that need none of it begin then."""
+def prepared(suites, everything=False):
+    """Programs of others, and with `everything` those of the previous release. What takes minutes begins when our own programs are
+    there, for the suites that need none of it begin then."""
     names = []
     if {"cni", "cluster"} & set(suites):
         names += ["cni", "cnidrive"]
-    if "cni" in suites and everything:
+    if everything and "cni" in suites and subprocess.run([ROOT / "tests/tools/previous", "--can"], capture_output=True).returncode == 0:
         names.append("previous")
     if "fresh" in suites:
         names.append("fresh")
     if "cluster" in suites:
         names += ["api-server", "kubelet", "controllers"]
     for name in names:
-        commands = {"fresh": ["tests/fresh/root", "--", "true"], "previous": ["tests/tools/previous"]}
-        command = commands.get(name, ["tests/tools/build", name])
+        command = {"fresh": ["tests/fresh/root", "--", "true"], "previous": ["tests/tools/previous"]}.get(name, ["tests/tools/build", name])
         yield Task(f"tool {name}", "prepare", command, after=["~build programs"], limit_s=3600, nice=10, counts=False)
 
 
@@ -125,7 +125,7 @@ def scripts(suite, everything, attempts):
 
     drawn = str(seed())
     if suite == "cni":
-        yield script("run", ["tests/cni/run", "--seed", drawn], ["~tool cni", "~tool cnidrive", *(["~tool previous"] if everything else [])])
+        yield script("run", ["tests/cni/run", "--seed", drawn], ["~tool cni", "~tool cnidrive", "~tool previous"])
     elif suite == "kill":
         kills = ["--every", "--kills", "2000"] if everything else ["--once", "--kills", "200"]
         yield script("run", ["tests/kill/run", *kills, "--seed", drawn], limit_s=7200 if everything else 1200)

@@ -12,7 +12,7 @@ from report import Report
 from sides import Railbed, Reference
 
 PARTS = ("conformance", "differential", "races", "hostile", "telling", "switching", "reboot", "upgrade", "churn")
-BENCHES = ("bench", "bench_first")  # by name only: bench/cni.sh, bench/first_answer.sh
+BENCHES = ("bench", "bench_first", "records")  # by name only: bench/cni.sh, bench/first_answer.sh, files for testdata
 
 
 def options():
