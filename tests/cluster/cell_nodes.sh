@@ -79,7 +79,7 @@ print(int(sum(float(line.split()[-1]) for line in text.splitlines() if line.star
 
 network() { # NAME RANGE
   echo "{apiVersion: k8s.cni.cncf.io/v1, kind: NetworkAttachmentDefinition, metadata: {name: $1, namespace: default}, spec: {config:
-    '{\"cniVersion\": \"1.0.0\", \"type\": \"macvlan\", \"master\": \"rail\", \"mode\": \"bridge\", \"ipam\": {\"type\": \"whereabouts\", \"range\": \"$2\"}}'}}" | apply
+    '{\"cniVersion\": \"1.0.0\", \"type\": \"macvlan\", \"master\": \"rail\", \"mode\": \"bridge\", \"capabilities\": {\"ips\": true}, \"ipam\": {\"type\": \"whereabouts\", \"range\": \"$2\"}}'}}" | apply
 }
 pod_object() { # NODE NAME NETWORKS
   printf '%s\n' --- "{apiVersion: v1, kind: Pod, metadata: {name: $2, namespace: default, annotations: {k8s.v1.cni.cncf.io/networks: '$3'}},

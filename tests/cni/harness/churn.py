@@ -260,9 +260,10 @@ class Life(threading.Thread):
 
 
     def wait_for_device(self, pod):
-        """A DEL without an agent is kept for the next one. A NIC comes home when its namespace goes; a veth, which our devices are, would end with it."""
-        if settle(lambda: f"d{self.number}" not in machine.see()["links"], 30):
-            self.ledger.blame(f"DEL of {pod} succeeded, and d{self.number} did not come back")
+        """A DEL without an agent is kept for the next one. A NIC comes home when its namespace goes; a veth, which our devices are, would end with it:
+        also where an agent that is killed has brought it home and not forgotten it, or is asked to stop and still works on the ADD."""
+        if settle(lambda: f"d{self.number}" not in machine.see()["links"] or is_kept(pod), 30):
+            self.ledger.blame(f"DEL of {pod} succeeded, and d{self.number} did not come back, or is still recorded")
 
 
 class Faults:
@@ -304,8 +305,7 @@ class Faults:
         cannot bring it home, and a veth, which our devices are, ends with the pod's namespace."""
         self.ledger.hold_devices(True)
         try:
-            recorded = lambda: any("churn-device" in str(row) for row in rows("attachment"))
-            if settle(lambda: self.ledger.devices or recorded(), 30):
+            if settle(lambda: self.ledger.devices or is_recorded("churn-device"), 30):
                 return
             self.kill(lambda: [(path, path.read_bytes()) for path in STATES.glob("state.db*")])
             time.sleep(1 + 3 * self.rng.random())
@@ -366,6 +366,22 @@ class Faults:
 def rows(table, where="1"):
     with sqlite3.connect(f"file:{STATE}?mode=ro", uri=True) as state:
         return state.execute(f"SELECT * FROM {table} WHERE {where}").fetchall()
+
+
+def is_recorded(text):
+    """In the state, which an agent may be putting back."""
+    try:
+        return any(text in str(row) for row in rows("attachment"))
+    except sqlite3.Error:
+        return True
+
+
+def is_kept(pod):
+    """Whether a DEL of the pod is still to be carried out."""
+    try:
+        return is_recorded(f"@{pod}'") or any(pod in path.read_text() for path in PENDING.glob("*") if path.is_file())
+    except OSError:  # it is being carried out
+        return True
 
 
 def others(side):
