@@ -39,6 +39,7 @@
 #include "agent/door/standing.h"
 #include "agent/engine.h"
 #include "agent/leftovers/adopt.h"
+#include "agent/leftovers/begun_records.h"
 #include "agent/leftovers/ended_pods.h"
 #include "agent/leftovers/in_use.h"
 #include "agent/leftovers/replay.h"
@@ -198,6 +199,8 @@ void trouble(Parts& parts, std::string_view kind, const std::string& about, cons
 Result<void> recover(Parts& parts, const AgentOptions& options) {
   {
     agent::Engine::Turn turn = TRY(parts.engine.turn(kTurnAtStart).context("waiting for the state"));
+    if (const int begun = TRY(agent::forget_begun(turn)); begun > 0)
+      log::warn(fmt::format("the state lost its end: {} attachments that look begun are left as they are", begun));
     const auto report = TRY(attach::recover(turn.kernel(), turn.store(), parts.kernel.clock().now() + kRecovery,
                                             attach::LookForNamespaces::kNo)
                                 .context("finishing what an earlier agent began"));

@@ -13,9 +13,12 @@ namespace {
 
 using Key = std::pair<std::string, std::string>;  // pod and interface
 
+// Without those that only look begun since the state has lost its end: a record on disk has how the ADD ended.
 Result<std::set<Key>> keys_of(state::Store& store) {
+  const bool lost = TRY(store.note(state::kLostItsEnd)).has_value();
   std::set<Key> keys;
-  for (const state::Attachment& one : TRY(store.attachments())) keys.emplace(one.pod, one.interface);
+  for (const state::Attachment& one : TRY(store.attachments()))
+    if (!lost || one.status != state::AttachmentStatus::kBegun) keys.emplace(one.pod, one.interface);
   return keys;
 }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/leftovers/begun_records.h"
+
+#include <algorithm>
+
+#include "agent/addresses/address_notes.h"
+#include "agent/pod/exec_records.h"
+#include "attach/identity.h"
+#include "attach/record.h"
+
+namespace railbed::agent {
+namespace {
+
+using state::Attachment;
+
+Result<bool> is_in_its_namespace(os::Kernel& kernel, const Attachment& record) {
+  auto opened = kernel.netns().open(record.netns);
+  if (!opened.has_value() && opened.error().code == Code::kNotFound) return false;
+  const std::unique_ptr<os::Netns> netns = TRY(std::move(opened));
+  const Result<attach::Before> before = attach::before_of(record);
+  if (!before.has_value()) return false;
+  const std::unique_ptr<os::LinkPort> port = TRY(kernel.netns().links(*netns));
+  const std::vector<os::Link> links = TRY(port->list(os::WithVfs::kNo));
+  return std::ranges::any_of(
+      links, [&](const os::Link& link) { return attach::is_that_in_pod(link, *before, record.interface); });
+}
+
+Result<void> forget(state::Store& store, const Attachment& record) {
+  const ipam::Owner owner{record.pod, record.interface.substr(0, record.interface.find('/'))};
+  TRY(store.forget_attachment(record.pod, record.interface));
+  TRY(store.forget_leases(owner.pod, owner.interface));
+  // The files stay: they reserve the address for the container.
+  for (const auto& [key, content] : TRY(store.notes(file_notes_of(owner)))) TRY(store.forget_note(key));
+  return {};
+}
+
+}  // namespace
+
+Result<int> forget_begun(Engine::Turn& turn) {
+  state::Store& store = turn.store();
+  if (!TRY(store.note(state::kLostItsEnd)).has_value()) return 0;
+  std::vector<Attachment> living;
+  for (Attachment& record : TRY(store.attachments()))
+    if (record.status == state::AttachmentStatus::kBegun && !is_of_program(record))
+      if (TRY(is_in_its_namespace(turn.kernel(), record))) living.push_back(std::move(record));
+  if (living.empty()) return 0;
+  auto transaction = TRY(state::Transaction::begin(store));
+  for (const Attachment& record : living) TRY(forget(store, record));
+  TRY(transaction.commit());
+  TRY(turn.read_addresses());
+  return static_cast<int>(living.size());
+}
+
+}  // namespace railbed::agent
