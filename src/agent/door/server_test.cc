@@ -510,7 +510,17 @@ TEST(Server, ListensAgainWhereItsSocketWasRemoved) {
                            troubles.push_back(fmt::format("{}: {}", trouble_name(what), story));
                          },
                      .now = [&] { return now.load(); }});
+  // It looks after it has answered.
+  const auto await_troubles = [&](size_t count) {
+    for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+         std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+      std::lock_guard lock(mutex);
+      if (troubles.size() >= count) return;
+    }
+    ADD_FAILURE() << "no trouble number " << count;
+  };
   const std::string folder = std::filesystem::path(agent.path()).parent_path();
+  size_t times = 0;
   // The whole folder, or the socket without its lock.
   for (const std::string& gone : {folder, agent.path()}) {
     Client before(agent.path());
@@ -519,6 +529,7 @@ TEST(Server, ListensAgainWhereItsSocketWasRemoved) {
     now = now.load() + kLookForSocket;
     wakes.send("x");  // the server's thread sleeps by the real clock
     wakes.answer();
+    await_troubles(++times);
     Client after(agent.path());
     after.send(frame("ADD", "a"));
     EXPECT_EQ(after.answer().output, "a:{}");
