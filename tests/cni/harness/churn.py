@@ -379,7 +379,7 @@ def is_recorded(text):
 def is_kept(pod):
     """Whether a DEL of the pod is still to be carried out."""
     try:
-        return is_recorded(f"@{pod}'") or any(pod in path.read_text() for path in PENDING.glob("*") if path.is_file())
+        return is_recorded(f"@{pod}'") or any(pod.encode() in path.read_bytes() for path in PENDING.glob("*") if path.is_file())
     except OSError:  # it is being carried out
         return True
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pods whose plugin hangs."""
+import contextlib
 import os
 import pathlib
 import signal
@@ -44,13 +45,20 @@ class Hung:
 
     @staticmethod
     def processes():
-        return [path.parent.name for path in pathlib.Path("/proc").glob("[0-9]*/cmdline")
-                if path.exists() and path.read_bytes() == b"sleep\x0060\x00"]
+        found = []
+        for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                if path.read_bytes() == b"sleep\x0060\x00":
+                    found.append(path.parent.name)
+            except OSError:  # it has ended
+                pass
+        return found
 
     def drop(self):
         """Those that waited for one to end are executed then, and hang as well."""
         while any(thread.is_alive() for thread in self.threads):
             for process in self.processes():
-                os.kill(int(process), signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(process), signal.SIGKILL)
             time.sleep(0.1)
         machine.del_netns(*self.names)

@@ -148,16 +148,24 @@ class Railbed(Side):
             self.agent.wait()
 
     def start_agent(self, *options):
+        before = os.path.getsize(self.log) if os.path.exists(self.log) else 0
         self.begin_agent(*options)
         end = time.monotonic() + 60
         while True:
             if self.agent.poll() is not None:
                 raise RuntimeError(f"railbed agent ended: {self.log_tail()}")
-            if self.ready():
+            if self.ready() and not self.looks(before):
                 return
             if time.monotonic() > end:
                 raise RuntimeError(f"railbed agent is not ready after 60 s: {self.log_tail()}")
             time.sleep(0.02)
+
+    def looks(self, before):
+        """Whether the agent still looks into all namespaces, as with a new state: no addresses of pools are given out until then."""
+        with open(self.log, errors="replace") as log:
+            log.seek(before)
+            text = log.read()
+        return "all network namespaces are read for addresses in use" in text and "all network namespaces read in" not in text
 
     def start_anew(self):
         """After a test that left something behind: the agent forgets everything, so that the next one tests itself."""
