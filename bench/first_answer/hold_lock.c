@@ -6,7 +6,6 @@
 #include <linux/sockios.h>
 #include <linux/userfaultfd.h>
 #include <net/if.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

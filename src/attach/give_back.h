@@ -5,7 +5,7 @@
 // gone; only what is not as it was is changed. What was given back is forgotten, with its addresses; what
 // could not be stays in the store and is told. Where the pod's namespace can neither be reached nor has ended
 // (namespaces.h), the device and the addresses stay with it: the pod may live and use them. They are orphans, and are
-// given back once the namespace has ended. So are those that the pod has moved to another namespace, and a VF that a
+// released once the namespace has ended. So are those that the pod has moved to another namespace, and a VF that a
 // virtual machine may use (held.h). Waiting for a device is done outside of the turn (host.h). Threading: one
 // thread. Failure: per interface, in the answer.
 #pragma once

@@ -188,7 +188,7 @@ TEST_F(OldRecordsTest, GetTheNumberAtAStartSoThatTheirEndCanBeProven) {
   ASSERT_TRUE(recover(kernel, *store, soon()).has_value());
   EXPECT_EQ(ref_of("net1"), pod);
   EXPECT_EQ(ref_of("exec:/run/netns/pod"), pod);
-  EXPECT_EQ(ref_of("exec:/run/netns/other").nsid, std::nullopt) << "nobody knows which one it was";
+  EXPECT_EQ(ref_of("exec:/run/netns/other").nsid, std::nullopt) << "which one it was is not known";
   kernel.hide_netns("pod");
   ASSERT_EQ(detach_interface(kernel, *store, "default/a", "net1", soon())->orphaned, 1);
   kernel.end_hidden_netns();

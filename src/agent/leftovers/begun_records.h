@@ -6,7 +6,7 @@
 // interface stays, the look at all namespaces (in_use.h) reserves its addresses, and its DEL releases what it can.
 //
 // Threading: a Turn's thread, at the agent's start before attach::recover(). Failure: the store's; Io and Denied of a
-// namespace that is there and cannot be looked into.
+// namespace that is open and whose interfaces cannot be read. One that cannot be opened is left to recovery.
 #pragma once
 
 #include "agent/engine.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/leftovers/begun_records.h"
 
+#include <cerrno>
+
 #include <gtest/gtest.h>
 
 #include "agent/pod/plugin.h"
@@ -59,6 +61,16 @@ TEST_F(BegunRecords, OfAStateThatLostItsEndAreOfPodsThatMayRun) {
   EXPECT_TRUE(is_in_the_pod());
   EXPECT_TRUE(disk.files().contains(file_)) << "the address stays the container's";
   EXPECT_TRUE(store->attachments()->empty() && store->all_leases()->empty());
+}
+
+// A name that lost its mount is a plain file: that must not keep the agent from starting.
+TEST_F(BegunRecords, WhoseNamespaceCannotBeOpenedStay) {
+  ASSERT_TRUE(store->put_note(state::kLostItsEnd, "1 of 2"));
+  kernel.refuse_netns("/run/netns/a", EINVAL);
+  EXPECT_EQ(forgotten(), 0);
+  kernel.refuse_netns("/run/netns/a", 0);
+  EXPECT_TRUE(is_in_the_pod());
+  EXPECT_EQ(store->all_leases()->size(), 1U);
 }
 
 TEST_F(BegunRecords, WhoseInterfaceIsNotThereAreUndone) {

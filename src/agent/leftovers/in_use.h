@@ -10,9 +10,9 @@
 //
 // Namespaces are those that os::NetnsPort::visit() finds. Not set aside: addresses of loopbacks, link-local ones, those
 // with a lease of the pod in that namespace, and more than a pod's interfaces have (kMostOfInterface,
-// kMostOfNamespace): a pod that may change its network must not take a whole range. What is more is told. Threading:
-// start(); then look() from one thread and the others from another one; not in a turn. Failure: Io and Denied of the
-// first namespace that cannot be looked at; the store's.
+// kMostOfNamespace): a pod that may change its network must not take a whole range. What is more is reported.
+// Threading: start(); then look() from one thread and the others from another one; not in a turn. Failure: Io and
+// Denied of the first namespace that cannot be looked at; the store's.
 #pragma once
 
 #include <atomic>
