@@ -112,13 +112,13 @@ struct Parts {
   ipam::StoredBlocks whole{store, ipam::WithoutBlocks::kWholeRange};
   agent::DurableRecords records;
   agent::Engine engine;
-  agent::InUse in_use{engine};
   agent::HostLocal host_local{disk};
   agent::Dhcp dhcp{engine, *packets};
   agent::ManifestSource manifests;
   agent::KubeletDevices kubelet{kernel.files()};
   agent::Metrics metrics;
   std::unique_ptr<NodeCluster> cluster;  // null: a machine of its own
+  agent::InUse in_use{engine, disk, pods()};
   agent::Meta meta{disk, pods(), devices()};
   agent::Readiness readiness;
   agent::NodeConfig config;

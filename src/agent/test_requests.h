@@ -31,6 +31,8 @@ class Pods : public PodSource {
   std::map<std::string, PodInfo> pods;
   std::map<std::string, NetworkInfo> networks;
   std::map<std::string, std::string> published;  // by the key of the sandbox
+  std::map<std::string, std::string> statuses;   // "ns/name" → network-status
+  bool known = true;
   bool cluster = false;
 
   void add_network(const std::string& name, const std::string& config, const std::string& resource = "") {
@@ -50,6 +52,10 @@ class Pods : public PodSource {
     return found->second;
   }
   bool of_cluster() const override { return cluster; }
+  Result<std::string> published_status(const std::string& ns, const std::string& name, const std::string&) override {
+    if (!known) return fail(Code::kBusy, "the pods are not known yet");
+    return statuses[ns + "/" + name];
+  }
   Result<void> publish_status(const PodInfo&, const std::string& sandbox, const doc::Value& status) override {
     if (status.is_null())
       published.erase(sandbox);

@@ -83,6 +83,20 @@ std::vector<std::string> split(std::string_view text, char by) {
 constexpr std::string_view kNames[] = {"K8S_POD_NAMESPACE", "K8S_POD_NAME", "K8S_POD_UID",
                                        "K8S_POD_INFRA_CONTAINER_ID"};
 
+Outcome<void> check_values(const Request& request) {
+  if (!request.container_id.empty() && !valid_container_id(request.container_id))
+    return bad(fmt::format("CNI_CONTAINERID=\"{}\" is no container id", shown(request.container_id)),
+               "a letter or digit, then letters, digits, '_', '.' and '-'; 253 bytes at most");
+  if (!request.ifname.empty() && !valid_interface_name(request.ifname))
+    return bad(fmt::format("CNI_IFNAME=\"{}\" is no name of an interface", shown(request.ifname)),
+               "1 to 15 bytes, none of '/', ':', '%' or white space, and not \".\" or \"..\"");
+  if (!request.netns.empty() && (request.netns.front() != '/' || request.netns.size() > kMostPathBytes ||
+                                 std::ranges::any_of(request.netns, control)))
+    return bad(fmt::format("CNI_NETNS=\"{}\" is no absolute path", shown(request.netns)));
+  return {};
+}
+}  // namespace
+
 Outcome<std::map<std::string, std::string>> read_args(std::string_view text) {
   std::map<std::string, std::string> args;
   for (const std::string& pair : split(text, ';')) {
@@ -99,20 +113,6 @@ Outcome<std::map<std::string, std::string>> read_args(std::string_view text) {
   }
   return args;
 }
-
-Outcome<void> check_values(const Request& request) {
-  if (!request.container_id.empty() && !valid_container_id(request.container_id))
-    return bad(fmt::format("CNI_CONTAINERID=\"{}\" is no container id", shown(request.container_id)),
-               "a letter or digit, then letters, digits, '_', '.' and '-'; 253 bytes at most");
-  if (!request.ifname.empty() && !valid_interface_name(request.ifname))
-    return bad(fmt::format("CNI_IFNAME=\"{}\" is no name of an interface", shown(request.ifname)),
-               "1 to 15 bytes, none of '/', ':', '%' or white space, and not \".\" or \"..\"");
-  if (!request.netns.empty() && (request.netns.front() != '/' || request.netns.size() > kMostPathBytes ||
-                                 std::ranges::any_of(request.netns, control)))
-    return bad(fmt::format("CNI_NETNS=\"{}\" is no absolute path", shown(request.netns)));
-  return {};
-}
-}  // namespace
 
 std::string_view command_name(Command command) {
   for (const auto& [name, value] : kCommands)

@@ -40,6 +40,9 @@ struct Request {
 // `environment` has entries like "CNI_COMMAND=ADD"; other variables are ignored.
 Outcome<Request> read_request(const std::string& type, const std::vector<std::string>& environment, std::string config);
 
+// CNI_ARGS.
+Outcome<std::map<std::string, std::string>> read_args(std::string_view text);
+
 // The specification's patterns.
 bool valid_container_id(std::string_view id);
 bool valid_interface_name(std::string_view name);

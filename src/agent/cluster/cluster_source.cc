@@ -109,6 +109,17 @@ Result<NetworkInfo> ClusterSource::network_if_known(const std::string& ns, const
   return fail(Code::kNotFound, "there is no NetworkAttachmentDefinition {}", key.to_string());
 }
 
+Result<std::string> ClusterSource::published_status(const std::string& ns, const std::string& name,
+                                                    const std::string& uid) {
+  if (!pods_.is_known())
+    return fail(Code::kBusy, "the pods of this node are not known yet, and their statuses have their addresses");
+  const ObjectPtr known = pods_.find({.ns = ns, .name = name});
+  if (known == nullptr || !is_pod(*known, uid)) return std::string();
+  const std::map<std::string, std::string> annotations = annotations_of(*known);
+  const auto status = annotations.find(kNetworkStatusAnnotation);
+  return status == annotations.end() ? std::string() : status->second;
+}
+
 Result<void> ClusterSource::publish_status(const PodInfo& pod, const std::string& sandbox, const Value& status) {
   const std::string key = std::string(kNetworkStatusNote) + sandbox;
   if (status.is_null()) {

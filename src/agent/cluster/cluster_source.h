@@ -35,6 +35,7 @@ class ClusterSource : public PodSource {
   Result<NetworkInfo> network_if_known(const std::string& ns, const std::string& name) override;
   bool of_cluster() const override { return true; }
   bool soft_rdma() override { return settings_.soft_rdma; }
+  Result<std::string> published_status(const std::string& ns, const std::string& name, const std::string& uid) override;
   // Nothing is written for a pod that has no network but the default one.
   Result<void> publish_status(const PodInfo& pod, const std::string& sandbox, const doc::Value& status) override;
 

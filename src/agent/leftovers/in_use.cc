@@ -14,7 +14,8 @@ namespace {
 // Keys of notes. A namespace's path may have blanks, so it comes last.
 constexpr const char* kLooking = "in use: looking";        // there from start() to the end of look()
 constexpr const char* kNamespaces = "in use: namespaces";  // numbers, with blanks between them
-// And "<address> <number of the namespace>": "<interface> <path>", and in a second line the nsid.
+// And "<address> <number of the namespace>": "<interface> <path>", and in a second line the nsid. Where only a file
+// says so, its path is the end of the key and a third line.
 constexpr const char* kInUseNotes = "in use ";
 
 bool is_of_one_link(const IpAddress& address) {
@@ -36,13 +37,39 @@ Result<std::vector<NodeAddress>> addresses_in(os::Kernel& kernel, const os::Netn
                        .netns = netns.path(),
                        .namespace_number = who.number,
                        .interface = names[one.link],
-                       .nsid = std::nullopt});
+                       .nsid = std::nullopt,
+                       .file = ""});
   if (found.empty()) return found;
   const Result<os::Nsid> nsid = kernel.netns().number(netns);
   if (!nsid.has_value() && nsid.error().code != Code::kUnsupported) return fail(Error(nsid.error()));
   for (NodeAddress& one : found)
     if (nsid.has_value()) one.nsid = *nsid;
   return found;
+}
+
+// When the machine was started, in seconds since 1970; 0 where that is not known.
+int64_t booted_seconds(os::Kernel& kernel) {
+  const Result<std::string> text = kernel.files().read("/proc/stat");
+  constexpr std::string_view kKey = "\nbtime ";
+  const size_t at = text.has_value() ? text->find(kKey) : std::string::npos;
+  int64_t seconds = 0;
+  if (at != std::string::npos) std::from_chars(text->data() + at + kKey.size(), text->data() + text->size(), seconds);
+  return seconds;
+}
+// How far the time of a file and that of the boot may be apart the wrong way, since clocks are set.
+constexpr int64_t kClockMayBeOff = 600;
+
+// What was written of a namespace that is at its path lasts as long as the namespace, as what an interface shows.
+Result<void> tie_to(os::Kernel& kernel, const os::Netns& netns, std::vector<NodeAddress>& written) {
+  const os::NetnsIdentity who = TRY(kernel.netns().identity(netns));
+  const Result<os::Nsid> nsid = kernel.netns().number(netns);
+  if (!nsid.has_value() && nsid.error().code != Code::kUnsupported) return fail(Error(nsid.error()));
+  for (NodeAddress& one : written) {
+    one.namespace_number = who.number;
+    one.file.clear();
+    if (nsid.has_value()) one.nsid = *nsid;
+  }
+  return {};
 }
 
 // A pod may add addresses to its interfaces, as many as it likes.
@@ -59,18 +86,23 @@ void count_in(std::vector<NodeAddress> of_one, NodeAddresses& found) {
 }
 
 std::string key_of(const NodeAddress& one) {
-  return fmt::format("{}{} {}", kInUseNotes, one.address, one.namespace_number);
+  return fmt::format("{}{} {}{}{}", kInUseNotes, one.address, one.namespace_number, one.file.empty() ? "" : " ",
+                     one.file);
 }
 
 std::string text_of(const NodeAddress& one) {
   std::string text = one.interface + " " + one.netns;
   if (one.nsid.has_value()) text += fmt::format("\n{}", one.nsid->value);
+  if (!one.file.empty()) text += "\n\n" + one.file;
   return text;
 }
 
 std::optional<NodeAddress> read_note(std::string_view key, std::string_view text) {
   const size_t line = std::min(text.find('\n'), text.size());
-  const std::string_view second = text.substr(std::min(line + 1, text.size()));
+  std::string_view second = text.substr(std::min(line + 1, text.size()));
+  const size_t second_line = std::min(second.find('\n'), second.size());
+  const std::string_view third = second.substr(std::min(second_line + 1, second.size()));
+  second = second.substr(0, second_line);
   text = text.substr(0, line);
   key.remove_prefix(std::string_view(kInUseNotes).size());
   const size_t between = key.find(' ');
@@ -80,7 +112,8 @@ std::optional<NodeAddress> read_note(std::string_view key, std::string_view text
   NodeAddress one{.address = *address,
                   .netns = std::string(text.substr(blank + 1)),
                   .interface = std::string(text.substr(0, blank)),
-                  .nsid = std::nullopt};
+                  .nsid = std::nullopt,
+                  .file = std::string(third)};
   std::from_chars(key.data() + between + 1, key.data() + key.size(), one.namespace_number);
   if (os::Nsid nsid; std::from_chars(second.data(), second.data() + second.size(), nsid.value).ec == std::errc{})
     one.nsid = nsid;
@@ -131,6 +164,28 @@ Result<NodeAddresses> node_addresses(os::Kernel& kernel) {
   return found;
 }
 
+Result<void> add_written(os::Kernel& kernel, const std::vector<WrittenAddress>& written, NodeAddresses& found) {
+  const auto own = TRY(kernel.netns().open_own());
+  const int64_t booted = booted_seconds(kernel);
+  std::map<std::string, std::vector<NodeAddress>> by_path;
+  for (const WrittenAddress& one : written)
+    if (!is_of_one_link(one.address))
+      by_path[one.netns].push_back({.address = one.address,
+                                    .netns = one.netns,
+                                    .interface = one.interface,
+                                    .nsid = std::nullopt,
+                                    .file = one.written_seconds < booted - kClockMayBeOff ? "" : one.file});
+  for (auto& [path, of_one] : by_path) {
+    std::unique_ptr<os::Netns> netns;
+    if (auto opened = kernel.netns().open(path); opened.has_value()) netns = *std::move(opened);
+    if (netns != nullptr && TRY(kernel.netns().leads_to(path, *own))) continue;
+    if (netns != nullptr) TRY(tie_to(kernel, *netns, of_one));
+    std::erase_if(of_one, [](const NodeAddress& one) { return one.namespace_number == 0 && one.file.empty(); });
+    count_in(std::move(of_one), found);
+  }
+  return {};
+}
+
 Result<void> release_in_use(Engine::Turn& turn, const std::string& path, const std::string& interface) {
   const std::vector<state::Store::Note> notes = TRY(turn.store().notes(kInUseNotes));
   if (notes.empty() || path.empty()) return {};
@@ -148,7 +203,10 @@ Result<void> release_in_use(Engine::Turn& turn, const std::string& path, const s
 // Outside of turns: a namespace may be slow to answer, and pods that need no address of a pool come and go meanwhile.
 // What these pods got by then has a lease.
 Result<void> InUse::find() {
+  const std::vector<WrittenAddress> written =
+      TRY(written_addresses(disk_, pods_).context("reading which addresses the runtime's containers have"));
   NodeAddresses found = TRY(node_addresses(engine_.kernel()));
+  TRY(add_written(engine_.kernel(), written, found));
   Engine::Turn turn = TRY(engine_.turn(kTurnWait));
   const Leased leased = TRY(leased_in(turn.store()));
   auto transaction = TRY(state::Transaction::begin(turn.store()));
@@ -215,7 +273,7 @@ Result<size_t> InUse::look() {
 Result<void> InUse::number_old(Engine::Turn& turn) {
   os::NetnsPort& netns = turn.kernel().netns();
   for (const NodeAddress& one : std::set(set_aside_)) {
-    if (one.nsid.has_value()) continue;
+    if (one.nsid.has_value() || !one.file.empty()) continue;
     auto opened = netns.open(one.netns);
     if (!opened.has_value() || TRY(netns.identity(**opened)).number != one.namespace_number) continue;
     const Result<os::Nsid> nsid = netns.number(**opened);
@@ -229,6 +287,13 @@ Result<void> InUse::number_old(Engine::Turn& turn) {
   return {};
 }
 
+Result<bool> InUse::is_still_used(const NodeAddress& one, const std::set<os::Nsid>& given) {
+  if (one.file.empty()) return !one.nsid.has_value() || given.contains(*one.nsid);
+  const Result<os::FileStamp> there = disk_.stamp(one.file);
+  if (!there.has_value() && there.error().code != Code::kNotFound) return fail(Error(there.error()));
+  return there.has_value();
+}
+
 Result<void> InUse::refresh() {
   if (!started_ || set_aside_.empty()) return {};
   const std::set<os::Nsid> given = TRY(engine_.kernel().netns().numbers());
@@ -237,7 +302,7 @@ Result<void> InUse::refresh() {
   TRY(read(turn));  // a DEL may have given some back
   TRY(number_old(turn));
   for (const NodeAddress& one : std::set(set_aside_)) {
-    if (!one.nsid.has_value() || given.contains(*one.nsid)) continue;
+    if (TRY(is_still_used(one, given))) continue;
     TRY(turn.store().forget_note(key_of(one)));
     set_aside_.erase(one);
   }

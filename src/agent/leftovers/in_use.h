@@ -5,7 +5,8 @@
 // leases of the pods that run. Their addresses must not be given to others. So before the first address is given out
 // from a new state, all namespaces are looked at, and what their interfaces have is set aside, in every pool, until
 // their DEL comes or the kernel says that the namespace has ended. Never because an interface shows the address no
-// more: gVisor and virtual machines take it from the interface and use it all the same. Until the look is over, and
+// more: gVisor and virtual machines take it from the interface and use it all the same. What they have is in files and
+// statuses (written_addresses.h), which are read, too. Until the look is over, and
 // where a namespace cannot be looked at, no addresses of pools are given out; whatever needs none is served meanwhile.
 //
 // Namespaces are those that os::NetnsPort::visit() finds. Not set aside: addresses of loopbacks, link-local ones, those
@@ -23,7 +24,10 @@
 #include <vector>
 
 #include "agent/engine.h"
+#include "agent/leftovers/written_addresses.h"
+#include "agent/pod/sources.h"
 #include "base/ip.h"
+#include "os/ports/disk.h"
 #include "os/ports/kernel.h"
 
 namespace railbed::agent {
@@ -31,9 +35,10 @@ namespace railbed::agent {
 struct NodeAddress {
   IpAddress address;
   std::string netns;              // a path, where it was seen
-  uint64_t namespace_number = 0;  // os::NetnsIdentity::number
+  uint64_t namespace_number = 0;  // os::NetnsIdentity::number; 0: only a file says that the namespace has it
   std::string interface;
   std::optional<os::Nsid> nsid;  // of its namespace here
+  std::string file;              // where there is no namespace at the path: it is in use as long as this file is there
   friend auto operator<=>(const NodeAddress&, const NodeAddress&) = default;
 };
 inline constexpr size_t kMostOfInterface = 16;
@@ -45,6 +50,8 @@ struct NodeAddresses {
 };
 // Of all namespaces but this process's own.
 Result<NodeAddresses> node_addresses(os::Kernel& kernel);
+// Adds what is written of containers, but not of those from before this boot.
+Result<void> add_written(os::Kernel& kernel, const std::vector<WrittenAddress>& written, NodeAddresses& found);
 
 // The note that says when all namespaces were looked at: the state began then. In seconds since 1970.
 inline constexpr const char* kLooked = "in use: looked";
@@ -58,7 +65,8 @@ Result<void> release_in_use(Engine::Turn& turn, const std::string& path, const s
 
 class InUse {
  public:
-  explicit InUse(Engine& engine) : engine_(engine) {}
+  // All outlive this.
+  InUse(Engine& engine, os::Disk& disk, PodSource& pods) : engine_(engine), disk_(disk), pods_(pods) {}
 
   // At the agent's start, before the first request. False: the namespaces have to be looked at; until look() has done
   // so, the allocator refuses.
@@ -75,11 +83,14 @@ class InUse {
  private:
   Result<void> find();
   Result<void> begin(Engine::Turn& turn);
+  Result<bool> is_still_used(const NodeAddress& one, const std::set<os::Nsid>& given);
   static void refuse(Engine::Turn& turn, Error why);
   Result<void> read(Engine::Turn& turn);
   Result<void> number_old(Engine::Turn& turn);
 
   Engine& engine_;
+  os::Disk& disk_;
+  PodSource& pods_;
   std::atomic<bool> started_ = false;
   std::vector<std::string> odd_;
   std::set<NodeAddress> set_aside_;

@@ -67,7 +67,7 @@ class InUseTest : public RequestTest {
     return found.value_or(0);
   }
 
-  InUse in_use{engine};
+  InUse in_use{engine, disk, pods};
 };
 
 // Before the look is over, whatever needs no address of a pool is served.
@@ -98,7 +98,7 @@ TEST_F(InUseTest, WhatPodsHaveIsGivenToNobody) {
               HasSubstr("in namespace /run/netns/c1"));
 
   // A restart with the same state does not look again, and keeps what was set aside.
-  InUse again(engine);
+  InUse again(engine, disk, pods);
   EXPECT_EQ(*again.start(), true);
   EXPECT_EQ(*again.look(), 2u);
   // One namespace ends; the DEL of the other pod takes the interface away.
@@ -151,6 +151,98 @@ TEST_F(InUseTest, NoAddressIsGivenOutUntilAllNamespacesCouldBeLookedAt) {
   kernel.refuse_netns("/run/netns/c1", 0);
   ASSERT_TRUE(in_use.look().has_value());
   EXPECT_EQ(add("c2"), "10.0.0.2/29");
+}
+
+// gVisor and virtual machines take the address off the interface: no interface shows what these namespaces have.
+class HiddenAddresses : public InUseTest {
+ protected:
+  // What CNI's library keeps of the container's ADD.
+  static std::string file_of(const std::string& container) { return "/var/lib/cni/results/n-" + container + "-net1"; }
+  void put_result(const std::string& container, const std::string& address,
+                  std::optional<int64_t> written = std::nullopt) {
+    // {"cniVersion":"0.3.1","name":"n","type":"macvlan"}
+    disk.put(file_of(container),
+             fmt::format(R"({{"kind":"cniCacheV1","containerId":"{0}","config":)"
+                         R"("eyJjbmlWZXJzaW9uIjoiMC4zLjEiLCJuYW1lIjoibiIsInR5cGUiOiJtYWN2bGFuIn0=","ifName":"net1",)"
+                         R"("netns":"/run/netns/{0}","cniArgs":[["K8S_POD_NAMESPACE","ns"],["K8S_POD_NAME","{0}"]],)"
+                         R"("result":{{"cniVersion":"0.3.1","ips":[{{"version":"4","address":"{1}/29"}}]}}}})",
+                         container, address),
+             written);
+  }
+};
+
+TEST_F(HiddenAddresses, WhatTheRuntimesResultSaysIsSetAsideUntilTheNamespaceEnds) {
+  ASSERT_TRUE(kernel.netns().create("kata"));
+  put_result("kata", "10.0.0.1");
+  ASSERT_EQ(look(in_use), 1u);
+  EXPECT_EQ(add("c1"), "10.0.0.2/29");
+  disk.remove(file_of("kata")).value();  // a runtime may forget it
+  ASSERT_TRUE(in_use.refresh().has_value());
+  EXPECT_EQ(add("c2"), "10.0.0.3/29");
+  kernel.vanish_netns("kata");
+  ASSERT_TRUE(in_use.refresh().has_value());
+  EXPECT_EQ(add("c3"), "10.0.0.1/29");
+}
+
+TEST_F(HiddenAddresses, WithoutANamespaceAtThePathTheyAreSetAsideAsLongAsTheFileIsThere) {
+  put_result("gvisor", "10.0.0.1");
+  put_result("gone-too", "10.0.0.1");
+  ASSERT_EQ(look(in_use), 2u);
+  EXPECT_EQ(add("c1"), "10.0.0.2/29");
+  InUse again(engine, disk, pods);
+  EXPECT_EQ(*again.start(), true);
+  ASSERT_TRUE(again.refresh().has_value());
+  disk.remove(file_of("gvisor")).value();
+  ASSERT_TRUE(again.refresh().has_value());
+  EXPECT_EQ(add("c2"), "10.0.0.3/29");
+  disk.remove(file_of("gone-too")).value();
+  ASSERT_TRUE(again.refresh().has_value());
+  EXPECT_EQ(add("c3"), "10.0.0.1/29");
+}
+
+// A reboot ends all namespaces, and the runtime sends the DELs of the pods of before later, or never.
+TEST_F(HiddenAddresses, ResultsOfBeforeTheBootAreOfNobody) {
+  kernel.put_file("/proc/stat", "cpu 1\nbtime 2000000\nprocesses 1\n");
+  put_result("before", "10.0.0.1", 2000000 - 601);
+  put_result("since", "10.0.0.2", 2000000 - 599);
+  ASSERT_EQ(look(in_use), 1u);
+  EXPECT_EQ(add("c1"), "10.0.0.1/29");
+  EXPECT_EQ(add("c2"), "10.0.0.3/29");
+}
+
+TEST_F(HiddenAddresses, InAClusterTheStatusOfThePodHasThoseOfAllItsNetworks) {
+  ASSERT_TRUE(kernel.netns().create("kata"));
+  put_result("kata", "10.9.0.1");
+  pods.statuses["ns/kata"] =
+      R"([{"name":"cluster","interface":"eth0","ips":["10.9.0.1"]},{"name":"ns/n","interface":"net1","ips":["10.0.0.1"]}])";
+  pods.known = false;
+  ASSERT_EQ(*in_use.start(), false);
+  ASSERT_FALSE(in_use.look().has_value());
+  EXPECT_EQ(add("c1"),
+            "no addresses are given out, since those that pods have are not known: reading which addresses the "
+            "runtime's containers have: the pods are not known yet");
+  pods.known = true;
+  ASSERT_EQ(*in_use.look(), 2u);
+  EXPECT_EQ(add("c1"), "10.0.0.2/29");
+}
+
+// Who may write a pod's status, or its annotations, must not take a whole range.
+TEST_F(HiddenAddresses, AStatusWithMoreAddressesThanAPodHasIsOdd) {
+  ASSERT_TRUE(kernel.netns().create("kata"));
+  put_result("kata", "10.9.0.1");
+  std::string ips;
+  for (int i = 0; i < 200; ++i) ips += fmt::format("{}\"10.8.0.{}\"", i == 0 ? "" : ",", i + 1);
+  pods.statuses["ns/kata"] = R"([{"interface":"net1","ips":[)" + ips + "]}]";
+  ASSERT_EQ(look(in_use), kMostOfInterface);
+  EXPECT_THAT(in_use.take_odd(), testing::ElementsAre("/run/netns/kata"));
+}
+
+TEST(AddressesOfStatus, AreReadFromElementsWithAnInterface) {
+  EXPECT_THAT(addresses_of_status(R"([{"interface":"net1","ips":["10.0.0.1","fd00::1","x",5]},{"ips":["10.0.0.2"]},)"
+                                  R"({"interface":"a/b","ips":["10.0.0.3"]},{"interface":"net2"},7])"),
+              testing::ElementsAre(std::pair(*IpAddress::parse("10.0.0.1"), "net1"),
+                                   std::pair(*IpAddress::parse("fd00::1"), "net1")));
+  for (const char* other : {"", "{}", "[", "null", "[[]]"}) EXPECT_TRUE(addresses_of_status(other).empty()) << other;
 }
 
 }  // namespace

@@ -344,7 +344,7 @@ TEST_F(RebootTest, InTheSameBootTheProgramsKeepTheirNamespaces) {
     ASSERT_TRUE(boot.store->forget_attachment(one.pod, one.interface).has_value());
   ASSERT_TRUE(boot.store->forget_note("meta/ns/a@c1").has_value());
   EXPECT_EQ(boot.start().of_this_boot, 3);
-  InUse in_use(boot.engine);
+  InUse in_use(boot.engine, boot.disk, boot.pods);
   ASSERT_EQ(*in_use.start(), false);
   const auto while_looking = find_leftovers(boot.kernel, boot.store.get(), boot.disk, kPendingFolder, boot.durable);
   for (const Leftover& one : *while_looking) EXPECT_FALSE(one.removable) << kind_name(one.kind) << " " << one.what;

@@ -6,8 +6,6 @@
 namespace railbed::agent {
 namespace {
 
-// Where CNI's library keeps the results of ADD until DEL: for the runtime, and for Multus.
-constexpr const char* kResults[] = {"/var/lib/cni/results", "/var/lib/cni/multus/results"};
 constexpr const char* kMultus = "/var/lib/cni/multus";
 
 }  // namespace
@@ -15,7 +13,7 @@ constexpr const char* kMultus = "/var/lib/cni/multus";
 RuntimeContainers RuntimeContainers::look(os::Disk& disk) {
   RuntimeContainers all;
   if (auto names = disk.list(kMultus)) all.multus_.insert(names->begin(), names->end());
-  for (const char* directory : kResults)
+  for (const char* directory : kLibraryResults)
     if (auto names = disk.list(directory)) std::ranges::move(*names, std::back_inserter(all.results_));
   return all;
 }

@@ -13,6 +13,9 @@
 
 namespace railbed::agent {
 
+// Where CNI's library keeps the results of ADD until DEL: for the runtime, and for Multus.
+inline constexpr const char* kLibraryResults[] = {"/var/lib/cni/results", "/var/lib/cni/multus/results"};
+
 class RuntimeContainers {
  public:
   static RuntimeContainers look(os::Disk& disk);

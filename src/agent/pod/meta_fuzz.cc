@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "agent/leftovers/written_addresses.h"
 #include "agent/pod/device_info.h"
 #include "agent/pod/exec_records.h"
 #include "agent/pod/meta_config.h"
@@ -24,7 +25,8 @@ void configuration(const std::string& text) {
 void multus(const std::string& text) {
   for (const auto& one : agent::read_multus_delegates(text, "eth0"))
     if (one.ifname.empty() || one.ifname.find('/') != std::string::npos) std::abort();
-  (void)agent::read_library_cache(text, "c1");
+  (void)agent::read_library_cache(text);
+  (void)agent::addresses_of_status(text);
 }
 
 // An answer is the same after writing and reading.

@@ -66,12 +66,11 @@ std::optional<cni::ListConfig> list_of(const Value& object, std::string_view key
 
 }  // namespace
 
-std::optional<MultusAttachment> read_library_cache(const std::string& text, const std::string& container_id) {
+std::optional<MultusAttachment> read_library_cache(const std::string& text) {
   std::optional<Value> cache = parsed(text);
-  if (!cache || !cache->is_object() || text_in(*cache, "kind") != "cniCacheV1" ||
-      text_in(*cache, "containerId") != container_id)
-    return std::nullopt;
-  MultusAttachment attachment{.ifname = text_in(*cache, "ifName"),
+  if (!cache || !cache->is_object() || text_in(*cache, "kind") != "cniCacheV1") return std::nullopt;
+  MultusAttachment attachment{.container_id = text_in(*cache, "containerId"),
+                              .ifname = text_in(*cache, "ifName"),
                               .netns = text_in(*cache, "netns"),
                               .args = arguments_of(cache->find("cniArgs"))};
   auto list = list_of(*cache, "config");
@@ -94,7 +93,7 @@ std::vector<MultusAttachment> read_multus_delegates(const std::string& text, con
     const Value& one = (*delegates->as_array())[i];
     auto list = list_of(one, "Bytes");
     if (!list) continue;
-    MultusAttachment attachment{.ifname = text_in(one, "ifnameRequest")};
+    MultusAttachment attachment{.container_id = "", .ifname = text_in(one, "ifnameRequest")};
     if (attachment.ifname.empty()) attachment.ifname = i == 0 ? ifname : fmt::format("net{}", i);
     if (!cni::valid_interface_name(attachment.ifname)) continue;
     attachment.list = *std::move(list);
@@ -125,8 +124,8 @@ Result<MultusPod> multus_pod(os::Disk& disk, const std::string& cache_dir, const
   for (const std::string& name : *names) {
     if (name.find("-" + container_id + "-") == std::string::npos) continue;
     Result<std::string> text = disk.read(results + "/" + name);
-    auto cached = text.has_value() ? read_library_cache(*text, container_id) : std::nullopt;
-    if (!cached) continue;
+    auto cached = text.has_value() ? read_library_cache(*text) : std::nullopt;
+    if (!cached || cached->container_id != container_id) continue;
     pod.files.push_back(results + "/" + name);
     auto same = std::ranges::find(pod.attachments, cached->ifname, &MultusAttachment::ifname);
     if (same != pod.attachments.end())

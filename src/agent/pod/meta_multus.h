@@ -16,6 +16,7 @@
 namespace railbed::agent {
 
 struct MultusAttachment {
+  std::string container_id;  // empty in Multus' own files, whose names have it
   std::string ifname;
   std::string netns;
   std::string args;  // CNI_ARGS
@@ -34,8 +35,8 @@ struct MultusPod {
 Result<MultusPod> multus_pod(os::Disk& disk, const std::string& cache_dir, const std::string& container_id,
                              const std::string& ifname);
 
-// Parse the two kinds of files. Empty for other text, or for another container.
-std::optional<MultusAttachment> read_library_cache(const std::string& text, const std::string& container_id);
+// Parse the two kinds of files. Empty for other text.
+std::optional<MultusAttachment> read_library_cache(const std::string& text);
 std::vector<MultusAttachment> read_multus_delegates(const std::string& text, const std::string& ifname);
 
 }  // namespace railbed::agent

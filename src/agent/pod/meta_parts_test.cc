@@ -321,20 +321,20 @@ TEST(MultusCache, IsReadFromTheLibrarysFiles) {
                   R"("netns":"/run/netns/a","cniArgs":[["K8S_POD_NAME","a"],["X","y"]],"capabilityArgs":{{"mac":"m"}},)"
                   R"("result":{{"cniVersion":"0.3.1","ips":[{{"version":"4","address":"10.0.0.5/24"}}]}}}})",
                   kMacvlanBase64);
-  auto attachment = read_library_cache(text, "c1");
+  auto attachment = read_library_cache(text);
   ASSERT_TRUE(attachment);
   EXPECT_EQ(attachment->ifname, "net1");
   EXPECT_EQ(attachment->args, "K8S_POD_NAME=a;X=y");
   EXPECT_EQ(attachment->list.name, "n");
   ASSERT_TRUE(attachment->result);
   EXPECT_EQ(attachment->result->addresses.at(0).address.to_string(), "10.0.0.5/24");
-  EXPECT_FALSE(read_library_cache(text, "c2"));
-  EXPECT_FALSE(read_library_cache("{}", ""));
+  EXPECT_EQ(attachment->container_id, "c1");
+  EXPECT_FALSE(read_library_cache("{}"));
   for (const auto& [good, bad] : {std::pair{"net1", "../net1"}, std::pair{"cniCacheV1", "cniCacheV2"},
                                   std::pair{kMacvlanBase64, "no base64"}, std::pair{kMacvlanBase64, "e30="}}) {
     std::string other = text;
     other.replace(other.find(good), std::string_view(good).size(), bad);
-    EXPECT_FALSE(read_library_cache(other, "c1")) << bad;
+    EXPECT_FALSE(read_library_cache(other)) << bad;
   }
 }
 

@@ -80,6 +80,12 @@ class PodSource {
   }
   // Whether RDMA-marked VFs of pods get a soft RDMA device where they have none.
   virtual bool soft_rdma() { return false; }
+  // The pod's network-status, as it was published before; empty: it has none, or is not known here. Busy: which pods
+  // there are is not known yet. Not in a turn.
+  virtual Result<std::string> published_status(const std::string& /*ns*/, const std::string& /*name*/,
+                                               const std::string& /*uid*/) {
+    return std::string();
+  }
   // The pod's k8s.v1.cni.cncf.io/network-status, an array; null: it has no networks any more. Called in a turn, in the
   // transaction that records the networks: must not wait for anything.
   virtual Result<void> publish_status(const PodInfo& pod, const std::string& sandbox, const doc::Value& status) = 0;

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import machine
+import sides
 
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 RECORDS = pathlib.Path("/var/lib/railbed/records")
@@ -35,6 +36,7 @@ META = {"cniVersion": "1.1.0", "name": "boot", "type": "railbed", "delegates": [
     {"cniVersion": "1.0.0", "name": "boot-lan", "type": "macvlan", "master": "p0", "ipam": host_local("10.90.0.0/24")},
     {"cniVersion": "1.0.0", "name": "boot-bridge", "type": "bridge", "bridge": "br9", "ipam": host_local("10.91.0.0/24")}]}
 RAIL = {"cniVersion": "1.0.0", "name": "boot-rail", "type": "macvlan", "master": "p0", "ipam": {"type": "whereabouts", "range": "10.92.0.0/24"}}
+HIDDEN = RAIL | {"name": "boot-hidden", "ipam": {"type": "whereabouts", "range": "10.93.0.0/24"}}
 
 
 class Reboot:
@@ -132,6 +134,34 @@ class Reboot:
             self.expect("eth0" not in machine.see(pod)["links"], f"eth0 is left in {pod}")
         self.told("after the advice for a damaged state, a running pod keeps its address for itself")
 
+    def hidden_address(self):
+        """As gVisor does: the address is taken off the interface and used all the same. Then the state is lost, and the namespace's
+        name with it: only the result that the runtime's library keeps has the address."""
+        driver = sides.Driver(self.side.folder, "/var/lib/cni")
+        held = None
+        try:
+            for name in (POD, OTHER):
+                machine.run("ip", "netns", "add", name, check=False)
+            held = subprocess.Popen(["ip", "netns", "exec", POD, "sleep", "1000"])
+            made = driver.ask(op="add", conf=HIDDEN, netns=machine.netns_path(POD), containerID=POD, ifname="eth0")
+            self.expect(made["ok"], f"ADD: {made}")
+            machine.run("ip", "-n", POD, "addr", "flush", "dev", "eth0")
+            machine.run("ip", "netns", "del", POD)
+            self.side.end_agent(signal.SIGKILL)
+            shutil.rmtree(STATE)
+            self.side.start_agent()
+            second = self.ask("ADD", HIDDEN, OTHER)
+            has = [one["ips"][0]["address"] for one in (made.get("result"), second) if one]
+            self.expect(len(set(has)) == 2, f"addresses: {has}")
+            self.ask("DEL", HIDDEN, OTHER)
+            deleted = driver.ask(op="del", conf=HIDDEN, netns="", containerID=POD, ifname="eth0")
+            self.expect(deleted["ok"], f"DEL: {deleted}")
+        finally:
+            if held:
+                held.kill()
+            driver.close()
+        self.told("after a lost state, an address that no interface shows stays with its pod")
+
     def rolled_back_state(self):
         """The state is what it was before one pod went and another one came."""
         for pod in (POD, OTHER):
@@ -172,7 +202,8 @@ def main(report, sides, options, folder):
         tests.boot(1)
         shutil.rmtree(STATE, ignore_errors=True)
         side.start_agent()
-        for step in (tests.a_del_after_the_boot, tests.gc_after_the_boot, tests.lost_state, tests.rolled_back_state):
+        for step in (tests.a_del_after_the_boot, tests.gc_after_the_boot, tests.lost_state, tests.hidden_address,
+                     tests.rolled_back_state):
             step()
     finally:
         if side.agent.poll() is None:
