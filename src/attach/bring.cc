@@ -392,7 +392,7 @@ class Bringer {
       made = TRY(std::move(port))->create_soft("rxe", one.before.rdma.front(), IfName{one.spec.interface});
     }
     TRY(std::move(made));
-    one.result.char_devices = os::char_devices(host_.kernel().files(), one.before.rdma.front());
+    one.result.char_devices = os::char_devices(host_.kernel().files(), one.before.rdma.front(), os::Mad::kNo);
     return {};
   }
 

@@ -20,7 +20,7 @@ std::string cannot_open(const os::FileTree& files, const std::string& rdma,
 std::vector<std::string> char_devices(const os::FileTree& files, const std::vector<std::string>& rdma) {
   std::vector<std::string> all;
   for (const std::string& device : rdma)
-    for (std::string& file : os::char_devices(files, device)) all.push_back(std::move(file));
+    for (std::string& file : os::char_devices(files, device, os::Mad::kNo)) all.push_back(std::move(file));
   return all;
 }
 

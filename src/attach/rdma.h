@@ -11,7 +11,7 @@
 
 namespace railbed::attach {
 
-// The files of several RDMA devices, as os::char_devices() tells those of one.
+// The files that programs open for several RDMA devices: those of os::char_devices() without management datagrams.
 std::vector<std::string> char_devices(const os::FileTree& files, const std::vector<std::string>& rdma);
 
 // The reason why these cannot be opened: their files or those of the connection manager are missing. Empty: they can.

@@ -48,8 +48,10 @@ Value wanted_object(const NodeView& view, const graph::Graph* graph) {
     object.set("spec", Value::object());
     return object;
   }
-  if (const std::string allowed = graph::host_pfs_allowed(*graph); !allowed.empty())
-    meta.set("annotations", Value::object()).set(graph::kHostPfsAllowed, allowed);
+  Value annotations = Value::object();
+  for (const auto& [name, value] : graph::orders_of(*graph))
+    if (!value.empty()) annotations.set(name, value);
+  if (!annotations.as_object()->empty()) meta.set("annotations", std::move(annotations));
   object.set("spec", api::node_state_spec(graph::state_of(*graph)));
   return object;
 }
@@ -154,7 +156,9 @@ class Decider {
     doc::Diagnostics told;  // the same is in the outcomes
     const graph::Graph graph = graph::resolve(policies_.catalog(), facts, told);
     const bool same = state.decided && state.pfs == graph::state_of(graph) && is_ours(*view_.state) &&
-                      annotation(*view_.state, graph::kHostPfsAllowed) == graph::host_pfs_allowed(graph);
+                      std::ranges::all_of(graph::orders_of(graph), [&](const auto& order) {
+                        return annotation(*view_.state, order.first) == order.second;
+                      });
     NodeDecision out;
     if (!same) {
       out.action = Action::kApply;

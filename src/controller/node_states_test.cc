@@ -97,6 +97,20 @@ TEST_F(NodeStatesTest, AllowsPfsOfTheHostByAnAnnotation) {
   EXPECT_EQ(decided().action, Action::kApply) << "the permission was taken back";
 }
 
+TEST_F(NodeStatesTest, SaysByAnAnnotationWhichPodsGetManagementDatagrams) {
+  Value giving = policy("rail0", kFourVfs);
+  giving.find("metadata")->set("annotations", Value::object()).set("railbed.dev/mad", "true");
+  add(giving);
+  state.set("status", status_of("gpu1", two_nics()));
+  const NodeDecision decision = applied();
+  const std::string resource = doc::text_in(*giving.find("spec"), "resourceName");
+  EXPECT_EQ(doc::text_in(*decision.body.find("metadata")->find("annotations"), graph::kMadResources), resource);
+  EXPECT_EQ(decided().action, Action::kNone);
+  stored.clear();
+  add(policy("rail0", kFourVfs));
+  EXPECT_EQ(decided().action, Action::kApply) << "the permission was taken back";
+}
+
 // A missing list is no order.
 TEST_F(NodeStatesTest, KeepsTheSpecWithoutPolicies) {
   state.set("status", status_of("gpu1", two_nics()));

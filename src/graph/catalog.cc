@@ -8,6 +8,7 @@
 #include "api/load.h"
 #include "base/format.h"
 #include "graph/graph.h"
+#include "graph/objection.h"
 #include "graph/selector.h"
 
 namespace railbed::graph {
@@ -93,6 +94,21 @@ void tell_what_is_not_done(const api::SriovNetworkNodePolicy& policy, Diagnostic
         .for_one_machine();
 }
 
+void tell_management_datagrams(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagnostics) {
+  const auto asked = policy.meta.annotations.find(std::string(kMad));
+  if (asked == policy.meta.annotations.end()) return;
+  const std::string* value = asked->second->as_string();
+  if (value != nullptr && *value == "true")
+    diagnostics.note("RB-POLICY-017", asked->second.span,
+                     fmt::format("{}: pods of {} get /dev/infiniband/umadN: on an InfiniBand fabric without M_Key they "
+                                 "can reconfigure it",
+                                 kMad, *policy.resource_name));
+  else if (value == nullptr || *value != "false")
+    diagnostics.warning(
+        "RB-POLICY-017", asked->second.span,
+        fmt::format("{}: neither \"true\" nor \"false\": pods of {} get no umad", kMad, *policy.resource_name));
+}
+
 Policy entry(const api::SriovNetworkNodePolicy& policy, const Options& options, Diagnostics& diagnostics) {
   Policy result;
   result.object = &policy;
@@ -117,6 +133,7 @@ Policy entry(const api::SriovNetworkNodePolicy& policy, const Options& options, 
   } else {
     result.problem = refuse(policy, diagnostics);
     tell_what_is_not_done(policy, diagnostics);
+    tell_management_datagrams(policy, diagnostics);
   }
   return result;
 }

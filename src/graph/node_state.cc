@@ -98,12 +98,15 @@ std::vector<api::NodeStatePf> state_of(const Graph& graph) {
   return out;
 }
 
-std::string host_pfs_allowed(const Graph& graph) {
-  std::string out;
+std::map<std::string_view, std::string> orders_of(const Graph& graph) {
+  std::set<std::string> pfs, resources;
   for (const PfWanted& wanted : graph.pfs)
-    if (std::ranges::any_of(wanted.groups, [](const VfGroup& group) { return allows_host_pf(*group.policy); }))
-      out += (out.empty() ? "" : ",") + wanted.nic->pci.address.to_string();
-  return out;
+    for (const VfGroup& group : wanted.groups) {
+      if (allows_host_pf(*group.policy)) pfs.insert(wanted.nic->pci.address.to_string());
+      if (gives_mad(*group.policy)) resources.insert(*group.policy->object->resource_name);
+    }
+  return {{kHostPfsAllowed, fmt::format("{}", fmt::join(pfs, ","))},
+          {kMadResources, fmt::format("{}", fmt::join(resources, ","))}};
 }
 
 std::vector<api::FoundNic> found_nics(const facts::NodeFacts& facts) {
@@ -160,9 +163,8 @@ class StateReader {
  public:
   StateReader(WantedState& made, const api::SriovNetworkNodeState& state, doc::Diagnostics& diagnostics)
       : made_(made), state_(state), diagnostics_(diagnostics) {
-    const auto allowed = state.meta.annotations.find(std::string(kHostPfsAllowed));
-    if (allowed != state.meta.annotations.end() && allowed->second->as_string())
-      host_pfs_ = "," + *allowed->second->as_string() + ",";
+    host_pfs_ = listed(kHostPfsAllowed);
+    mad_resources_ = listed(kMadResources);
   }
 
   void read() {
@@ -178,6 +180,12 @@ class StateReader {
   }
 
  private:
+  // What an annotation lists, with a comma before and after each.
+  std::string listed(std::string_view annotation) const {
+    const auto found = state_.meta.annotations.find(std::string(annotation));
+    if (found == state_.meta.annotations.end() || !found->second->as_string()) return {};
+    return "," + *found->second->as_string() + ",";
+  }
   // The policy of a group on this PF, made once for all its ranges.
   const Policy& policy_of(const api::NodeStatePf& pf, const api::NodeStateVfGroup& group, size_t first) {
     for (size_t i = first; i < made_.policies.size(); ++i)
@@ -188,6 +196,8 @@ class StateReader {
     object.meta.ns = state_.meta.ns;
     if (host_pfs_.find("," + pf.address.to_string() + ",") != std::string::npos)
       object.meta.annotations[std::string(kAllowHostPf)] = api::given(doc::Value("true"));
+    if (mad_resources_.find("," + group.resource_name + ",") != std::string::npos)
+      object.meta.annotations[std::string(kMad)] = api::given(doc::Value("true"));
     object.resource_name = api::given(group.resource_name);
     object.num_vfs = api::given(pf.num_vfs);
     object.mtu = api::given(group.mtu);
@@ -278,7 +288,7 @@ class StateReader {
   WantedState& made_;
   const api::SriovNetworkNodeState& state_;
   doc::Diagnostics& diagnostics_;
-  std::string host_pfs_;
+  std::string host_pfs_, mad_resources_;
 };
 
 }  // namespace

@@ -21,11 +21,15 @@ namespace railbed::graph {
 // On a node state: PCI addresses, with commas between them, of PFs that may change although the host uses them
 // (kAllowHostPf).
 inline constexpr std::string_view kHostPfsAllowed = "railbed.dev/allow-host-pfs";
+// The same for names of resources, without prefix, whose pods may send management datagrams (kMad).
+inline constexpr std::string_view kMadResources = "railbed.dev/mad-resources";
+// The annotations that order something, as the spec does.
+inline constexpr std::string_view kOrders[] = {kHostPfsAllowed, kMadResources};
 
 // spec.interfaces: the PFs with something in effect, by address.
 std::vector<api::NodeStatePf> state_of(const Graph& graph);
-// The annotation's value; empty: the node state has none.
-std::string host_pfs_allowed(const Graph& graph);
+// The values of kOrders; empty: the node state has no such annotation.
+std::map<std::string_view, std::string> orders_of(const Graph& graph);
 
 // status.interfaces: all NICs, by address.
 std::vector<api::FoundNic> found_nics(const facts::NodeFacts& facts);

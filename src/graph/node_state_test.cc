@@ -52,7 +52,7 @@ TEST(NodeStateOfGraph, HasAGroupForEachRangeByFirstVf) {
       R"({"deviceType":"netdevice","policyName":"rest","resourceName":"rest","vfRange":"2-5"},)"
       R"({"deviceType":"netdevice","excludeTopology":true,"isRdma":true,"mtu":9000,"needVhostNet":true,"policyName":"parts",)"
       R"("resourceName":"parts","vfRange":"6-7"}]}]})");
-  EXPECT_EQ(host_pfs_allowed(resolution.graphs.front()), "");
+  EXPECT_EQ(orders_of(resolution.graphs.front()).at(kHostPfsAllowed), "");
 }
 
 // Of a card with two ports on one function both names select, as they do on the node.
@@ -198,7 +198,28 @@ TEST(NodeStateOfGraph, TellsThePfsOfTheHostThatMayChange) {
   const facts::NodeFacts facts = node("n1", {nic("eth0", 1), nic("eth1", 2), nic("eth2", 3)});
   doc::Diagnostics diagnostics;
   const Resolution resolution(objects, {&facts, 1}, {}, PodPlacement::kNotChecked, diagnostics);
-  EXPECT_EQ(host_pfs_allowed(resolution.graphs.front()), "0000:01:00.0,0000:02:00.0");
+  EXPECT_EQ(orders_of(resolution.graphs.front()).at(kHostPfsAllowed), "0000:01:00.0,0000:02:00.0");
+  EXPECT_EQ(orders_of(resolution.graphs.front()).at(kMadResources), "");
+}
+
+TEST(NodeStateOfGraph, SaysWhichResourcesGiveManagementDatagrams) {
+  api::Objects objects;
+  objects.policies = {policy("a", 2, {pf("eth0")}), policy("b", 2, {pf("eth1")})};
+  objects.policies[1].meta.annotations[std::string(kMad)] = api::given(doc::Value("true"));
+  const facts::NodeFacts facts = node("n1", {nic("eth0", 1), nic("eth1", 2)});
+  doc::Diagnostics diagnostics;
+  const Resolution resolution(objects, {&facts, 1}, {}, PodPlacement::kNotChecked, diagnostics);
+  EXPECT_EQ(orders_of(resolution.graphs.front()).at(kMadResources), "b");
+
+  api::SriovNetworkNodeState state = state_of_node({wants(1, 2, {group("a", 0, 1)}), wants(2, 2, {group("b", 0, 1)})});
+  for (const auto& [resources, gives] : std::vector<std::pair<const char*, std::vector<bool>>>{
+           {"b", {false, true}}, {"a,b", {true, true}}, {"ab", {false, false}}, {"", {false, false}}}) {
+    state.meta.annotations[std::string(kMadResources)] = api::given(doc::Value(resources));
+    const ByState read(state, {facts.nics[0], facts.nics[1]});
+    std::vector<bool> found;
+    for (const Policy& one : read.made->policies) found.push_back(gives_mad(one));
+    EXPECT_EQ(found, gives) << resources;
+  }
 }
 
 }  // namespace

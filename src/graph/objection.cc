@@ -111,10 +111,21 @@ bool changes_pf(const PfWanted& wanted) {
   });
 }
 
-bool allows_host_pf(const Policy& policy) {
+namespace {
+
+bool is_set(const Policy& policy, std::string_view annotation) {
   const auto& annotations = policy.object->meta.annotations;
-  auto found = annotations.find(std::string(kAllowHostPf));
+  auto found = annotations.find(std::string(annotation));
   return found != annotations.end() && found->second->as_string() && *found->second->as_string() == "true";
+}
+
+}  // namespace
+
+bool allows_host_pf(const Policy& policy) {
+  return is_set(policy, kAllowHostPf);
+}
+bool gives_mad(const Policy& policy) {
+  return is_set(policy, kMad);
 }
 
 namespace {

@@ -18,6 +18,9 @@ namespace railbed::graph {
 // Annotation on a policy that allows PFs which the host uses: making VFs resets the link of many NICs for a moment.
 inline constexpr std::string_view kAllowHostPf = "railbed.dev/allow-host-pf";
 
+// Annotation on a policy whose pods may send management datagrams.
+inline constexpr std::string_view kMad = "railbed.dev/mad";
+
 struct Objection {
   std::string id;
   doc::Span span;
@@ -28,6 +31,7 @@ struct Objection {
 };
 
 bool allows_host_pf(const Policy& policy);
+bool gives_mad(const Policy& policy);
 
 // Why this NIC cannot give what the policy asks for.
 std::optional<Objection> objection(const Policy& policy, const facts::Nic& nic, const facts::NodeFacts& node);

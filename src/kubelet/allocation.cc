@@ -88,8 +88,10 @@ class Allocator {
     if (files.char_devices.empty())
       return fail(Code::kConflict, "VF {} has no RDMA device, and its policy asks for one", device.id());
     for (const std::string& path : files.char_devices)
-      for (const char* kind : {"issm", "umad", "uverbs"})
-        if (path.find(kind) != std::string::npos) add_file("rdma", kind, {path, path});
+      if (path.find("umad") == std::string::npos)
+        add_file("rdma", "uverbs", {path, path});
+      else if (resource_.mad)
+        add_file("rdma", "umad", {path, path});
     add_file("rdma", "rdma_cm", {os::kConnectionManager, os::kConnectionManager});
     if (!files.rdma.empty()) (*info_)["rdma"]["rdma_dev"] = files.rdma;
     return {};

@@ -60,18 +60,29 @@ TEST_F(AllocationTest, GivesRdmaFilesAndTheVariablesOfTheOriginal) {
             (std::map<std::string, std::string>{
                 {"PCIDEVICE_OPENSHIFT_IO_RAIL0", "0000:01:01.1,0000:01:01.0"},
                 {"PCIDEVICE_OPENSHIFT_IO_RAIL0_INFO",
-                 R"({"0000:01:01.0":{"generic":{"deviceID":"0000:01:01.0"},"rdma":{"issm":"/dev/infiniband/issm0",)"
-                 R"("rdma_cm":"/dev/infiniband/rdma_cm","rdma_dev":"mlx5_0","umad":"/dev/infiniband/umad0",)"
-                 R"("uverbs":"/dev/infiniband/uverbs0"}},)"
-                 R"("0000:01:01.1":{"generic":{"deviceID":"0000:01:01.1"},"rdma":{"issm":"/dev/infiniband/issm1",)"
-                 R"("rdma_cm":"/dev/infiniband/rdma_cm","rdma_dev":"mlx5_1","umad":"/dev/infiniband/umad1",)"
-                 R"("uverbs":"/dev/infiniband/uverbs1"}}})"}}));
-  EXPECT_EQ(hosts(*given),
-            (std::vector<std::string>{"/dev/infiniband/uverbs0", "/dev/infiniband/issm0", "/dev/infiniband/umad0",
-                                      "/dev/infiniband/rdma_cm", "/dev/infiniband/uverbs1", "/dev/infiniband/issm1",
-                                      "/dev/infiniband/umad1"}));
+                 R"({"0000:01:01.0":{"generic":{"deviceID":"0000:01:01.0"},"rdma":{)"
+                 R"("rdma_cm":"/dev/infiniband/rdma_cm","rdma_dev":"mlx5_0","uverbs":"/dev/infiniband/uverbs0"}},)"
+                 R"("0000:01:01.1":{"generic":{"deviceID":"0000:01:01.1"},"rdma":{)"
+                 R"("rdma_cm":"/dev/infiniband/rdma_cm","rdma_dev":"mlx5_1","uverbs":"/dev/infiniband/uverbs1"}}})"}}));
+  EXPECT_EQ(hosts(*given), (std::vector<std::string>{"/dev/infiniband/uverbs0", "/dev/infiniband/rdma_cm",
+                                                     "/dev/infiniband/uverbs1"}));
   EXPECT_EQ(doc::to_json(given->device_info.at(kFirst)),
             R"({"type":"pci","version":"1.1.0","pci":{"pci-address":"0000:01:01.0","rdma-device":"mlx5_0"}})");
+}
+
+// Who may send management datagrams can change the fabric, and who has issm says that a subnet manager is here.
+TEST_F(AllocationTest, GivesManagementDatagramsOnlyWhereThePolicySaysSo) {
+  NodeDevices node = node_of(1, 2);
+  node.with_mad.insert(kRail);
+  resource = resources_of(node, {}).at(kRail);
+  resource.devices.at(0).vf.rdma = true;
+  const auto given = get({kFirst});
+  ASSERT_TRUE(given) << given.error().to_string();
+  EXPECT_EQ(hosts(*given),
+            (std::vector<std::string>{"/dev/infiniband/uverbs0", "/dev/infiniband/umad0", "/dev/infiniband/rdma_cm"}));
+  EXPECT_EQ(given->environment.at("PCIDEVICE_OPENSHIFT_IO_RAIL0_INFO"),
+            R"({"0000:01:01.0":{"generic":{"deviceID":"0000:01:01.0"},"rdma":{"rdma_cm":"/dev/infiniband/rdma_cm",)"
+            R"("rdma_dev":"mlx5_0","umad":"/dev/infiniband/umad0","uverbs":"/dev/infiniband/uverbs0"}}})");
 }
 
 TEST_F(AllocationTest, GivesAPlainVfNoFiles) {

@@ -25,6 +25,7 @@ struct NodeDevices {
   std::map<std::string, std::vector<plan::PoolVf>> resources;  // as NodePlan::resources
   std::set<std::string> without_topology;                      // resources whose devices give no NUMA hint
   std::set<std::string> with_vhost_net;  // resources whose pods get /dev/vhost-net and /dev/net/tun
+  std::set<std::string> with_mad;        // resources whose pods get umad
   std::set<PciAddress> unfinished;       // their steps failed or were not tried: not healthy
   // Why they are still their pods' although the DEL came: not healthy.
   std::map<PciAddress, std::string> orphaned;

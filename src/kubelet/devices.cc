@@ -75,6 +75,7 @@ Resources resources_of(const NodeDevices& node, const std::set<PciAddress>& with
   for (const auto& [name, vfs] : node.resources) {
     Resource& resource = resources[name];
     resource.vhost_net = node.with_vhost_net.contains(name);
+    resource.mad = node.with_mad.contains(name);
     resource.soft_rdma = node.soft_rdma;
     for (const plan::PoolVf& vf : vfs) {
       if (vf.address == PciAddress{}) continue;  // an earlier step makes it: nobody knows its address yet

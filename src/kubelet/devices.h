@@ -27,6 +27,7 @@ struct Device {
 struct Resource {
   std::vector<Device> devices;  // by PF and index
   bool vhost_net = false;       // its pods get /dev/vhost-net and /dev/net/tun
+  bool mad = false;             // its pods may send management datagrams: they get umad
   bool soft_rdma = false;       // RDMA-marked VFs without RDMA get a soft device when they are attached
   // Null where it is none of these.
   const Device* find(const std::string& id) const;

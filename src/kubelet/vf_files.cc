@@ -25,7 +25,8 @@ Result<VfFiles> vf_files(const os::FileTree& files, PciAddress vf) {
   found.no_iommu = name.has_value() && *name == "vfio-noiommu";
   for (const std::string& rdma : os::rdma_devices(files, device)) {
     if (found.rdma.empty()) found.rdma = rdma;
-    for (std::string& file : os::char_devices(files, rdma)) found.char_devices.push_back(std::move(file));
+    for (std::string& file : os::char_devices(files, rdma, os::Mad::kYes))
+      found.char_devices.push_back(std::move(file));
   }
   return found;
 }

@@ -50,8 +50,9 @@ Value order_of(const Value& object) {
     for (const char* key : {"annotations", "generation", "name", "namespace", "uid"})
       if (const Value* value = from->find(key)) metadata.set(key, *value);
   if (Value* annotations = metadata.find("annotations"); annotations != nullptr && annotations->is_object())
-    std::erase_if(*annotations->as_object(),
-                  [](const Value::Member& member) { return member.key != graph::kHostPfsAllowed; });
+    std::erase_if(*annotations->as_object(), [](const Value::Member& member) {
+      return std::ranges::find(graph::kOrders, member.key) == std::end(graph::kOrders);
+    });
   if (const Value* spec = object.find("spec")) out.set("spec", *spec);
   return out;
 }
@@ -71,8 +72,8 @@ plan::InUse by_pod(plan::InUse in_use) {
 
 bool same(const kubelet::NodeDevices& a, const kubelet::NodeDevices& b) {
   return a.resources == b.resources && a.without_topology == b.without_topology &&
-         a.with_vhost_net == b.with_vhost_net && a.unfinished == b.unfinished && a.orphaned == b.orphaned &&
-         a.soft_rdma == b.soft_rdma && a.facts == b.facts;
+         a.with_vhost_net == b.with_vhost_net && a.with_mad == b.with_mad && a.unfinished == b.unfinished &&
+         a.orphaned == b.orphaned && a.soft_rdma == b.soft_rdma && a.facts == b.facts;
 }
 
 std::map<PciAddress, std::string> orphaned_devices(const std::vector<state::Attachment>& records) {

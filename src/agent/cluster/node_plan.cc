@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "graph/objection.h"
 #include "graph/node_state.h"
 #include "plan/baseline.h"
 #include "plan/vf_identity.h"
@@ -68,6 +69,7 @@ StatePlan plan_state(const StateView& view) {
   for (const graph::Policy& policy : wanted.policies) {
     if (*policy.object->exclude_topology) out.without_topology.insert(policy.resource);
     if (*policy.object->need_vhost_net) out.with_vhost_net.insert(policy.resource);
+    if (graph::gives_mad(policy)) out.with_mad.insert(policy.resource);
   }
   return out;
 }
@@ -112,6 +114,7 @@ kubelet::NodeDevices devices_now(const StatePlan& now, const facts::NodeFacts& f
   kubelet::NodeDevices out{.resources = {},
                            .without_topology = now.without_topology,
                            .with_vhost_net = now.with_vhost_net,
+                           .with_mad = now.with_mad,
                            .unfinished = disturbed_vfs(now.plan, facts),
                            .soft_rdma = now.plan.soft_rdma,
                            .facts = facts};

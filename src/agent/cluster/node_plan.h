@@ -33,9 +33,9 @@ struct StateView {
 };
 
 struct StatePlan {
-  plan::NodePlan plan;                                     // what is wanted, and the way back of `given_back`
-  std::vector<PfBaseline> given_back;                      // of PFs that the state has no longer
-  std::set<std::string> without_topology, with_vhost_net;  // resources
+  plan::NodePlan plan;                                               // what is wanted, and the way back of `given_back`
+  std::vector<PfBaseline> given_back;                                // of PFs that the state has no longer
+  std::set<std::string> without_topology, with_vhost_net, with_mad;  // resources
 };
 
 StatePlan plan_state(const StateView& view);

@@ -15,8 +15,10 @@ namespace railbed::os {
 // The RDMA devices of a device; `path` is its folder in sysfs.
 std::vector<std::string> rdma_devices(const FileTree& files, const std::string& path);
 
-// "/dev/infiniband/uverbs0", "/dev/infiniband/umad0", "/dev/infiniband/issm0" of an RDMA device.
-std::vector<std::string> char_devices(const FileTree& files, const std::string& rdma);
+// "/dev/infiniband/uverbs0" of an RDMA device, and "/dev/infiniband/umad0" if `mad`. Who may open the second can send
+// management datagrams to the fabric; nobody gets issm0, which says that a subnet manager is here.
+enum class Mad : bool { kNo, kYes };
+std::vector<std::string> char_devices(const FileTree& files, const std::string& rdma, Mad mad);
 
 inline constexpr const char* kConnectionManager = "/dev/infiniband/rdma_cm";
 
