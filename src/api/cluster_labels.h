@@ -15,6 +15,9 @@ namespace railbed::api {
 // On a Node: "true": railbed takes the node over; "false": it leaves the node alone.
 inline constexpr std::string_view kManagedLabel = "railbed.dev/managed";
 
+// Annotation of a policy whose pods may send management datagrams: "true".
+inline constexpr std::string_view kMadAnnotation = "railbed.dev/mad";
+
 // On a node state and on definitions: who wrote it. Without this value a node state is the SR-IOV operator's.
 inline constexpr std::string_view kManagedByLabel = "app.kubernetes.io/managed-by";
 inline constexpr std::string_view kManagedByRailbed = "railbed";

@@ -5,10 +5,10 @@
 #include <set>
 #include <tuple>
 
+#include "api/cluster_labels.h"
 #include "api/load.h"
 #include "base/format.h"
 #include "graph/graph.h"
-#include "graph/objection.h"
 #include "graph/selector.h"
 
 namespace railbed::graph {
@@ -95,18 +95,18 @@ void tell_what_is_not_done(const api::SriovNetworkNodePolicy& policy, Diagnostic
 }
 
 void tell_management_datagrams(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagnostics) {
-  const auto asked = policy.meta.annotations.find(std::string(kMad));
+  const auto asked = policy.meta.annotations.find(std::string(api::kMadAnnotation));
   if (asked == policy.meta.annotations.end()) return;
   const std::string* value = asked->second->as_string();
   if (value != nullptr && *value == "true")
     diagnostics.note("RB-POLICY-017", asked->second.span,
                      fmt::format("{}: pods of {} get /dev/infiniband/umadN: on an InfiniBand fabric without M_Key they "
                                  "can reconfigure it",
-                                 kMad, *policy.resource_name));
+                                 api::kMadAnnotation, *policy.resource_name));
   else if (value == nullptr || *value != "false")
-    diagnostics.warning(
-        "RB-POLICY-017", asked->second.span,
-        fmt::format("{}: neither \"true\" nor \"false\": pods of {} get no umad", kMad, *policy.resource_name));
+    diagnostics.warning("RB-POLICY-017", asked->second.span,
+                        fmt::format("{}: neither \"true\" nor \"false\": pods of {} get no umad", api::kMadAnnotation,
+                                    *policy.resource_name));
 }
 
 Policy entry(const api::SriovNetworkNodePolicy& policy, const Options& options, Diagnostics& diagnostics) {

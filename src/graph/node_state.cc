@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "api/cluster_labels.h"
 #include "base/format.h"
 #include "graph/objection.h"
 
@@ -197,7 +198,7 @@ class StateReader {
     if (host_pfs_.find("," + pf.address.to_string() + ",") != std::string::npos)
       object.meta.annotations[std::string(kAllowHostPf)] = api::given(doc::Value("true"));
     if (mad_resources_.find("," + group.resource_name + ",") != std::string::npos)
-      object.meta.annotations[std::string(kMad)] = api::given(doc::Value("true"));
+      object.meta.annotations[std::string(api::kMadAnnotation)] = api::given(doc::Value("true"));
     object.resource_name = api::given(group.resource_name);
     object.num_vfs = api::given(pf.num_vfs);
     object.mtu = api::given(group.mtu);

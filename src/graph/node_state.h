@@ -21,7 +21,7 @@ namespace railbed::graph {
 // On a node state: PCI addresses, with commas between them, of PFs that may change although the host uses them
 // (kAllowHostPf).
 inline constexpr std::string_view kHostPfsAllowed = "railbed.dev/allow-host-pfs";
-// The same for names of resources, without prefix, whose pods may send management datagrams (kMad).
+// The same for names of resources, without prefix, whose pods may send management datagrams (api::kMadAnnotation).
 inline constexpr std::string_view kMadResources = "railbed.dev/mad-resources";
 // The annotations that order something, as the spec does.
 inline constexpr std::string_view kOrders[] = {kHostPfsAllowed, kMadResources};

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/cluster_labels.h"
 #include "doc/json.h"
 #include "graph/examples.h"
 #include "graph/objection.h"
@@ -205,7 +206,7 @@ TEST(NodeStateOfGraph, TellsThePfsOfTheHostThatMayChange) {
 TEST(NodeStateOfGraph, SaysWhichResourcesGiveManagementDatagrams) {
   api::Objects objects;
   objects.policies = {policy("a", 2, {pf("eth0")}), policy("b", 2, {pf("eth1")})};
-  objects.policies[1].meta.annotations[std::string(kMad)] = api::given(doc::Value("true"));
+  objects.policies[1].meta.annotations[std::string(api::kMadAnnotation)] = api::given(doc::Value("true"));
   const facts::NodeFacts facts = node("n1", {nic("eth0", 1), nic("eth1", 2)});
   doc::Diagnostics diagnostics;
   const Resolution resolution(objects, {&facts, 1}, {}, PodPlacement::kNotChecked, diagnostics);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/cluster_labels.h"
 #include "base/format.h"
 #include "facts/host_use.h"
 
@@ -125,7 +126,7 @@ bool allows_host_pf(const Policy& policy) {
   return is_set(policy, kAllowHostPf);
 }
 bool gives_mad(const Policy& policy) {
-  return is_set(policy, kMad);
+  return is_set(policy, api::kMadAnnotation);
 }
 
 namespace {

@@ -18,9 +18,6 @@ namespace railbed::graph {
 // Annotation on a policy that allows PFs which the host uses: making VFs resets the link of many NICs for a moment.
 inline constexpr std::string_view kAllowHostPf = "railbed.dev/allow-host-pf";
 
-// Annotation on a policy whose pods may send management datagrams.
-inline constexpr std::string_view kMad = "railbed.dev/mad";
-
 struct Objection {
   std::string id;
   doc::Span span;

@@ -76,6 +76,28 @@ bool has_pod_label(const Value& workload, std::string_view selector) {
          selector.substr(equals + 1);
 }
 
+// By the words of its image and command line: programs of opensm, infiniband-diags and ibutils, and UFM.
+bool sends_management_datagrams(const Value& workload) {
+  static constexpr std::string_view kPrograms[] = {
+      "opensm",   "ufm",       "ibping",  "ibdiagnet", "ibnetdiscover",    "iblinkinfo", "ibswitches", "ibhosts",
+      "smpquery", "perfquery", "saquery", "sminfo",    "infiniband-diags", "ibutils",    "ibutils2"};
+  const auto names_one = [](std::string_view text) {
+    constexpr std::string_view kOfWords = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    while (!text.empty()) {
+      const std::string_view word = text.substr(0, text.find_first_not_of(kOfWords));
+      if (std::ranges::find(kPrograms, word) != std::end(kPrograms)) return true;
+      text.remove_prefix(std::min(word.size() + 1, text.size()));
+    }
+    return false;
+  };
+  return std::ranges::any_of(containers_of(workload), [&](const Value* container) {
+    if (names_one(doc::text_in(*container, "image"))) return true;
+    return std::ranges::any_of(std::array{"command", "args"}, [&](const char* list) {
+      return std::ranges::any_of(doc::texts_in(*container, list), names_one);
+    });
+  });
+}
+
 class Look {
  public:
   Look(const ClusterLook& look, std::string_view architecture) : look_(look), architecture_(architecture) {}
@@ -85,6 +107,7 @@ class Look {
     server();
     nodes();
     others();
+    management_datagrams();
     multus();
     cilium();
     definitions();
@@ -194,6 +217,19 @@ class Look {
                   [&](const std::string& where) {
                     add(Weight::kToKnow, "whereabouts gives addresses in this cluster", where, std::string(kSwitching));
                   });
+  }
+
+  void management_datagrams() {
+    each_workload(&sends_management_datagrams, [&](const std::string& where) {
+      add(Weight::kToKnow,
+          "this runs a program that sends management datagrams; with railbed, pods get umad only where the policy says "
+          "so, and never issm",
+          where,
+          fmt::format(
+              "annotate the policy of its resource with {}: \"true\" where its pods may reconfigure the fabric; "
+              "run a subnet manager on a host",
+              api::kMadAnnotation));
+    });
   }
 
   void multus() {

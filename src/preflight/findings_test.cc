@@ -64,6 +64,11 @@ std::string told(const std::vector<Finding>& findings) {
   return out;
 }
 
+// A container's command line as an object of it.
+Value running(const std::string& image, const std::string& args) {
+  return workload("DaemonSet", "tools", "", image, args);
+}
+
 struct ClusterCase {
   void (*plant)(ClusterLook& look);
   const char* told;
@@ -201,6 +206,17 @@ TEST(PreflightOfACluster, SaysWhatStandsAgainstRailbed) {
        },
        "! this could not be looked at, so it may stand against railbed | Node: GET /api/v1/nodes: 403 Forbidden | grant "
        "what deploy/preflight grants, and look again\n"},
+      {[](ClusterLook& look) {
+         look.workloads = {running("quay.io/x/opensm:3", ""),
+                           running("tools:1", R"("sh", "-c", "ibping -S & sleep 1")"),
+                           running("opensmith:1", R"("ibpingd", "/my-sminfo")")};
+       },
+       "this runs a program that sends management datagrams; with railbed, pods get umad only where the policy says so, "
+       "and never issm | DaemonSet sys/tools | annotate the policy of its resource with railbed.dev/mad: \"true\" where "
+       "its pods may reconfigure the fabric; run a subnet manager on a host\n"
+       "this runs a program that sends management datagrams; with railbed, pods get umad only where the policy says so, "
+       "and never issm | DaemonSet sys/tools | annotate the policy of its resource with railbed.dev/mad: \"true\" where "
+       "its pods may reconfigure the fabric; run a subnet manager on a host\n"},
   };
   for (const ClusterCase& one : cases) {
     ClusterLook look = good();

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "graph/objection.h"
 #include "graph/node_state.h"
+#include "graph/objection.h"
 #include "plan/baseline.h"
 #include "plan/vf_identity.h"
 
