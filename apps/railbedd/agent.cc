@@ -64,6 +64,7 @@
 #include "os/ports/disk.h"
 #include "os/ports/packets.h"
 #include "os/real/host_mounts.h"
+#include "os/real/peer.h"
 #include "os/real/run_program.h"
 #include "os/real/service_manager.h"
 
@@ -456,7 +457,9 @@ Result<void> check_program(const AgentOptions& options, JoinCluster join) {
 
 Result<int> run(AgentOptions& options, JoinCluster join) {
   TRY(check_program(options, join));
+  os::TrustedPlaces places = TRY(os::trusted_places().context("reading who may ask"));  // `kubectl exec` enters these
   TRY(enter_host(options).context("--in-host"));
+  os::add_places(places, TRY(os::trusted_places().context("reading who may ask")));
   log_without_waiting(options.least_logged());
   limit_memory();
   StopSignal stop;
@@ -494,6 +497,7 @@ Result<int> run(AgentOptions& options, JoinCluster join) {
     if (!netns.has_value()) return std::shared_ptr<void>();
     return TRY(kernel->netns().hold(*std::move(netns)));
   };
+  options.server.admit = [&](const os::Connection& peer) { return os::check_peer(peer, options.server.uid, places); };
   options.server.workers = 2 * options.plugins;  // more than those that run a plugin or wait to
   options.server.report = [&] { return report(parts); };
   {

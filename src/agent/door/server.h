@@ -40,7 +40,10 @@ enum class Trouble : uint8_t { kThreads, kConnections, kBytes, kAccept, kSocket 
 std::string_view trouble_name(Trouble trouble);
 
 struct ServerOptions {
-  uint32_t uid = 0;                            // the user who may send requests
+  uint32_t uid = 0;  // the user who may send requests
+  // Whether who has connected may ask beyond being that user; a failure is the answer. Empty: nothing more is asked. In
+  // the thread of run().
+  std::function<Result<void>(const os::Connection&)> admit;
   size_t workers = 2 * RunningPlugins::kMost;  // at once, of pods; as many for addresses
   size_t most_connections = 512;  // of runtimes; as many again for plugins that we execute and that ask us in turn
   size_t most_payload_bytes = 1 << 20;             // of one request
