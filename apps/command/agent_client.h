@@ -22,7 +22,8 @@ inline constexpr const char* kAgentSocket = "/run/railbed/agent.sock";
 // Whether an agent accepts connections on this socket.
 bool agent_listens(const std::string& socket);
 
-// How the agent is, in its own words: {"version", "pid", "notReady": […], "events": […]}. NotFound where none listens.
+// How the agent is, in its own words: {"version", "pid", "notReady": […], "unfenced": […], "events":
+// […]}. NotFound where none listens.
 Result<doc::Value> ask_for_report(const std::string& socket, os::Clock& clock,
                                   std::chrono::milliseconds time = std::chrono::seconds(5));
 

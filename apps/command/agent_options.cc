@@ -29,9 +29,21 @@ void AgentOptions::declare(CommandLine& line) {
               "how many plugins are executed for pods at once; twice as many requests are worked on")
       .show_default()
       .between(1, 256);
+  line.option("--plugin-dir", &plugin_folders,
+              "a directory that plugins are executed from, beside those that runtimes use; may be repeated")
+      .directory();
+  line.option("--unfenced", &unfenced,
+              "a type of plugin that is executed with all rights of the agent (docs/agent.md); may be repeated");
   line.option("--log-level", &log_level, "the least that is logged; every ADD and DEL is at info")
       .show_default()
       .one_of(kLogLevels);
+}
+
+agent::PluginPolicy AgentOptions::plugin_policy() const {
+  agent::PluginPolicy policy;
+  for (const std::string& folder : plugin_folders) policy.folders.push_back(agent::without_slash(folder));
+  policy.unfenced.insert(unfenced.begin(), unfenced.end());
+  return policy;
 }
 
 log::Level AgentOptions::least_logged() const {

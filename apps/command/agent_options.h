@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "agent/door/server.h"
 #include "agent/durable_records.h"
@@ -35,6 +36,7 @@ struct AgentOptions {
   std::string cni_config;  // the runtime's folder of configurations, where railbed's is kept; empty: somebody else does
   node::Settings settings;
   size_t plugins = agent::RunningPlugins::kMost;  // at once, for pods
+  std::vector<std::string> plugin_folders, unfenced;
   agent::ServerOptions server;
   std::string log_level = "info";
 
@@ -43,6 +45,7 @@ struct AgentOptions {
   // Which serves them.
   const char* program() const { return cluster.given() ? kClusterProgram : kAloneProgram; }
   log::Level least_logged() const;
+  agent::PluginPolicy plugin_policy() const;
 };
 
 }  // namespace railbed

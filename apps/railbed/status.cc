@@ -9,6 +9,7 @@
 #include "command/agent_client.h"
 #include "command/output.h"
 #include "command/state_options.h"
+#include "doc/members.h"
 #include "doc/text.h"
 #include "facts/collect.h"
 #include "report/table.h"
@@ -152,6 +153,9 @@ void print_agent(const Result<doc::Value>& agent, report::Colour colour) {
         reasons.empty() ? "ready" : "not ready");
   for (const doc::Value& reason : reasons)
     if (const std::string* text = reason.as_string()) print("not ready: {}\n\n", doc::printable(*text));
+  if (const std::vector<std::string> types = doc::texts_in(*agent, "unfenced"); !types.empty())
+    print("plugins that keep all rights of the agent (--unfenced): {}\n\n",
+          doc::printable(fmt::format("{}", fmt::join(types, ", "))));
   print_cluster(*agent);
   print_addresses(*agent);
   report::Table table({{"EVENT"}, {"ABOUT"}, {"TIMES"}, {"FIRST"}, {"LAST"}, {"LAST ERROR"}});

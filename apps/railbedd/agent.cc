@@ -57,6 +57,7 @@
 #include "command/programs.h"
 #include "command/stop_signal.h"
 #include "doc/json.h"
+#include "doc/members.h"
 #include "doc/text.h"
 #include "ipam/stored_blocks.h"
 #include "kube/config.h"
@@ -133,7 +134,8 @@ struct Parts {
         disk(world.disk),
         events(world.events),
         records(disk, options.records, kernel.boot_id()),
-        engine(kernel, store, blocks_of(joined.get()), records, other_nodes(options), options.plugins),
+        engine(kernel, store, blocks_of(joined.get()), records, other_nodes(options), options.plugins,
+               options.plugin_policy()),
         manifests(kernel, store, options.manifests, options.settings),
         cluster(std::move(joined)),
         readiness(engine, disk, options.state.directory),
@@ -390,6 +392,9 @@ std::string report(Parts& parts) {
   value.set("pid", static_cast<int64_t>(getpid()));
   doc::Value& reasons = value.set("notReady", doc::Value::array());
   for (const std::string& reason : not_ready_because(parts)) reasons.push(reason);
+  // What is not as everywhere else: nothing where all plugins are fenced.
+  if (const auto& unfenced = parts.engine.running_plugins().policy().unfenced; !unfenced.empty())
+    value.set("unfenced", doc::texts(std::vector<std::string>(unfenced.begin(), unfenced.end())));
   if (parts.cluster != nullptr) parts.cluster->report(value);
   doc::Value& events = value.set("events", doc::Value::array());
   for (const agent::Event& event : parts.events.all()) events.push(agent::to_value(event));

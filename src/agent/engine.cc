@@ -11,13 +11,13 @@ constexpr int kRemovalsAtOnce = 8;
 }  // namespace
 
 Engine::Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks, DurableRecords& records,
-               OtherNodes other_nodes, size_t most_plugins)
+               OtherNodes other_nodes, size_t most_plugins, PluginPolicy policy)
     : kernel_(kernel),
       store_(store),
       addresses_(blocks),
       records_(records),
       other_nodes_(other_nodes),
-      running_plugins_(kernel, most_plugins, RunningPlugins::kWait, stopping_.get_token()) {}
+      running_plugins_(kernel, most_plugins, RunningPlugins::kWait, stopping_.get_token(), std::move(policy)) {}
 
 Result<Engine::Turn> Engine::turn(std::chrono::milliseconds wait) {
   {

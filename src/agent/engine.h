@@ -39,7 +39,8 @@ class Engine {
  public:
   // All references must outlive the engine. The store must have been opened with `shared`.
   Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks, DurableRecords& records,
-         OtherNodes other_nodes = OtherNodes::kAsFound, size_t most_plugins = RunningPlugins::kMost);
+         OtherNodes other_nodes = OtherNodes::kAsFound, size_t most_plugins = RunningPlugins::kMost,
+         PluginPolicy policy = {});
 
   class Turn {
    public:

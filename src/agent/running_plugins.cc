@@ -7,6 +7,11 @@
 
 namespace railbed::agent {
 
+std::string without_slash(std::string directory) {
+  while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
+  return directory;
+}
+
 RunningPlugins::Slot::~Slot() {
   if (plugins_ == nullptr) return;
   {

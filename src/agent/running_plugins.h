@@ -10,16 +10,39 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <iterator>
 #include <map>
 #include <mutex>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cni/failure.h"
 #include "os/ports/kernel.h"
 
 namespace railbed::agent {
+
+// Where runtimes have their plugins: containerd and CRI-O, OpenShift, GKE, K3s, MicroK8s.
+inline constexpr const char* kPluginFolders[] = {"/opt/cni/bin",
+                                                 "/usr/libexec/cni",
+                                                 "/usr/lib/cni",
+                                                 "/var/lib/cni/bin",
+                                                 "/home/kubernetes/bin",
+                                                 "/var/lib/rancher/k3s/data/cni",
+                                                 "/var/snap/microk8s/current/opt/cni/bin"};
+
+// What is executed, and with which rights.
+struct PluginPolicy {
+  // The only folders that plugins are executed from, whatever CNI_PATH says.
+  std::vector<std::string> folders{std::begin(kPluginFolders), std::end(kPluginFolders)};
+  std::set<std::string> unfenced;  // types that keep all rights of the agent
+  friend bool operator==(const PluginPolicy&, const PluginPolicy&) = default;
+};
+
+// As PluginPolicy::folders are written.
+std::string without_slash(std::string directory);
 
 class RunningPlugins {
  public:
@@ -28,8 +51,8 @@ class RunningPlugins {
 
   // `kernel` must outlive this. `stopping` ends the waits.
   explicit RunningPlugins(os::Kernel& kernel, size_t most = kMost, std::chrono::milliseconds wait = kWait,
-                          std::stop_token stopping = {})
-      : kernel_(kernel), most_(most), wait_(wait), stopping_(std::move(stopping)) {}
+                          std::stop_token stopping = {}, PluginPolicy policy = {})
+      : kernel_(kernel), most_(most), wait_(wait), stopping_(std::move(stopping)), policy_(std::move(policy)) {}
 
   // The right to run one plugin.
   class Slot {
@@ -39,6 +62,7 @@ class RunningPlugins {
     Slot(Slot&& other) noexcept : plugins_(std::exchange(other.plugins_, nullptr)), type_(std::move(other.type_)) {}
     Slot& operator=(Slot&&) = delete;
 
+    RunningPlugins& plugins() const { return *plugins_; }
     os::Kernel& kernel() const { return plugins_->kernel_; }
 
    private:
@@ -48,7 +72,8 @@ class RunningPlugins {
   // `type` is the plugin's.
   cni::Outcome<Slot> slot(const std::string& type);
 
-  os::Kernel& kernel() { return kernel_; }
+  os::Kernel& kernel() const { return kernel_; }
+  const PluginPolicy& policy() const { return policy_; }
 
  private:
   cni::Failure refusal(const std::string& type) const;
@@ -57,6 +82,7 @@ class RunningPlugins {
   const size_t most_;
   const std::chrono::milliseconds wait_;
   const std::stop_token stopping_;
+  const PluginPolicy policy_;
   std::mutex mutex_;
   std::condition_variable_any free_;
   std::map<std::string, size_t> running_;  // by type

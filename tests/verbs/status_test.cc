@@ -64,6 +64,11 @@ TEST_F(StatusVerb, WhatIsWrongWithVfsIsToldAndTheAgentIsReady) {
   EXPECT_THAT(text, Not(HasSubstr("not ready")));
 }
 
+TEST_F(StatusVerb, PluginsThatKeepAllRightsAreTold) {
+  tells(R"({"version": "1", "pid": 7, "notReady": [], "unfenced": ["cilium-cni", "x"], "events": []})");
+  EXPECT_THAT(status(), HasSubstr("plugins that keep all rights of the agent (--unfenced): cilium-cni, x\n"));
+}
+
 TEST_F(StatusVerb, WhatKeepsItFromBeingReadyIsAnotherThing) {
   tells(R"({"version": "1", "pid": 7, "notReady": ["pods is forbidden"], "events": [],
     "cluster": {"server": "https://10.0.0.1:6443", "node": "gpu-1", "caches": [], "statusesPending": 0}, "vfs": []})");

@@ -97,7 +97,7 @@ Outcome<ForeignAddresses> acquire_foreign(Engine& engine, const ForeignIpam& wan
     TRY_CNI(undo(engine, *before));
   }
   // A plugin that cannot be run leaves nothing to undo, so this check comes before the record.
-  TRY_CNI(find_plugin(engine.kernel(), wanted.call.type, wanted.call.path));
+  TRY_CNI(find_plugin(engine.running_plugins(), wanted.call.type, wanted.call.path));
   const attach::NetnsRef netns = TRY_CNI(attach::netns_ref_at(engine.kernel(), wanted.call.netns));
   Attachment record = program_record(wanted.key, wanted.network, 0, wanted.call, wanted.version, netns);
   record.interface = record_name(wanted.call.ifname);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/pod/exec.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace railbed::agent {
@@ -29,11 +30,27 @@ std::string shown(std::string text) {
   return text;
 }
 
-std::vector<std::string> environment(const std::string& agent, const Execution& execution) {
+struct SearchPath {
+  std::vector<std::string> allowed, refused;
+};
+SearchPath search_path(const RunningPlugins& plugins, const std::vector<std::string>& asked) {
+  const std::vector<std::string>& folders = plugins.policy().folders;
+  SearchPath path;
+  for (const std::string& one : asked) {
+    const std::string directory = without_slash(one);
+    const bool allowed = std::ranges::find(folders, directory) != folders.end();
+    (allowed ? path.allowed : path.refused).push_back(directory);
+  }
+  return path;
+}
+
+// A plugin executes others in turn, from CNI_PATH, too.
+std::vector<std::string> environment(const RunningPlugins& plugins, const Execution& execution) {
   std::vector<std::string> all = {
-      "CNI_COMMAND=" + std::string(cni::command_name(execution.command)), "CNI_PATH=" + joined(execution.path, ':'),
-      std::string(kProgramPath),
-      "CNI_RAILBED_AGENT=" + agent,  // what the plugin asks of us in turn says for whom; railbed-cni hands on CNI_*
+      "CNI_COMMAND=" + std::string(cni::command_name(execution.command)),
+      "CNI_PATH=" + joined(search_path(plugins, execution.path).allowed, ':'), std::string(kProgramPath),
+      "CNI_RAILBED_AGENT=" + plugins.kernel().processes().identity(),  // what the plugin asks of us in turn says for
+                                                                       // whom; railbed-cni hands on CNI_*
   };
   auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) all.push_back(std::string(key) + "=" + value);
@@ -56,12 +73,15 @@ cni::Failure told(const std::string& type, const os::RunResult& run) {
   return failure(cni::kInternal, fmt::format("plugin {}: {}{}{}", type, how, text.empty() ? "" : ": ", text));
 }
 
-cni::Outcome<os::RunResult> run(os::Kernel& kernel, const Execution& execution) {
-  os::RunRequest request{.program = TRY_CNI(find_plugin(kernel, execution.type, execution.path)),
+cni::Outcome<os::RunResult> run(const RunningPlugins& plugins, const Execution& execution) {
+  os::Kernel& kernel = plugins.kernel();
+  const bool fenced = !plugins.policy().unfenced.contains(execution.type);
+  os::RunRequest request{.program = TRY_CNI(find_plugin(plugins, execution.type, execution.path)),
                          .arguments = {},
-                         .environment = environment(kernel.processes().identity(), execution),
+                         .environment = environment(plugins, execution),
                          .input = execution.config,
-                         .deadline = kernel.clock().now() + kPluginTime};
+                         .deadline = kernel.clock().now() + kPluginTime,
+                         .trust = fenced ? os::Trust::kOthers : os::Trust::kOthersUnfenced};
   Result<os::RunResult> result = kernel.processes().run(request);
   if (!result.has_value()) {
     cni::Failure why = cni::failure_of(result.error());
@@ -84,15 +104,21 @@ cni::Outcome<void> leads_to_pod(os::Kernel& kernel, const Execution& execution, 
 
 }  // namespace
 
-cni::Outcome<std::string> find_plugin(os::Kernel& kernel, const std::string& type,
+cni::Outcome<std::string> find_plugin(const RunningPlugins& plugins, const std::string& type,
                                       const std::vector<std::string>& path) {
   if (type.empty() || type == "." || type == ".." || type.find('/') != std::string::npos)
     return std::unexpected(
         failure(cni::kInvalidConfig, fmt::format("\"{}\" is not the name of a program", shown(type))));
-  for (const std::string& directory : path) {
-    std::string program = directory + "/" + type;
-    if (kernel.files().exists(program)) return program;
-  }
+  const auto [allowed, refused] = search_path(plugins, path);
+  for (const std::string& directory : allowed)
+    if (std::string program = directory + "/" + type; plugins.kernel().files().exists(program)) return program;
+  if (!refused.empty())
+    return std::unexpected(
+        failure(cni::kInvalidConfig,
+                fmt::format("there is no plugin {} in {}; nothing is executed from {}", type, joined(path, ':'),
+                            joined(refused, ':')),
+                fmt::format("plugins are executed from {}; `railbed agent --plugin-dir DIRECTORY` adds one",
+                            joined(plugins.policy().folders, ':'))));
   return std::unexpected(failure(cni::kInvalidConfig,
                                  fmt::format("there is no plugin {} in {}", type, joined(path, ':')),
                                  "install it there, or correct the network's \"type\""));
@@ -105,7 +131,7 @@ cni::Outcome<cni::AddResult> execute_add(const RunningPlugins::Slot& slot, const
   std::unique_ptr<os::Netns> netns;
   if (!execution.netns.empty()) netns = TRY_CNI(kernel.netns().open(execution.netns));
   TRY_CNI(leads_to_pod(kernel, execution, netns.get(), "before"));
-  os::RunResult result = TRY_CNI(run(kernel, execution));
+  os::RunResult result = TRY_CNI(run(slot.plugins(), execution));
   TRY_CNI(leads_to_pod(kernel, execution, netns.get(), "while"));
   cni::Outcome<cni::AddResult> read = cni::read_result(result.output, version);
   if (!read.has_value())
@@ -118,7 +144,7 @@ cni::Outcome<void> execute(RunningPlugins& plugins, const Execution& execution) 
   // No pod waits for STATUS and GC, and the server asks each network only once at a time.
   std::optional<RunningPlugins::Slot> slot;
   if (!execution.container_id.empty()) slot.emplace(TRY_CNI(plugins.slot(execution.type)));
-  TRY_CNI(run(plugins.kernel(), execution));
+  TRY_CNI(run(plugins, execution));
   return {};
 }
 

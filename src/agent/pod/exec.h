@@ -29,8 +29,8 @@ struct Execution {
   std::string config;
 };
 
-// The first program of that name in `path`.
-cni::Outcome<std::string> find_plugin(os::Kernel& kernel, const std::string& type,
+// The first program of that name in those folders of `path` that PluginPolicy allows.
+cni::Outcome<std::string> find_plugin(const RunningPlugins& plugins, const std::string& type,
                                       const std::vector<std::string>& path);
 
 // Runs ADD, given the right to it, and returns its result, which has `version` unless it names its own.

@@ -248,7 +248,7 @@ Outcome<void> Meta::look_up_status(Engine& engine, const cni::Request& request, 
   for (size_t i = 0; i < network->list.plugins.size(); ++i) {
     std::optional<std::string> type = executed_type(network->list.plugins[i]);
     if (!type.has_value()) continue;
-    TRY_CNI(find_plugin(kernel, *type, path));
+    TRY_CNI(find_plugin(engine.running_plugins(), *type, path));
     if (version_in(network->list.version) < kStatusSince) continue;
     TRY_CNI(execute(engine.running_plugins(), {.command = cni::Command::kStatus,
                                                .type = *type,

@@ -77,7 +77,7 @@ Execution bridge_add() {
           .netns = "/run/netns/a",
           .ifname = "eth0",
           .args = "K8S_POD_NAME=a",
-          .path = {"/opt/none", "/opt/bin"},
+          .path = {"/opt/none", "/opt/cni/bin"},
           .config = R"({"cniVersion":"1.0.0","name":"net","type":"bridge"})"};
 }
 
@@ -86,7 +86,7 @@ TEST(Exec, GivesAPluginItsEnvironmentAndReadsItsAnswer) {
   RunningPlugins plugins(kernel);
   ASSERT_TRUE(kernel.netns().create("a").has_value());
   os::RunRequest seen;
-  kernel.put_program("/opt/bin/bridge", [&](const os::RunRequest& request) -> Result<os::RunResult> {
+  kernel.put_program("/opt/cni/bin/bridge", [&](const os::RunRequest& request) -> Result<os::RunResult> {
     seen = request;
     return os::RunResult{.output = R"({"ips":[{"address":"10.0.0.2/24"}]})"};
   });
@@ -95,7 +95,7 @@ TEST(Exec, GivesAPluginItsEnvironmentAndReadsItsAnswer) {
   EXPECT_EQ(result->addresses.at(0).address.to_string(), "10.0.0.2/24");
   EXPECT_THAT(seen.environment,
               testing::IsSupersetOf({"CNI_COMMAND=ADD", "CNI_CONTAINERID=c1", "CNI_NETNS=/run/netns/a",
-                                     "CNI_IFNAME=eth0", "CNI_ARGS=K8S_POD_NAME=a", "CNI_PATH=/opt/none:/opt/bin"}));
+                                     "CNI_IFNAME=eth0", "CNI_ARGS=K8S_POD_NAME=a", "CNI_PATH=/opt/cni/bin"}));
   EXPECT_EQ(seen.input, bridge_add().config);
 }
 
@@ -104,7 +104,7 @@ TEST(Exec, FailsWhereThePathLeadsElsewhereWhileThePluginRuns) {
   os::FakeKernel kernel;
   RunningPlugins plugins(kernel);
   ASSERT_TRUE(kernel.netns().create("a").has_value());
-  kernel.put_program("/opt/bin/bridge", [&](const os::RunRequest&) -> Result<os::RunResult> {
+  kernel.put_program("/opt/cni/bin/bridge", [&](const os::RunRequest&) -> Result<os::RunResult> {
     EXPECT_TRUE(kernel.netns().remove("a").has_value());
     EXPECT_TRUE(kernel.netns().create("a").has_value());
     return os::RunResult{.output = R"({"ips":[{"address":"10.0.0.2/24"}]})"};
@@ -122,7 +122,7 @@ TEST(Exec, TellsWhatAPluginSaid) {
   RunningPlugins plugins(kernel);
   ASSERT_TRUE(kernel.netns().create("a").has_value());
   os::RunResult answer{.exit_status = 1, .output = R"({"code":11,"msg":"later","details":"busy"})", .errors = "noise"};
-  kernel.put_program("/opt/bin/bridge", [&](const os::RunRequest&) -> Result<os::RunResult> { return answer; });
+  kernel.put_program("/opt/cni/bin/bridge", [&](const os::RunRequest&) -> Result<os::RunResult> { return answer; });
   auto result = execute_add(plugins.slot("bridge").value(), bridge_add(), "1.0.0");
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error(), (cni::Failure{11, "plugin bridge: later", "busy"}));
@@ -138,11 +138,56 @@ TEST(Exec, TellsWhatAPluginSaid) {
 
 TEST(Exec, FindsNoProgramOutsideItsDirectories) {
   os::FakeKernel kernel;
+  const RunningPlugins plugins(kernel);
   for (const char* type : {"", ".", "..", "../bin/sh", "nothing"}) {
-    auto found = find_plugin(kernel, type, {"/opt/bin"});
+    auto found = find_plugin(plugins, type, {"/opt/cni/bin"});
     ASSERT_FALSE(found.has_value()) << type;
     EXPECT_EQ(found.error().code, cni::kInvalidConfig);
   }
+}
+
+// Who may send a request names the folders of programs, and the agent executes them as root.
+TEST(Exec, RunsNothingFromFoldersThatAreNotOfItsList) {
+  os::FakeKernel kernel;
+  std::vector<std::string> seen;
+  for (const char* program : {"/run/pod/bin/bridge", "/opt/cni/bin/bridge", "/srv/cni/other"})
+    kernel.put_program(program, [&](const os::RunRequest& request) -> Result<os::RunResult> {
+      seen = request.environment;
+      return os::RunResult{.output = R"({"cniVersion":"1.0.0"})"};
+    });
+  RunningPlugins plugins(kernel);
+  EXPECT_EQ(*find_plugin(plugins, "bridge", {"/run/pod/bin", "/opt/cni/bin/"}), "/opt/cni/bin/bridge");
+  const auto refused = find_plugin(plugins, "other", {"/srv/cni", "/opt/cni/bin"});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error(),
+            (cni::Failure{7, "there is no plugin other in /srv/cni:/opt/cni/bin; nothing is executed from /srv/cni",
+                          "plugins are executed from /opt/cni/bin:/usr/libexec/cni:/usr/lib/cni:/var/lib/cni/bin:"
+                          "/home/kubernetes/bin:/var/lib/rancher/k3s/data/cni:/var/snap/microk8s/current/opt/cni/bin; "
+                          "`railbed agent --plugin-dir DIRECTORY` adds one"}));
+  RunningPlugins more(kernel, 1, RunningPlugins::kWait, {}, {.folders = {"/srv/cni"}, .unfenced = {}});
+  EXPECT_EQ(*find_plugin(more, "other", {"/srv/cni", "/opt/cni/bin"}), "/srv/cni/other");
+
+  ASSERT_TRUE(kernel.netns().create("a").has_value());
+  Execution call = bridge_add();
+  call.path = {"/run/pod/bin", "/opt/cni/bin"};
+  ASSERT_TRUE(execute_add(plugins.slot("bridge").value(), call, "1.0.0").has_value());
+  EXPECT_THAT(seen, testing::Contains("CNI_PATH=/opt/cni/bin")) << "a plugin executes others, too";
+}
+
+TEST(Exec, IsFencedUnlessItsTypeIsExcepted) {
+  os::FakeKernel kernel;
+  os::Trust trust = os::Trust::kOwn;
+  kernel.put_program("/opt/cni/bin/bridge", [&](const os::RunRequest& request) -> Result<os::RunResult> {
+    trust = request.trust;
+    return os::RunResult{.output = R"({"cniVersion":"1.0.0"})"};
+  });
+  ASSERT_TRUE(kernel.netns().create("a").has_value());
+  RunningPlugins all(kernel);
+  ASSERT_TRUE(execute_add(all.slot("bridge").value(), bridge_add(), "1.0.0").has_value());
+  EXPECT_EQ(trust, os::Trust::kOthers);
+  RunningPlugins excepted(kernel, 1, RunningPlugins::kWait, {}, {.unfenced = {"bridge"}});
+  ASSERT_TRUE(execute_add(excepted.slot("bridge").value(), bridge_add(), "1.0.0").has_value());
+  EXPECT_EQ(trust, os::Trust::kOthersUnfenced);
 }
 
 TEST(ExecRecords, HoldAllThatDelNeeds) {
@@ -160,7 +205,7 @@ TEST(ExecRecords, HoldAllThatDelNeeds) {
   conclude(record, *result);
   EXPECT_EQ(record.status, state::AttachmentStatus::kAttached);
   os::RunRequest seen;
-  kernel.put_program("/opt/bin/bridge", [&](const os::RunRequest& request) -> Result<os::RunResult> {
+  kernel.put_program("/opt/cni/bin/bridge", [&](const os::RunRequest& request) -> Result<os::RunResult> {
     seen = request;
     return os::RunResult{};
   });
@@ -179,10 +224,11 @@ TEST(ExecRecords, AreUndoneFromTheLastOnAndAllAreTried) {
   RunningPlugins plugins(kernel);
   std::vector<std::string> order;
   for (const char* type : {"one", "two", "three"})
-    kernel.put_program(std::string("/opt/bin/") + type, [&order, type](const os::RunRequest&) -> Result<os::RunResult> {
-      order.emplace_back(type);
-      return os::RunResult{.exit_status = std::string(type) == "two" ? 1 : 0};
-    });
+    kernel.put_program(std::string("/opt/cni/bin/") + type,
+                       [&order, type](const os::RunRequest&) -> Result<os::RunResult> {
+                         order.emplace_back(type);
+                         return os::RunResult{.exit_status = std::string(type) == "two" ? 1 : 0};
+                       });
   std::vector<state::Attachment> records;
   for (const char* type : {"one", "two", "three"}) {
     Execution execution = bridge_add();

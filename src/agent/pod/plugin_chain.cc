@@ -36,7 +36,7 @@ class ChainRun {
       }
       Execution execution = chain_execution(place_, network_, i, type, std::nullopt);
       // What cannot be run has nothing to undo: no record.
-      TRY_CNI(find_plugin(backends_.engine.kernel(), type, execution.path));
+      TRY_CNI(find_plugin(backends_.engine.running_plugins(), type, execution.path));
       const attach::NetnsRef netns = TRY_CNI(attach::netns_ref_at(backends_.engine.kernel(), execution.netns));
       state::Attachment record = program_record(place_.key, network_.name, i, execution, network_.list.version, netns);
       record.resource = network_.resource;

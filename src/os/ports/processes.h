@@ -20,6 +20,10 @@ struct ExecRequest {
   std::string netns_path;
 };
 
+// Whose program it is. One of others is executed only if nobody but root can change it, or put another one in its place
+// (Denied otherwise); without some rights (os/ports/fence.h) unless it is unfenced.
+enum class Trust : uint8_t { kOwn, kOthers, kOthersUnfenced };
+
 // A program that runs to its end while the caller waits. There is no shell, no search in PATH and nothing inherited: it
 // gets these arguments, this environment, and only the three standard files.
 struct RunRequest {
@@ -29,6 +33,7 @@ struct RunRequest {
   std::string input;                     // standard input
   Deadline deadline;
   size_t most_output = 4 << 20;  // per output; the rest is read and dropped
+  Trust trust = Trust::kOwn;
 };
 
 struct RunResult {

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
+#include <optional>
 #include <sstream>
 
 #include <fcntl.h>
@@ -20,7 +22,9 @@
 #include <unistd.h>
 
 #include "os/ports/processes.h"
+#include "os/real/capabilities.h"
 #include "os/real/descriptor.h"
+#include "os/real/fence.h"
 #include "os/real/pointers.h"
 #include "os/real/run_program.h"
 #include "os/real/unix_socket.h"
@@ -30,49 +34,6 @@ namespace {
 
 constexpr std::chrono::seconds kModprobeTimeout{60};
 constexpr size_t kModprobeTextBytes = 4096;
-
-// In the order of linux/capability.h.
-constexpr std::array<std::string_view, 41> kCapabilities = {"CAP_CHOWN",
-                                                            "CAP_DAC_OVERRIDE",
-                                                            "CAP_DAC_READ_SEARCH",
-                                                            "CAP_FOWNER",
-                                                            "CAP_FSETID",
-                                                            "CAP_KILL",
-                                                            "CAP_SETGID",
-                                                            "CAP_SETUID",
-                                                            "CAP_SETPCAP",
-                                                            "CAP_LINUX_IMMUTABLE",
-                                                            "CAP_NET_BIND_SERVICE",
-                                                            "CAP_NET_BROADCAST",
-                                                            "CAP_NET_ADMIN",
-                                                            "CAP_NET_RAW",
-                                                            "CAP_IPC_LOCK",
-                                                            "CAP_IPC_OWNER",
-                                                            "CAP_SYS_MODULE",
-                                                            "CAP_SYS_RAWIO",
-                                                            "CAP_SYS_CHROOT",
-                                                            "CAP_SYS_PTRACE",
-                                                            "CAP_SYS_PACCT",
-                                                            "CAP_SYS_ADMIN",
-                                                            "CAP_SYS_BOOT",
-                                                            "CAP_SYS_NICE",
-                                                            "CAP_SYS_RESOURCE",
-                                                            "CAP_SYS_TIME",
-                                                            "CAP_SYS_TTY_CONFIG",
-                                                            "CAP_MKNOD",
-                                                            "CAP_LEASE",
-                                                            "CAP_AUDIT_WRITE",
-                                                            "CAP_AUDIT_CONTROL",
-                                                            "CAP_SETFCAP",
-                                                            "CAP_MAC_OVERRIDE",
-                                                            "CAP_MAC_ADMIN",
-                                                            "CAP_SYSLOG",
-                                                            "CAP_WAKE_ALARM",
-                                                            "CAP_BLOCK_SUSPEND",
-                                                            "CAP_AUDIT_READ",
-                                                            "CAP_PERFMON",
-                                                            "CAP_BPF",
-                                                            "CAP_CHECKPOINT_RESTORE"};
 
 // The effective capabilities of this process, one bit each.
 uint64_t effective_capabilities() {
@@ -147,7 +108,11 @@ class RealProcesses : public ProcessPort {
     return fail(system_error(errno, "exec " + request.command[0]));
   }
 
-  Result<RunResult> run(const RunRequest& request) override { return run_program(request, ending_.fd(), limits_); }
+  Result<RunResult> run(const RunRequest& request) override {
+    const Fence* fence = nullptr;
+    if (request.trust == Trust::kOthers) fence = TRY(the_fence().context("run {}", request.program));
+    return run_program(request, ending_.fd(), limits_, fence);
+  }
   void end_all() override { ending_.wake(); }
 
   std::string identity() const override { return identity_; }
@@ -156,9 +121,8 @@ class RealProcesses : public ProcessPort {
     uint64_t have = effective_capabilities();
     std::vector<std::string> missing;
     for (const std::string& name : wanted) {
-      auto found = std::ranges::find(kCapabilities, name);
-      auto bit = static_cast<size_t>(found - kCapabilities.begin());
-      if (found == kCapabilities.end() || (have >> bit & 1) == 0) missing.push_back(name);
+      const std::optional<unsigned> number = capability_number(name);
+      if (!number.has_value() || (have >> *number & 1) == 0) missing.push_back(name);
     }
     return missing;
   }
@@ -177,6 +141,14 @@ class RealProcesses : public ProcessPort {
   const std::string identity_ = own_identity();
   const ProgramLimits limits_ = ProgramLimits::of_this_process();
   Waker ending_;  // readable from end_all() on, for all who wait
+  std::mutex mutex_;
+  std::optional<Fence> fence_;  // made when the first program of others is run
+
+  Result<const Fence*> the_fence() {
+    const std::lock_guard lock(mutex_);
+    if (!fence_.has_value()) fence_ = TRY(Fence::make());
+    return &*fence_;
+  }
 
   static Result<void> run_modprobe(const std::string& name) {
     int ends[2];

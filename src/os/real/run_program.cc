@@ -69,7 +69,9 @@ struct Child {
   pid_t parent;
   rlimit open_files;
   bool oom_score;
-  volatile int failure = 0;  // errno of the call that failed in the child
+  const Fence* fence;              // may be null
+  volatile int failure = 0;        // errno of the call that failed in the child
+  volatile bool at_fence = false;  // which that was
 };
 
 // Runs in the child. dup2() to itself would leave a descriptor close-on-exec; files[] are never 0 to 2, since
@@ -97,6 +99,10 @@ struct Child {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (child.fence != nullptr && !child.fence->enter()) {
+    child.at_fence = true;
+    give_up();
+  }
   ::execve(child.program, child.arguments, child.environment);
   give_up();
   ::_exit(127);
@@ -221,10 +227,11 @@ void allow_open_files(uint64_t most) {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-Result<RunResult> run_program(const RunRequest& request, int ending, const ProgramLimits& limits) {
+Result<RunResult> run_program(const RunRequest& request, int ending, const ProgramLimits& limits, const Fence* fence) {
   std::string what = "run " + request.program;
   if (pollfd stop{ending, POLLIN, 0}; ::poll(&stop, 1, 0) > 0)
     return fail(Code::kCanceled, "{}: not started, since the agent is stopping", what);
+  if (request.trust != Trust::kOwn) TRY(only_root_changes(request.program).context("{}", what));
   Descriptor input = TRY(as_file(request.input).context("{}", what));
   Pipe output = TRY(Pipe::make().context("{}", what));
   Pipe errors = TRY(Pipe::make().context("{}", what));
@@ -242,7 +249,8 @@ Result<RunResult> run_program(const RunRequest& request, int ending, const Progr
                 .files = {input.get(), output.theirs.get(), errors.theirs.get()},
                 .parent = ::getpid(),
                 .open_files = open_files,
-                .oom_score = limits.oom_score};
+                .oom_score = limits.oom_score,
+                .fence = fence};
     pid_t pid = start(child);
     if (pid < 0) {
       Error failure = system_error(-pid, what);
@@ -257,6 +265,7 @@ Result<RunResult> run_program(const RunRequest& request, int ending, const Progr
     }
     int status = 0;
     reap(pid, status);
+    if (child.at_fence) return fail(system_error(child.failure, what + ": taking rights from it"));
     if (child.failure != ETXTBSY || steady_clock::now() >= patience) return fail(system_error(child.failure, what));
     ::poll(nullptr, 0, static_cast<int>(kBusyStep.count()));
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "os/ports/processes.h"
+#include "os/real/fence.h"
 
 namespace railbed::os {
 
@@ -27,6 +28,8 @@ void allow_open_files(uint64_t most);
 // its name, `arguments`. Returns only on failure.
 Error replace_process(const std::string& program, const std::vector<std::string>& arguments);
 
-Result<RunResult> run_program(const RunRequest& request, int ending = -1, const ProgramLimits& limits = {});
+// With `fence` the program is behind it; the request's Trust then says kOthers.
+Result<RunResult> run_program(const RunRequest& request, int ending = -1, const ProgramLimits& limits = {},
+                              const Fence* fence = nullptr);
 
 }  // namespace railbed::os

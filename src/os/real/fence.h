@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes from a process, just before it becomes another program, what that program may not do (os/ports/fence.h).
+//
+// Threading: make() and only_root_changes() from any thread; enter() in a child of vfork(), so it makes system calls
+// only. Failure: Unsupported where the kernel has no seccomp filters; Denied for a program that others could change.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <linux/filter.h>
+
+#include "base/error.h"
+
+namespace railbed::os {
+
+class Fence {
+ public:
+  static Result<Fence> make();
+  // False: errno says what failed.
+  bool enter() const;
+
+ private:
+  std::vector<sock_filter> filter_;
+  unsigned long kept_ = 0;  // capabilities, a bit each
+};
+
+// Nobody but root can change the program at `path`, nor put another one in its place: the file, each folder above it
+// and each link on the way is root's, and no group but root's and nobody else may write them. Folders with the sticky
+// bit may be written by all.
+Result<void> only_root_changes(const std::string& path);
+
+}  // namespace railbed::os
