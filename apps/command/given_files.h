@@ -11,7 +11,8 @@
 namespace railbed {
 
 Result<std::string> read_file(const std::string& path);
-// The first line of the file; "" without one. In a file, since everybody sees a command line, and results record it.
+// The first line of the file; "" without one. In a file, since everybody sees a command line, and results record it. A
+// file that others than its owner may read, write or execute is refused.
 Result<std::string> read_token(const std::string& path);
 
 }  // namespace railbed

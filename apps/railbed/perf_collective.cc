@@ -74,11 +74,11 @@ Result<collective::CollectiveOptions> PerfCollective::Arguments::options() const
   options.fleet.transport = tcp ? Transport::kTcp : Transport::kRdma;
   options.fleet.token = TRY(read_token(token_file));
   if (options.fleet.token.empty())
-    return fail(Error{.code = Code::kInvalid,
-                      .message = "a collective needs --token-file: ranks send traffic for nobody without a token",
-                      .hint =
-                          "e.g. `openssl rand -hex 16 > token`, and `railbed perf serve --token-file token` on each "
-                          "rank"});
+    return fail(Error{
+        .code = Code::kInvalid,
+        .message = "a collective needs --token-file: ranks send traffic for nobody without a token",
+        .hint = "e.g. `(umask 077; openssl rand -hex 16 > token)`, and `railbed perf serve --token-file token` on each "
+                "rank"});
   return options;
 }
 

@@ -156,11 +156,11 @@ Result<mesh::MeshOptions> PerfMesh::Arguments::options() const {
   options.fleet.transport = transport;
   options.fleet.token = TRY(read_token(token_file));
   if (options.fleet.token.empty())
-    return fail(Error{.code = Code::kInvalid,
-                      .message = "a mesh needs --token-file: endpoints send traffic for nobody without a token",
-                      .hint =
-                          "e.g. `openssl rand -hex 16 > token`, and `railbed perf serve --token-file token` on each "
-                          "endpoint"});
+    return fail(Error{
+        .code = Code::kInvalid,
+        .message = "a mesh needs --token-file: endpoints send traffic for nobody without a token",
+        .hint = "e.g. `(umask 077; openssl rand -hex 16 > token)`, and `railbed perf serve --token-file token` on each "
+                "endpoint"});
   options.loop_back = no_loop_back ? mesh::LoopBack::kNotTried : mesh::LoopBack::kTried;
   return options;
 }

@@ -7,6 +7,7 @@
 #include "perf/client_talk.h"
 #include "perf/control.h"
 #include "perf/local_network.h"
+#include "perf/mesh/membership.h"
 #include "perf/pause_counters.h"
 #include "perf/points.h"
 #include "perf/port_counters.h"
@@ -58,7 +59,8 @@ class Test {
   Result<Measurement> run() {
     TRY(channel_.socket().set_keepalive());
     TRY(channel_.socket().set_no_delay());
-    TRY(greet_server(channel_, kernel_.host_name(), options_.token, options_.limits));
+    TRY(greet_server(channel_, {.hostname = kernel_.host_name(), .token = options_.token}, options_.limits));
+    TRY(check_mesh());
     TRY(spec_.transport == Transport::kRdma ? over_rdma() : over_tcp());
     TRY(send(CloseTest{}));
     return std::move(result_);
@@ -67,6 +69,17 @@ class Test {
  private:
   Result<void> send(const Message& message) {
     return channel_.send(message, options_.limits.after(options_.limits.answer));
+  }
+
+  Result<void> check_mesh() {
+    if (!options_.mesh) return {};
+    const IpAddress target = TRY(IpAddress::parse(options_.host));
+    return mesh::check_target(channel_, target, *options_.mesh, options_.limits);
+  }
+  Result<void> check_rdma_target(const RdmaLink& link, const RdmaAddress& offered) const {
+    if (!options_.mesh) return {};
+    const IpAddress target = TRY(IpAddress::parse(options_.host));
+    return mesh::check_rdma_target(target, offered, link.endpoint().link_layer == "InfiniBand");
   }
 
   Result<Offer> open_test() {
@@ -80,6 +93,7 @@ class Test {
     RdmaLink link = TRY(RdmaLink::open(kernel_.files(), std::move(place), spec_, Side::kClient));
     const Offer offer = TRY(open_test().context("at the server"));
     if (!offer.rdma) return fail(Code::kInvalid, "rdma: the field is missing from the server's \"offer\"");
+    TRY(check_rdma_target(link, *offer.rdma));
     TRY(send(Connect{.endpoint = link.endpoint(), .rdma = link.address(), .load = {}}));
     // Both sides connect at the same time. Without a path both fail, and this side's own error is clearer.
     TRY(link.connect(*offer.rdma));

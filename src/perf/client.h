@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/ip.h"
+#include "perf/hmac.h"
 #include "perf/measurement.h"
 #include "perf/rdma_place.h"
 #include "perf/watch.h"
@@ -25,7 +26,8 @@ struct ClientOptions {
   Limits limits;
   std::string label;
   std::string command;
-  std::string token;                                         // of the server; "": none
+  std::string token;           // of the server; "": none
+  std::optional<MeshId> mesh;  // `host` is an address that has to have enlisted in it; absent: any server
   std::function<void(const std::string& line)> on_progress;  // once per size, and while it waits for its turn
   std::function<void(const std::string& line)> on_told;      // with perftest: what a person has to know at once
   // After each size, with all that is measured so far. A failure ends the test.

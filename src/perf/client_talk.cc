@@ -5,15 +5,55 @@
 
 namespace railbed::perf {
 
-Result<void> greet_server(Channel& channel, const std::string& hostname, const std::string& token,
-                          const Limits& limits) {
-  TRY(channel.send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = hostname, .token = token},
-                   limits.after(limits.answer)));
-  const Hello hello = TRY(channel.expect<Hello>(limits.answer));
-  if (hello.protocol != kProtocol)
-    return fail(Code::kUnsupported, "the server (railbed {}) speaks protocol {}, this railbed {}", hello.version,
-                hello.protocol, kProtocol);
-  return {};
+namespace {
+
+Error no_proof(std::string_view peer) {
+  return {.code = Code::kDenied,
+          .message = fmt::format("the {} has no token and cannot prove that it is the right one", peer),
+          .hint = "start it with --token-file, or leave out --token-file here"};
+}
+Error wrong_proof(std::string_view peer) {
+  return {.code = Code::kDenied,
+          .message = fmt::format("the {} does not have this token: its proof is wrong", peer),
+          .hint = fmt::format("check the address, and that both sides have the same --token-file; nothing that "
+                              "depends on the token was sent to the {}",
+                              peer)};
+}
+
+// The server has proved the token where this returns.
+Result<Nonces> check_server(const Hello& hello, const Nonce& nonce, const ClientGreeting& own) {
+  if (!hello.nonce || !hello.proof) return fail(no_proof(own.peer));
+  const Nonces nonces{.client = nonce, .server = *hello.nonce};
+  const Mac wanted = TRY(proof_of(Role::kServer, own.token, kProtocol, nonces));
+  if (!TRY(same_mac(wanted, hello.proof->view()))) return fail(wrong_proof(own.peer));
+  return nonces;
+}
+
+}  // namespace
+
+Result<void> greet_server(Channel& channel, const ClientGreeting& own, const Limits& limits) {
+  const auto send = [&](const Message& message) { return channel.send(message, limits.after(limits.answer)); };
+  Hello hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = own.hostname, .nonce = {}, .proof = {}};
+  if (!own.token.empty()) hello.nonce = TRY(random_one<Nonce>());
+  TRY(send(hello));
+  const Hello theirs = TRY(channel.expect<Hello>(limits.answer));
+  if (theirs.protocol != kProtocol)
+    return fail(Error{.code = Code::kUnsupported,
+                      .message = fmt::format("the {} (railbed {}) speaks protocol {}, this railbed {}", own.peer,
+                                             doc::printable(theirs.version), theirs.protocol, kProtocol),
+                      .hint = "use the same railbed on both sides"});
+  if (own.token.empty()) return {};
+  const auto nonces = check_server(theirs, *hello.nonce, own);
+  if (!nonces) {
+    // For its log; a failure does not matter.
+    (void)send(Refusal{.message = "this server's token is not the client's", .hint = ""});
+    return fail(nonces.error());
+  }
+  const Proof proof{TRY(proof_of(Role::kClient, own.token, kProtocol, *nonces))};
+  const SessionKeys keys = TRY(session_keys(own.token, kProtocol, *nonces));
+  TRY(send(proof));
+  TRY(channel.expect<Welcome>(limits.answer));
+  return channel.seal(Role::kClient, keys);
 }
 
 // The server may use its whole patience for preparations, so the client waits twice as long.

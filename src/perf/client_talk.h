@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every client of `railbed perf serve` says first, whatever it measures then.
+// What every client of `railbed perf serve`, and who registers with a coordinator, says first.
 //
-// Threading: that of the channel. Failure: as the channel; kBusy when no turn came within the limit.
+// Threading: that of the channel. Failure: as the channel; kDenied where the server does not prove the token; kBusy
+// when no turn came within the limit.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "perf/control.h"
 #include "perf/watch.h"
 
 namespace railbed::perf {
 
-// Both sides say who they are.
-Result<void> greet_server(Channel& channel, const std::string& hostname, const std::string& token,
-                          const Limits& limits);
+struct ClientGreeting {
+  std::string hostname;
+  std::string token;                 // "": none
+  std::string_view peer = "server";  // what the other side is, for messages
+};
+
+// Both sides say who they are, and prove it where this one has a token: the server first (handshake.h).
+Result<void> greet_server(Channel& channel, const ClientGreeting& own, const Limits& limits);
 
 // Sends what opens a test, and waits for this client's turn: the message that comes then. `on_progress` may be empty.
 Result<Message> take_turn(Channel& channel, const Message& open, const Limits& limits,

@@ -11,6 +11,11 @@ namespace {
 
 constexpr size_t kMaxQueued = 16;  // no peer has a reason to send more in advance
 
+// What follows is sealed: it is taken when seal() was called.
+bool ends_handshake(const Message& message) {
+  return std::holds_alternative<Proof>(message) || std::holds_alternative<Welcome>(message);
+}
+
 // The peer's text is shown to a person: no control characters, and not a whole page.
 std::string shown(const std::string& text) {
   return doc::printable(std::string_view(text).substr(0, 1000));
@@ -32,14 +37,27 @@ Error Channel::unexpected(const Message& got, std::string_view wanted) {
           .hint = ""};
 }
 
+Result<void> Channel::seal(Role own, const SessionKeys& keys) {
+  if (!ready_.empty())
+    return fail(Code::kInvalid, "the peer sent \"{}\" before the handshake was over", name_of(ready_.front()));
+  seal_.emplace(own, keys);
+  return take_frames();
+}
+
+Result<std::string> Channel::frame_of(const Message& message) {
+  if (!seal_) return frame(encode(message));
+  return frame(TRY(seal_->seal(encode(message))));
+}
+
 Result<void> Channel::send(const Message& message, Deadline deadline) {
-  const std::string bytes = std::exchange(unsent_, "") + frame(encode(message));
+  std::string bytes = TRY(frame_of(message));
+  bytes.insert(0, std::exchange(unsent_, ""));
   TRY(socket_.write_all(std::as_bytes(std::span(bytes)), deadline).context("sending \"{}\"", name_of(message)));
   return {};
 }
 
 Result<void> Channel::send_heartbeat() {
-  if (unsent_.empty()) unsent_ = frame(encode(Heartbeat{}));
+  if (unsent_.empty()) unsent_ = TRY(frame_of(Heartbeat{}));
   const size_t sent = TRY(socket_.write_now(std::as_bytes(std::span(unsent_))));
   unsent_.erase(0, sent);
   return {};
@@ -47,8 +65,10 @@ Result<void> Channel::send_heartbeat() {
 
 Result<void> Channel::take_frames() {
   while (ready_.size() < kMaxQueued) {
+    if (!seal_ && !ready_.empty() && ends_handshake(ready_.back())) return {};
     auto body = TRY(parser_.next());
     if (!body) return {};
+    if (seal_) body = TRY(seal_->open(*body));
     Message message = TRY(decode(*body));
     if (std::holds_alternative<Heartbeat>(message))
       heard_heartbeat_ = true;

@@ -2,6 +2,7 @@
 // The control channel: messages over one TCP connection, each with a deadline.
 //
 // Why: a peer may die, stall, lie or talk nonsense at any byte; none of it may hang or crash this side.
+// Once both sides have proved a token, each message carries a MAC (seal.h), and one without it ends the connection.
 // During a measurement the loops call interrupted() every quarter of a second, which costs one system call
 // and finds a peer that died, gave up, or is finished. Threading: one thread per instance. Failure: kTimeout,
 // kCanceled (the peer closed), kInvalid (nonsense); a Refusal from the peer becomes an Error with its words.
@@ -16,6 +17,7 @@
 #include "perf/frame.h"
 #include "perf/message.h"
 #include "perf/peer.h"
+#include "perf/seal.h"
 #include "perf/socket.h"
 
 namespace railbed::perf {
@@ -27,6 +29,9 @@ class Channel : public Peer {
       : socket_(std::move(socket)), stop_(std::move(stop)), clock_(&clock) {}
 
   Result<void> send(const Message& message, Deadline deadline);
+  // From here on both sides' messages carry a MAC. Right after Welcome was sent or received: fails where the peer sent
+  // more before.
+  Result<void> seal(Role own, const SessionKeys& keys);
   // Skips heartbeats. Each one grants another `patience`, but no more than `at_most` altogether: only who knows how
   // long the peer may be at work gives more than `patience`.
   Result<Message> receive(std::chrono::milliseconds patience,
@@ -58,12 +63,14 @@ class Channel : public Peer {
   static Error unexpected(const Message& got, std::string_view wanted);
   Result<void> check_stop() const;
   Result<void> take_frames();  // from parser_ to ready_
+  Result<std::string> frame_of(const Message& message);
 
   Socket socket_;
   std::stop_token stop_;
   Clock* clock_;
   FrameParser parser_;
   std::deque<Message> ready_;
+  std::optional<Seal> seal_;
   std::string unsent_;  // the part of a heartbeat that the socket did not take
   bool heard_heartbeat_ = false;
 };

@@ -43,8 +43,8 @@ Result<std::optional<std::string>> FrameParser::next() {
                   "check that the address and port are those of `railbed perf serve`, of a matching version");
   if (buffer_.size() < kFrameHeaderBytes) return std::optional<std::string>();
   const uint32_t size = size_at(buffer_);
-  if (size == 0 || size > kMaxBodyBytes)
-    return refuse(fmt::format("the peer announces a message of {} bytes, 1 to {} are allowed", size, kMaxBodyBytes),
+  if (size == 0 || size > kMaxFrameBytes)
+    return refuse(fmt::format("the peer announces a message of {} bytes, 1 to {} are allowed", size, kMaxFrameBytes),
                   "");
   if (buffer_.size() < kFrameHeaderBytes + size) return std::optional<std::string>();
   std::string body = buffer_.substr(kFrameHeaderBytes, size);

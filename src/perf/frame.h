@@ -4,7 +4,8 @@
 // Why: TCP delivers any cut of the stream, and on the other end may be a web browser, a port scanner or a
 // broken peer. The parser is pure and bounded: it never holds more than one frame, and refuses a wrong start
 // or an impossible size as soon as the bytes that say so are there. Wire: "RBP1", then the body's size as 4
-// bytes big-endian (1 to 65536), then the body (JSON, see message.h). Threading: one thread per instance.
+// bytes big-endian (1 to 65568), then the body: JSON of at most 65536 bytes (message.h), behind it a MAC of 32 bytes
+// where both sides have proved a token (seal.h). Threading: one thread per instance.
 // Failure: Code::kInvalid; after that the stream is lost, so every later call fails the same way.
 #pragma once
 
@@ -19,9 +20,10 @@ namespace railbed::perf {
 
 inline constexpr std::string_view kFrameMagic = "RBP1";
 inline constexpr size_t kFrameHeaderBytes = 8;
-inline constexpr size_t kMaxBodyBytes = 65536;
+inline constexpr size_t kMaxBodyBytes = 65536;                // of JSON
+inline constexpr size_t kMaxFrameBytes = kMaxBodyBytes + 32;  // with a MAC
 
-std::string frame(std::string_view body);  // body: 1 to kMaxBodyBytes
+std::string frame(std::string_view body);  // body: 1 to kMaxFrameBytes
 
 class FrameParser {
  public:

@@ -8,14 +8,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "perf/test_greeting.h"
 #include "perf/test_peers.h"
 
 namespace railbed::perf {
 namespace {
 
-Hello hello(std::string token = "") {
-  return {.protocol = kProtocol, .version = "0", .hostname = "x", .token = std::move(token)};
-}
 Result<void> send(Channel& channel, const Message& message) {
   return channel.send(message, Deadline::after(milliseconds(1000)));
 }
@@ -28,8 +26,7 @@ class LimitsTest : public ServedTest {
   // A client that has said who it is.
   Channel greeted() {
     Channel channel(connect());
-    EXPECT_TRUE(send(channel, hello()));
-    EXPECT_TRUE(channel.expect<Hello>(milliseconds(20000)));
+    greet_as_client(channel, "");
     return channel;
   }
   Result<Measurement> measured(const TestSpec& spec, ClientOptions options = {}) {
@@ -93,10 +90,15 @@ TEST_F(LimitsTest, OnlyWhoHasTheTokenIsServed) {
     const auto result = measured(small_test(TestKind::kLatency), {.token = token});
     return result ? "measured" : result.error().to_string();
   };
-  const std::string hint = "\n  give the client the server's token with --token-file";
-  EXPECT_EQ(why_not(""), "perf lat with 127.0.0.1: the peer says: this server wants a token" + hint);
+  EXPECT_EQ(why_not(""),
+            "perf lat with 127.0.0.1: the peer says: this server wants a token\n  give the client the server's token "
+            "with --token-file");
   for (const char* wrong : {"correct horsf", "correct", "correct horse ", "xorrect horse"})
-    EXPECT_EQ(why_not(wrong), "perf lat with 127.0.0.1: the peer says: the token is not this server's" + hint);
+    EXPECT_EQ(why_not(wrong),
+              "perf lat with 127.0.0.1: the server does not have this token: its proof is wrong\n  check the address, "
+              "and that both sides have the same --token-file; nothing that depends on the token was sent to the "
+              "server");
+  EXPECT_TRUE(heard("the peer says: this server's token is not the client's"));
 }
 
 // The accept loop survives that there is no file descriptor left, and serves again when there is.

@@ -15,6 +15,7 @@ namespace {
 using doc::Fields;
 
 constexpr size_t kMaxSlotsOfMessage = 1024;
+constexpr size_t kMaxHex_bytes = 64;  // what is longer is not even looked at
 constexpr int64_t kMaxSequence = int64_t{1} << 31;
 
 Endpoint read_end(Fields& parent) {
@@ -35,7 +36,8 @@ struct BodyWriter {
 
   void operator()(const Hello& m) const {
     writer.integer("protocol", m.protocol).text("version", m.version).text("hostname", m.hostname);
-    if (!m.token.empty()) writer.text("token", m.token);
+    if (m.nonce) writer.text("nonce", m.nonce->to_string());
+    if (m.proof) writer.text("proof", m.proof->to_string());
   }
   void operator()(const OpenTest& m) const {
     write_spec(writer, m.spec);
@@ -84,6 +86,10 @@ struct BodyWriter {
   void operator()(const mesh::Registered& m) const { mesh::write(writer, m); }
   void operator()(const OpenPing& m) const { writer.integer("size_bytes", m.size_bytes); }
   void operator()(const PingOffer& m) const { writer.integer("port", m.port).hex("cookie", m.cookie); }
+  void operator()(const Proof& m) const { writer.text("proof", m.proof.to_string()); }
+  void operator()(const Welcome&) const {}
+  void operator()(const mesh::AskMesh& m) const { mesh::write(writer, m); }
+  void operator()(const mesh::InMesh& m) const { mesh::write(writer, m); }
 };
 
 Message read_hello(Fields& fields) {
@@ -91,7 +97,8 @@ Message read_hello(Fields& fields) {
   fields.need("protocol", m.protocol, {.min = 1, .max = 1000});
   fields.need("version", m.version, {.bytes = 64});
   fields.need("hostname", m.hostname, {.bytes = 256});
-  fields.read("token", m.token, {.bytes = kMaxToken_bytes});
+  fields.read("nonce", m.nonce, {.bytes = kMaxHex_bytes});
+  fields.read("proof", m.proof, {.bytes = kMaxHex_bytes});
   return m;
 }
 
@@ -183,6 +190,12 @@ Message read_ping_offer(Fields& fields) {
   return m;
 }
 
+Message read_proof(Fields& fields) {
+  Proof m;
+  fields.need("proof", m.proof, {.bytes = kMaxHex_bytes});
+  return m;
+}
+
 // Of those that are read elsewhere.
 template <auto read>
 Message read_by(Fields& fields) {
@@ -221,7 +234,11 @@ constexpr std::array<Kind, std::variant_size_v<Message>> kKinds = {
      {"mesh-register", read_by<mesh::read_register>},
      {"mesh-registered", read_by<mesh::read_registered>},
      {"open-ping", read_open_ping},
-     {"ping-offer", read_ping_offer}}};
+     {"ping-offer", read_ping_offer},
+     {"proof", read_proof},
+     {"welcome", read_nothing<Welcome>},
+     {"mesh-ask", read_by<mesh::read_ask_mesh>},
+     {"mesh-member", read_by<mesh::read_in_mesh>}}};
 
 }  // namespace
 

@@ -5,9 +5,11 @@
 // each size. A message is a value; encode and decode are pure, so that hostile peers are a unit test.
 //
 // One session, client (C) and server (S); a Refusal may come from either side instead of any message:
-//   C Hello → S Hello → C OpenTest → S Wait each second until it is this client's turn → S Offer → C Connect → S Ready
+//   C Hello → S Hello, and where C has a token: → C Proof → S Welcome, and from here on each message has a MAC (seal.h)
+//   → C OpenTest → S Wait each second until it is this client's turn → S Offer → C Connect → S Ready
 //   for each size: C Start → S Started → traffic → C Done → S Outcome    (C Heartbeat each second meanwhile)
 //   C CloseTest; then another OpenTest, or C closes the connection.
+// The proofs are those of handshake.h: of S in its Hello, of C in Proof. The token is in no message.
 // The messages of a mesh are in mesh/mesh_message.h and mesh/register_message.h, those of a collective in
 // collective/collective_message.h.
 // Threading: plain values. Failure: Code::kInvalid with the field's path. Wire: frame.h around one JSON object.
@@ -22,6 +24,7 @@
 
 #include "base/error.h"
 #include "perf/collective/collective_message.h"
+#include "perf/hmac.h"
 #include "perf/link_address.h"
 #include "perf/measurement.h"
 #include "perf/mesh/mesh_message.h"
@@ -29,15 +32,21 @@
 
 namespace railbed::perf {
 
-inline constexpr int64_t kProtocol = 3;
+inline constexpr int64_t kProtocol = 4;
+inline constexpr size_t kMinToken_bytes = 16;  // of token files: what can be guessed protects nothing (handshake.h)
 inline constexpr size_t kMaxToken_bytes = 256;
 
 struct Hello {
   int64_t protocol = kProtocol;
   std::string version;
   std::string hostname;
-  std::string token;  // from the client; "" where none is used
+  std::optional<Nonce> nonce;  // where a token is used
+  std::optional<Mac> proof;    // from the server, where both have a nonce
 };
+struct Proof {
+  Mac proof;  // of the client
+};
+struct Welcome {};  // the client's proof is right
 
 struct OpenTest {
   TestSpec spec;
@@ -105,7 +114,7 @@ using Message =
     std::variant<Hello, OpenTest, Wait, Offer, Connect, Ready, Start, Started, Heartbeat, Done, Outcome, CloseTest,
                  Refusal, mesh::Enlist, mesh::Enlisted, mesh::Step, mesh::StepDone, collective::Join,
                  collective::Joined, collective::Link, collective::Linked, collective::Reduce, collective::Reduced,
-                 mesh::Register, mesh::Registered, OpenPing, PingOffer>;
+                 mesh::Register, mesh::Registered, OpenPing, PingOffer, Proof, Welcome, mesh::AskMesh, mesh::InMesh>;
 
 std::string_view name_of(const Message& message);  // "hello", "open-test", …
 template <typename T>

@@ -28,6 +28,13 @@ RdmaAddress some_address() {
           .qps = {{17, 0xffffff}, {18, 0}}};
 }
 
+template <typename T>
+T some_bytes() {
+  T value;
+  for (size_t i = 0; i < value.bytes.size(); ++i) value.bytes[i] = static_cast<uint8_t>(255 - 8 * i);
+  return value;
+}
+
 std::vector<Message> one_of_each() {
   Endpoint end{.hostname = "guest-1",
                .address = "10.1.0.5",
@@ -40,7 +47,11 @@ std::vector<Message> one_of_each() {
                .link_layer = "Ethernet",
                .path_mtu_bytes = 1024,
                .soft = true};
-  return {Hello{.protocol = 1, .version = "0.1.0", .hostname = "a\"b\n", .token = "secret"},
+  return {Hello{.protocol = 1,
+                .version = "0.1.0",
+                .hostname = "a\"b\n",
+                .nonce = some_bytes<Nonce>(),
+                .proof = some_bytes<Mac>()},
           OpenTest{some_spec()},
           Wait{.ahead = 2, .reason = "another measurement is on eth0"},
           Offer{.endpoint = end, .rdma = some_address(), .tcp = {}},
@@ -60,6 +71,8 @@ std::vector<Message> one_of_each() {
           Refusal{.message = "no", .hint = "yes"},
           OpenPing{.size_bytes = 65536},
           PingOffer{.port = 40000, .cookie = UINT64_MAX},
+          Proof{some_bytes<Mac>()},
+          Welcome{},
           OpenTest{.spec = some_spec(), .load = some_spec()},
           Offer{.endpoint = end, .rdma = some_address(), .load = some_address()}};
 }
@@ -102,7 +115,7 @@ TEST(Message, NamesTheFieldThatIsWrong) {
       {"[1]", "this is no message: the document must be an object (keys with values), found a list"},
       {"{}", "type is missing"},
       {R"({"type":7})", "type must be a string, found an integer 7\n  put it in quotes: \"7\""},
-      {R"({"type":"dance"})", "type: \"dance\" is not a message of protocol 3"},
+      {R"({"type":"dance"})", "type: \"dance\" is not a message of protocol 4"},
       {R"({"type":"start"})", "message start: sequence is missing"},
       {R"({"type":"start","sequence":-1,"size_bytes":2})", "message start: sequence must be 0 to 2147483648, found -1"},
       {R"({"type":"start","sequence":1,"size_bytes":1e3})",
@@ -110,6 +123,9 @@ TEST(Message, NamesTheFieldThatIsWrong) {
       {R"({"type":"start","sequence":1,"size_bytes":18446744073709551615})",
        "message start: size_bytes must be an integer, found a number 18446744073709551615"},
       {R"({"type":"hello","protocol":1,"version":"1","hostname":null})", "message hello: hostname is empty"},
+      {R"({"type":"proof"})", "message proof: proof is missing"},
+      {R"({"type":"proof","proof":"AA"})",
+       "message proof: proof: 2 characters, expected 64 hexadecimal digits in lower case"},
       {R"({"type":"offer"})", "message offer: endpoint is missing"},
       {R"({"type":"offer","endpoint":[]})",
        "message offer: endpoint must be an object (keys with values), found a list"},
@@ -119,6 +135,23 @@ TEST(Message, NamesTheFieldThatIsWrong) {
        "message outcome: gbps[1] must be a number, found a string \"x\""},
   };
   for (const auto& [body, expected] : cases) EXPECT_EQ(refusal(body), expected) << body;
+}
+
+TEST(Message, RefusesANonceThatIsNotWhole) {
+  const std::string right = some_bytes<Nonce>().to_string();
+  const auto hello_with = [](const std::string& nonce) {
+    return refusal(R"({"type":"hello","protocol":4,"version":"1","hostname":"x","nonce":")" + nonce + "\"}");
+  };
+  EXPECT_EQ(hello_with(right), "understood");
+  EXPECT_EQ(hello_with(right.substr(1)),
+            "message hello: nonce: 63 characters, expected 64 hexadecimal digits in lower case");
+  EXPECT_EQ(hello_with(right.substr(0, 16)),
+            "message hello: nonce: 16 characters, expected 64 hexadecimal digits in lower case");
+  EXPECT_EQ(hello_with(right.substr(1) + "g"),
+            "message hello: nonce: 64 characters, expected 64 hexadecimal digits in lower case");
+  EXPECT_EQ(hello_with(right.substr(1) + "A"),
+            "message hello: nonce: 64 characters, expected 64 hexadecimal digits in lower case");
+  EXPECT_EQ(hello_with(right + "0"), "message hello: nonce has 65 bytes, at most 64 are allowed");
 }
 
 std::string with(std::string body, std::string_view from, std::string_view to) {
@@ -189,8 +222,8 @@ std::vector<std::string> bodies(std::string_view bytes, size_t step) {
 }
 
 TEST(FrameParser, GivesTheSameForAnyCut) {
-  const std::string stream = frame("one") + frame(std::string(kMaxBodyBytes, 'x')) + frame("3");
-  const std::vector<std::string> expected = {"one", std::string(kMaxBodyBytes, 'x'), "3"};
+  const std::string stream = frame("one") + frame(std::string(kMaxFrameBytes, 'x')) + frame("3");
+  const std::vector<std::string> expected = {"one", std::string(kMaxFrameBytes, 'x'), "3"};
   for (size_t step : {size_t{1}, size_t{3}, size_t{7}, size_t{4096}, stream.size()})
     EXPECT_EQ(bodies(stream, step), expected);
 }
@@ -206,9 +239,9 @@ TEST(FrameParser, RefusesNonsenseAtTheFirstWrongByte) {
 TEST(FrameParser, RefusesImpossibleSizes) {
   EXPECT_EQ(
       bodies(std::string_view("RBP1\xff\xff\xff\xff", 8), 8),
-      std::vector<std::string>{"error: the peer announces a message of 4294967295 bytes, 1 to 65536 are allowed"});
+      std::vector<std::string>{"error: the peer announces a message of 4294967295 bytes, 1 to 65568 are allowed"});
   EXPECT_EQ(bodies(std::string_view("RBP1\0\0\0\0", 8), 8),
-            std::vector<std::string>{"error: the peer announces a message of 0 bytes, 1 to 65536 are allowed"});
+            std::vector<std::string>{"error: the peer announces a message of 0 bytes, 1 to 65568 are allowed"});
 }
 
 TEST(FrameParser, StaysBrokenAndKeepsNothing) {

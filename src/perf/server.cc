@@ -29,6 +29,7 @@ Turns::Budget budget_of(const os::FileTree& files) {
 }
 
 Result<std::unique_ptr<Server>> Server::open(os::Kernel& kernel, ServerOptions options) {
+  if (!options.session.token.empty()) TRY(load_hmac());
   Listener listener = TRY(Listener::open(options.bind, options.port));
   options.session.on_test = options.on_event;
   return std::unique_ptr<Server>(new Server(kernel, std::move(options), std::move(listener)));
@@ -70,7 +71,8 @@ void Server::welcome(Socket socket) {
     return;
   }
   make_room_for_strangers();
-  Guest& guest = guests_.emplace_back(kernel_, std::move(socket), options_.session, clock_, turns_);
+  Guest& guest =
+      guests_.emplace_back(kernel_, std::move(socket), options_.session, Session::Shared{clock_, turns_, membership_});
   try {
     guest.thread = std::jthread([this, &guest, name] { host(guest, name); });
   } catch (const std::system_error&) {

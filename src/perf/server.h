@@ -44,8 +44,8 @@ class Server {
 
  private:
   struct Guest {
-    Guest(os::Kernel& kernel, Socket socket, const SessionOptions& options, const TickClock& clock, Turns& turns)
-        : session(kernel, std::move(socket), options, clock, turns) {}
+    Guest(os::Kernel& kernel, Socket socket, const SessionOptions& options, const Session::Shared& shared)
+        : session(kernel, std::move(socket), options, shared) {}
     Session session;
     std::atomic<bool> finished{false};
     std::jthread thread;  // last member, so joined before the session is destroyed
@@ -69,6 +69,7 @@ class Server {
   Listener listener_;
   TickClock clock_;
   Turns turns_;
+  mesh::Membership membership_;
   std::atomic<bool> stopping_{false};
   std::list<Guest> guests_;
 };

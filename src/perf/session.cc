@@ -43,15 +43,19 @@ Result<int> Session::run() {
 }
 
 Result<void> Session::greet() {
-  const Hello hello = TRY(channel_.expect<Hello>(options_.limits.greet));
-  TRY(check_hello(hello, options_.token));
-  greeted_ = true;
-  return send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = kernel_.host_name()});
+  ServerGreeting greeting(options_.token, kernel_.host_name());
+  while (!greeting.done()) {
+    Message message = TRY(channel_.receive(options_.limits.greet));
+    const Message answer = TRY(greeting.answer(std::move(message)));
+    greeted_ = greeting.done();  // before the client reads that it is
+    TRY(send(answer));
+  }
+  return greeting.seal(channel_);
 }
 
 Result<int> Session::serve_tests() {
   TRY(greet());
-  for (int served = 0;; ++served) {
+  for (int served = 0;;) {
     auto message = channel_.receive(options_.limits.idle);
     if (!message && message.error().code == Code::kCanceled) return served;  // the client has finished
     if (!message) return fail(std::move(message.error()));
@@ -65,12 +69,19 @@ Result<int> Session::serve_tests() {
     }
     if (const auto* wanted = std::get_if<OpenPing>(&*message)) {
       TRY(serve_ping(*wanted));
+      ++served;
+      continue;
+    }
+    if (const auto* asked = std::get_if<mesh::AskMesh>(&*message)) {
+      const mesh::InMesh member = TRY(mesh::answer(membership_, *asked));
+      TRY(send(member));
       continue;
     }
     const auto* open = std::get_if<OpenTest>(&*message);
     if (open == nullptr)
       return fail(Code::kInvalid, "the client sent \"{}\" where a test was to be opened", name_of(*message));
     TRY(serve(*open));
+    ++served;
   }
 }
 
@@ -96,7 +107,10 @@ Result<void> Session::serve_mesh(mesh::Enlist enlist) {
   tell(fmt::format("{}: a mesh over {}, {} rail(s)", TRY(channel_.socket().peer_address()), name_of(enlist.transport),
                    enlist.rails.size()));
   mesh::MeshEndpoint endpoint(kernel_, channel_,
-                              {.gid_rule = options_.place.gid_rule, .limits = options_.limits, .token = options_.token},
+                              {.gid_rule = options_.place.gid_rule,
+                               .limits = options_.limits,
+                               .token = options_.token,
+                               .membership = &membership_},
                               std::move(enlist));
   return endpoint.run();
 }
@@ -105,10 +119,13 @@ Result<void> Session::serve_collective(collective::Join join) {
   const Turns::Turn turn = TRY(turn_of_all_rails(collective::CollectiveEndpoint::memory_bytes(join)));
   tell(fmt::format("{}: a collective over {}, rank {} of {}, {} rail(s)", TRY(channel_.socket().peer_address()),
                    name_of(join.transport), join.rank, join.ranks, join.rails.size()));
-  collective::CollectiveEndpoint endpoint(
-      kernel_, channel_, clock_,
-      {.gid_rule = options_.place.gid_rule, .limits = options_.limits, .data_port = options_.data_port},
-      std::move(join));
+  collective::CollectiveEndpoint endpoint(kernel_, channel_, clock_,
+                                          {.gid_rule = options_.place.gid_rule,
+                                           .limits = options_.limits,
+                                           .data_port = options_.data_port,
+                                           .token = options_.token,
+                                           .membership = &membership_},
+                                          std::move(join));
   return endpoint.run();
 }
 

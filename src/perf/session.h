@@ -11,6 +11,7 @@
 #include <string>
 
 #include "perf/control.h"
+#include "perf/mesh/membership.h"
 #include "perf/rdma_loops.h"
 #include "perf/rdma_place.h"
 #include "perf/tcp_link.h"
@@ -32,16 +33,23 @@ struct SessionOptions {
 
 class Session {
  public:
-  Session(os::Kernel& kernel, Socket socket, const SessionOptions& options, const TickClock& clock, Turns& turns)
+  // `kernel`, `options` and what a server's sessions share outlive it.
+  struct Shared {
+    const TickClock& clock;
+    Turns& turns;
+    mesh::Membership& membership;
+  };
+  Session(os::Kernel& kernel, Socket socket, const SessionOptions& options, const Shared& shared)
       : kernel_(kernel),
         channel_(std::move(socket), {}, *options.limits.clock),
         options_(options),
-        clock_(clock),
-        turns_(turns) {}
+        clock_(shared.clock),
+        turns_(shared.turns),
+        membership_(shared.membership) {}
 
   // Returns the number of completed tests.
   Result<int> run();
-  // Whether the client has said who it is, with the token.
+  // Whether the client has said who it is, and proved the token.
   bool greeted() const { return greeted_; }
   void interrupt() const { channel_.socket().shut_down(); }
 
@@ -79,6 +87,7 @@ class Session {
   const SessionOptions& options_;
   const TickClock& clock_;
   Turns& turns_;
+  mesh::Membership& membership_;
   std::atomic<bool> greeted_{false};
 };
 

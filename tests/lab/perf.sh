@@ -110,7 +110,7 @@ measure() {
 mesh() {
   local n out
   for n in 1 2; do
-    on "p$n" 'echo sesame >/tmp/token; railbed perf serve --port 18700 --token-file /tmp/token >/tmp/mesh.log 2>&1 & echo $! >/tmp/mesh.pid; for i in $(seq 600); do grep -q serving /tmp/mesh.log && exit 0; sleep 0.1; done; exit 1' || fail "mesh: an endpoint does not start"
+    on "p$n" '(umask 077; echo open-sesame-of-the-lab >/tmp/token); railbed perf serve --port 18700 --token-file /tmp/token >/tmp/mesh.log 2>&1 & echo $! >/tmp/mesh.pid; for i in $(seq 600); do grep -q serving /tmp/mesh.log && exit 0; sleep 0.1; done; exit 1' || fail "mesh: an endpoint does not start"
   done
   out=$(on p2 'railbed perf mesh p1=10.0.0.1,10.1.0.1 p2=10.0.0.2,10.1.0.2 --port 18700 --token-file /tmp/token -D 0.2 -q 1 --save /tmp/mesh -o json')
   if python3 -c 'import json, sys
@@ -147,7 +147,7 @@ collective() {
   local n port out
   for n in 1 2; do
     for port in 18710 18711; do
-      on "p$n" "echo sesame >/tmp/token; railbed perf serve --port $port --token-file /tmp/token >/tmp/rank.$port 2>&1 & echo \$! >>/tmp/ranks.pid; for i in \$(seq 600); do grep -q serving /tmp/rank.$port && exit 0; sleep 0.1; done; exit 1" || fail "collective: a rank does not start"
+      on "p$n" "(umask 077; echo open-sesame-of-the-lab >/tmp/token); railbed perf serve --port $port --token-file /tmp/token >/tmp/rank.$port 2>&1 & echo \$! >>/tmp/ranks.pid; for i in \$(seq 600); do grep -q serving /tmp/rank.$port && exit 0; sleep 0.1; done; exit 1" || fail "collective: a rank does not start"
     done
   done
   local right='m["complete"] and m["right"] and m["soft"] and all(r["busbw_gbytes_per_s"] > 0 and len(x["ranks"]) == len(m["ranks"]) and all(t["waited_p50_us"] > 0 for t in x["ranks"]) for r in m["results"] for x in r["rails"])'

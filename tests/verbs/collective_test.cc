@@ -30,7 +30,8 @@ class CollectiveVerb : public testing::Test {
     std::string name = (std::filesystem::temp_directory_path() / "collective-verb.XXXXXX").string();
     EXPECT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
-    std::ofstream(path("token")) << "sesame\n";
+    std::ofstream(path("token")) << "an open sesame that is long enough\n";
+    std::filesystem::permissions(path("token"), std::filesystem::perms::owner_read);
   }
   ~CollectiveVerb() override { std::filesystem::remove_all(folder_); }
 
@@ -151,8 +152,8 @@ TEST_F(CollectiveVerb, WhatIsTypedWrongIsToldBeforeAnythingIsMeasured) {
             "railbed: name the ranks, or a file with --endpoints, and not both\n  e.g. railbed perf collective "
             "node-1=10.0.0.1,10.1.0.1 node-2=10.0.0.2,10.1.0.2 --token-file t\n");
   EXPECT_EQ(said({"a=10.0.0.1", "b=10.0.0.2"}),
-            "railbed: a collective needs --token-file: ranks send traffic for nobody without a token\n  e.g. `openssl "
-            "rand -hex 16 > token`, and `railbed perf serve --token-file token` on each rank\n");
+            "railbed: a collective needs --token-file: ranks send traffic for nobody without a token\n  e.g. `(umask "
+            "077; openssl rand -hex 16 > token)`, and `railbed perf serve --token-file token` on each rank\n");
   EXPECT_EQ(said({"a=10.0.0.1", "b=10.0.0.2", "--token-file", path("token"), "--save", "/nonexistent/x"}),
             "railbed: open /nonexistent/x: ENOENT (No such file or directory)\n  --save writes there; nothing was "
             "measured\n");

@@ -27,7 +27,8 @@ class MeshVerb : public testing::Test {
     std::string name = (std::filesystem::temp_directory_path() / "mesh-verb.XXXXXX").string();
     EXPECT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
-    std::ofstream(path("token")) << "sesame\n";
+    std::ofstream(path("token")) << "an open sesame that is long enough\n";
+    std::filesystem::permissions(path("token"), std::filesystem::perms::owner_read);
   }
   ~MeshVerb() override { std::filesystem::remove_all(folder_); }
 
@@ -138,8 +139,8 @@ TEST_F(MeshVerb, WhatIsTypedWrongIsToldBeforeAnythingIsMeasured) {
             "railbed: name endpoints, or a file with --endpoints, and not both\n  e.g. railbed perf mesh "
             "node-1=10.0.0.1,10.1.0.1 node-2=10.0.0.2,10.1.0.2 --token-file t\n");
   EXPECT_EQ(said({"a=127.0.0.1", "b=127.0.0.1"}),
-            "railbed: a mesh needs --token-file: endpoints send traffic for nobody without a token\n  e.g. `openssl "
-            "rand -hex 16 > token`, and `railbed perf serve --token-file token` on each endpoint\n");
+            "railbed: a mesh needs --token-file: endpoints send traffic for nobody without a token\n  e.g. `(umask "
+            "077; openssl rand -hex 16 > token)`, and `railbed perf serve --token-file token` on each endpoint\n");
   EXPECT_EQ(said({"a=127.0.0.1", "b=127.0.0.1", "--listen", "1"}),
             "railbed: --listen is for endpoints that register: without others\n");
   EXPECT_EQ(said({"a=127.0.0.1", "b=127.0.0.1", "--wait", "2"}),

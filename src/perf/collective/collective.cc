@@ -49,6 +49,7 @@ class Coordinator {
 
   Result<CollectiveRun> run() {
     TRY(check_setup());
+    id_ = TRY(random_one<MeshId>());
     TRY(fleet_.gather([this](uint32_t rank, Channel& channel) { return join(rank, channel); }));
     TRY(all_there());
     progress("links between ranks");
@@ -99,7 +100,8 @@ class Coordinator {
 
   Result<void> join(uint32_t rank, Channel& channel) {
     const auto answer = options_.fleet.limits.answer;
-    const Join join{.transport = options_.fleet.transport,
+    const Join join{.id = id_,
+                    .transport = options_.fleet.transport,
                     .algorithms = options_.algorithms,
                     .rank = rank,
                     .ranks = ranks(),
@@ -176,6 +178,7 @@ class Coordinator {
           address.peer = peer;
           address.name = name(peer);
           address.address = rails_[peer][rail].address;
+          address.serves_at = setup_.hosts[peer].port;
         }
       }
       asks[rank] = std::move(link);
@@ -240,6 +243,7 @@ class Coordinator {
   mesh::Fleet fleet_;
   std::vector<std::vector<mesh::OwnRail>> rails_;  // of each rank
   std::vector<Joined> joined_;                     // of each rank
+  MeshId id_;
 };
 
 }  // namespace

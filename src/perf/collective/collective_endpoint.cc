@@ -108,14 +108,41 @@ Result<void> CollectiveEndpoint::on_all_rails_together(const std::function<Resul
   return {};
 }
 
-Result<void> CollectiveEndpoint::run() {
+// Over sockets only those that it calls: who calls proves with a cookie that it got this rank's address.
+Result<void> CollectiveEndpoint::check_peers(const Rail& rail, const std::vector<LinkAddress>& links) const {
+  const bool rdma = join_.transport == Transport::kRdma;
+  for (const LinkAddress& link : links) {
+    if (!rdma && link.peer > join_.rank) continue;
+    if (!link.address || link.serves_at == 0)
+      return fail(Code::kInvalid, "the coordinator does not say where rank {} serves", link.peer);
+    const mesh::Target target{.address = *link.address,
+                              .port = link.serves_at,
+                              .from = rail.own.address,
+                              .hostname = kernel_.host_name(),
+                              .token = options_.token,
+                              .stop = stop_.get_token()};
+    TRY(mesh::ask_target(target, join_.id, options_.limits).context("rank {} ({})", link.peer, link.name));
+  }
+  return {};
+}
+
+Result<void> CollectiveEndpoint::connect(Rail& rail, const Link& link) {
+  const auto own = std::ranges::find(link.rails, rail.own.rail, &LinkedRail::rail);
+  if (own == link.rails.end())
+    return fail(Code::kInvalid, "the coordinator says nothing of the links of rail {}", rail.own.rail);
+  if (!rail.links) return fail(Code::kInvalid, "{}", rail.found.problem);
+  TRY(check_peers(rail, own->links));
+  return rail.links->connect(own->links);
+}
+
+Result<Joined> CollectiveEndpoint::join() {
   for (const mesh::OwnRail& own : join_.rails) {
     Rail& rail = rails_.emplace_back();
     rail.own = own;
     rail.found = {.rail = own.rail, .problem = "", .device = own.device};
     if (auto started = rail.thread.start(); !started) {
       rails_.pop_back();
-      return started;
+      return fail(started.error());
     }
   }
   TRY(on_all_rails([this](Rail& rail) { return open(rail); }));
@@ -125,18 +152,21 @@ Result<void> CollectiveEndpoint::run() {
     joined.rails.push_back(
         {.found = rail.found, .links = rail.done ? rail.links->offers() : std::vector<LinkAddress>()});
   }
+  return joined;
+}
+
+Result<void> CollectiveEndpoint::run() {
+  const Joined joined = TRY(join());
+  std::vector<IpAddress> usable;
+  for (const Rail& rail : rails_)
+    if (rail.done) usable.push_back(rail.own.address);
+  const mesh::Membership::Entry entry = options_.membership->enter(join_.id, std::move(usable));
   TRY(channel_.send(joined, options_.limits.after(options_.limits.answer)));
   auto message = channel_.receive(options_.limits.idle, kLongestPause);
   if (!message && message.error().code == Code::kCanceled) return {};  // a rank cannot take part
   if (!message) return fail(std::move(message.error()));
   const Link link = TRY(Channel::as<Link>(std::move(*message)));
-  TRY(on_all_rails_together([&link](Rail& rail) -> Result<void> {
-    const auto own = std::ranges::find(link.rails, rail.own.rail, &LinkedRail::rail);
-    if (own == link.rails.end())
-      return fail(Code::kInvalid, "the coordinator says nothing of the links of rail {}", rail.own.rail);
-    if (!rail.links) return fail(Code::kInvalid, "{}", rail.found.problem);
-    return rail.links->connect(own->links);
-  }));
+  TRY(on_all_rails_together([this, &link](Rail& rail) { return connect(rail, link); }));
   TRY(channel_.send(Linked{}, options_.limits.after(options_.limits.answer)));
   for (;;) {
     auto next = channel_.receive(options_.limits.idle, kLongestPause);

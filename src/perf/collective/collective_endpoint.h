@@ -15,6 +15,7 @@
 #include "perf/collective/rail_links.h"
 #include "perf/collective/rail_thread.h"
 #include "perf/control.h"
+#include "perf/mesh/membership.h"
 
 namespace railbed::perf::collective {
 
@@ -22,6 +23,8 @@ struct EndpointOptions {
   GidRule gid_rule;
   perf::Limits limits;
   uint16_t data_port = 0;
+  std::string token;                       // of this server and of all others
+  mesh::Membership* membership = nullptr;  // of the server; outlives the endpoint
 };
 
 class CollectiveEndpoint {
@@ -37,6 +40,10 @@ class CollectiveEndpoint {
  private:
   struct Rail;
   Result<void> open(Rail& rail);
+  Result<Joined> join();
+  // Whether those whom this rank would send to are in the same collective.
+  Result<void> check_peers(const Rail& rail, const std::vector<LinkAddress>& links) const;
+  Result<void> connect(Rail& rail, const Link& link);
   Result<void> serve(const Reduce& wanted);
   Result<void> check(const Reduce& wanted) const;
   // Has each rail do it at once, and looks after the coordinator meanwhile. What came of it is in the rails.

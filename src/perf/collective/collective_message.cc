@@ -39,6 +39,7 @@ void write_links(JsonWriter& writer, const std::vector<LinkAddress>& links) {
   for (const LinkAddress& link : links) {
     writer.begin_object().integer("peer", link.peer).text("name", link.name.substr(0, kMaxName_bytes));
     if (link.address) writer.text("address", link.address->to_string());
+    if (link.serves_at != 0) writer.integer("serves_at", link.serves_at);
     if (link.rdma) write_rdma(writer, *link.rdma);
     if (link.tcp) write_tcp(writer, *link.tcp);
     writer.end_object();
@@ -65,6 +66,7 @@ void read_links(Fields& fields, std::vector<LinkAddress>& links) {
     from.need("name", link.name, {.bytes = 4 * kMaxName_bytes});
     link.name = mesh::problem_text(link.name).substr(0, kMaxName_bytes);
     from.read("address", link.address, {.bytes = 64});
+    from.read("serves_at", link.serves_at, {.min = 1, .max = 65535});
     read_rdma(from, link.rdma);
     if (link.rdma && link.rdma->qps.size() != 1) from.wrong("rdma", "a link has one queue pair");
     read_tcp(from, link.tcp);
@@ -133,7 +135,8 @@ void check_join(Fields& fields, const Join& m) {
 }  // namespace
 
 void write(JsonWriter& writer, const Join& m) {
-  writer.text("transport", name_of(m.transport)).begin_array("algorithms", JsonWriter::Array::kOnOneLine);
+  writer.text("id", m.id.to_string()).text("transport", name_of(m.transport));
+  writer.begin_array("algorithms", JsonWriter::Array::kOnOneLine);
   for (const Algorithm algorithm : m.algorithms) writer.text({}, name_of(algorithm));
   writer.end_array().integer("rank", m.rank).integer("ranks", m.ranks);
   writer.integer("largest_bytes", static_cast<int64_t>(m.largest_bytes));
@@ -202,6 +205,7 @@ void write(JsonWriter& writer, const Reduced& m) {
 
 Join read_join(Fields& fields) {
   Join m;
+  fields.need("id", m.id, {.bytes = 64});
   fields.require("transport");
   fields.choose("transport", kTransports, m.transport);
   std::vector<std::string> algorithms;

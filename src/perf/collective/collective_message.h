@@ -2,8 +2,9 @@
 // What a coordinator of a collective asks its ranks, and what they answer.
 //
 // Why: ranks send to each other because a stranger's message says so, and allocate what it says. So all that it may ask
-// for is here, with its bounds. The coordinator carries addresses between ranks; these have no control connection to
-// each other. One session, coordinator (C) and rank (E), after both said hello; served only where there is a token:
+// for is here, with its bounds. The coordinator carries addresses between ranks; these ask each other only whether they
+// are in the same collective (mesh/membership.h). One session, coordinator (C) and rank (E), after both said hello;
+// served only where there is a token:
 //   C Join → E Wait each second while a mesh or another collective uses this endpoint → E Joined
 //   C Link → E Linked
 //   for each size: C Reduce → E Heartbeat each second → E Reduced
@@ -30,6 +31,7 @@ inline constexpr uint32_t kMaxNics = 512;  // ranks × rails: the times of all s
 inline constexpr uint32_t kMaxIterations = 1000;
 
 struct Join {
+  MeshId id;  // of this collective
   Transport transport = Transport::kRdma;
   std::vector<Algorithm> algorithms;
   uint32_t rank = 0;
@@ -43,6 +45,7 @@ struct LinkAddress {
   uint32_t peer = 0;
   std::string name;  // of the peer, for messages; "" in what a rank tells of itself
   std::optional<IpAddress> address;
+  uint16_t serves_at = 0;  // the port of its `perf serve`; 0 in what a rank tells of itself
   std::optional<RdmaAddress> rdma;
   std::optional<TcpAddress> tcp;
   friend bool operator==(const LinkAddress&, const LinkAddress&) = default;

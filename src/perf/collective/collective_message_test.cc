@@ -25,7 +25,8 @@ RdmaAddress some_rdma() {
           .qps = {{.number = 17, .packet_sequence = 99}}};
 }
 Join some_join() {
-  return {.transport = Transport::kTcp,
+  return {.id = {.bytes = {1, 2, 3}},
+          .transport = Transport::kTcp,
           .algorithms = {Algorithm::kTree, Algorithm::kRing},
           .rank = 1,
           .ranks = 4,
@@ -43,6 +44,7 @@ Link some_link() {
                      .links = {{.peer = 2,
                                 .name = "node-2",
                                 .address = *IpAddress::parse("10.1.0.6"),
+                                .serves_at = 18600,
                                 .rdma = {},
                                 .tcp = TcpAddress{4711, 5}}}}}};
 }
@@ -85,6 +87,7 @@ T back(const T& message) {
 
 TEST(CollectiveMessage, ComesBackAsItWas) {
   const Join join = back(some_join());
+  EXPECT_EQ(join.id, some_join().id);
   EXPECT_EQ(join.transport, Transport::kTcp);
   EXPECT_EQ(join.algorithms, some_join().algorithms);
   EXPECT_EQ(join.rank, 1u);

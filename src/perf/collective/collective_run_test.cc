@@ -206,10 +206,10 @@ TEST(CollectiveRun, SaysWhyItCannotBegin) {
   setup.hosts.push_back(other.hosts[0]);
   const auto run = run_collective(setup, brief(Transport::kTcp, {64}));
   ASSERT_FALSE(run);
-  EXPECT_EQ(run.error().to_string(),
-            "a collective needs all its ranks; stranger: the peer says: this server has no token, and takes part in no "
-            "mesh: whoever reaches it could make this machine send traffic\n  `railbed perf serve --token-file FILE` "
-            "has to run on each of them, of this version");
+  EXPECT_EQ(
+      run.error().to_string(),
+      "a collective needs all its ranks; stranger: the endpoint has no token and cannot prove that it is the right "
+      "one\n  `railbed perf serve --token-file FILE` has to run on each of them, of this version");
   setup.hosts[1] = setup.hosts[0];
   setup.hosts[1].rails[0]->address = *IpAddress::parse("192.0.2.1");
   setup.hosts[1].port = endpoints.port(0);

@@ -10,6 +10,7 @@
 
 #include "perf/collective/collective.h"
 #include "perf/mesh/test_endpoints.h"
+#include "perf/test_greeting.h"
 #include "perf/test_resting_clock.h"
 
 namespace railbed::perf::collective {
@@ -49,8 +50,7 @@ class PlayedRank {
     Channel channel(std::move(*socket));
     Socket data;
     Scene scene{channel, data, {}};
-    ASSERT_TRUE(channel.expect<Hello>(milliseconds(20000)));
-    ASSERT_TRUE(channel.send(Hello{.protocol = kProtocol, .version = "0", .hostname = "bad"}, soon()));
+    ASSERT_TRUE(greet_as_server(channel, kToken));
     ASSERT_TRUE(channel.expect<Join>(milliseconds(20000)));
     if (place == Place::kJoin) return deed(scene);
     const LinkAddress own{.peer = 0, .name = "", .address = {}, .rdma = {}, .tcp = TcpAddress{1, 1}};
@@ -268,15 +268,14 @@ class BadCollectiveCoordinator : public testing::Test {
     auto socket = Socket::connect("127.0.0.1", endpoints_.port(0), soon());
     EXPECT_TRUE(socket) << socket.error().to_string();
     Channel channel(std::move(*socket));
-    EXPECT_TRUE(channel.send(Hello{.protocol = kProtocol, .version = "0", .hostname = "bad", .token = kToken}, soon()));
-    EXPECT_TRUE(channel.expect<Hello>(milliseconds(20000)));
+    greet_as_client(channel, kToken);
     return channel;
   }
-  Channel joined() {
+  Channel joined(uint32_t rank = 0) {
     Channel channel = greeted();
     const Join join{.transport = Transport::kTcp,
                     .algorithms = {Algorithm::kRing},
-                    .rank = 0,
+                    .rank = rank,
                     .ranks = 2,
                     .largest_bytes = 64,
                     .rails = {{.rail = 0, .address = *IpAddress::parse("127.0.0.1"), .device = ""}}};
@@ -321,6 +320,24 @@ TEST_F(BadCollectiveCoordinator, IsAnsweredOnlyWhatItMayAsk) {
             "the peer says: the coordinator asks for 128 bytes, and announced 64");
   EXPECT_EQ(answer_to(linked(), Reduce{.number = 1, .algorithm = Algorithm::kTree, .size_bytes = 64}),
             "the peer says: the coordinator asks for a tree, which it did not announce");
+}
+
+// A coordinator with the token cannot make ranks send to what is no rank.
+TEST_F(BadCollectiveCoordinator, CanNameOnlyRanksOfTheSameCollective) {
+  const mesh::Endpoints others(1);
+  const auto said = [&](uint16_t serves_at) {
+    const LinkAddress peer{.peer = 0,
+                           .name = "peer",
+                           .address = *IpAddress::parse("127.0.0.1"),
+                           .serves_at = serves_at,
+                           .rdma = {},
+                           .tcp = TcpAddress{others.port(0), 1}};
+    return answer_to(joined(1), Link{{{.rail = 0, .links = {peer}}}});
+  };
+  EXPECT_EQ(said(0), "the peer says: rail 0: the coordinator does not say where rank 0 serves");
+  EXPECT_EQ(said(others.port(0)),
+            "the peer says: rail 0: rank 0 (peer): asking 127.0.0.1 for its mesh: the peer says: 127.0.0.1 is not "
+            "enlisted in a mesh at this server");
 }
 
 // A coordinator that goes in the middle leaves nothing running: the rank is free for the next one. Its clock stands, so

@@ -13,6 +13,7 @@
 #include "perf/device.h"
 #include "perf/free_memory.h"
 #include "perf/link_rate.h"
+#include "perf/mesh/membership.h"
 #include "perf/rdma_path.h"
 
 namespace railbed::perf::collective {
@@ -102,6 +103,9 @@ class RdmaRail : public RailLinks {
       names_[peer.rank] = link.name;
       if (!link.rdma) return fail(Code::kInvalid, "the coordinator says no queue pair of {}", name_of_peer(peer.rank));
       peer.remote = *link.rdma;
+      if (!link.address) return fail(Code::kInvalid, "the coordinator says no address of {}", name_of_peer(peer.rank));
+      const bool is_infiniband = device_.endpoint().link_layer == "InfiniBand";
+      TRY(mesh::check_rdma_target(*link.address, peer.remote, is_infiniband).context("{}", name_of_peer(peer.rank)));
       QueuePairPath path;
       TRY(agree_on_path(device_, peer.remote, path).context("{}", name_of_peer(peer.rank)));
       path.remote_qp = peer.remote.qps.front().number;

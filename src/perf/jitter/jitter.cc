@@ -76,7 +76,7 @@ class Measuring {
   Result<JitterOutcome> run() {
     TRY(channel_.socket().set_keepalive());
     TRY(channel_.socket().set_no_delay());
-    TRY(greet_server(channel_, kernel_.host_name(), options_.token, options_.limits));
+    TRY(greet_server(channel_, {.hostname = kernel_.host_name(), .token = options_.token}, options_.limits));
     TRY(open());
     JitterOutcome outcome;
     fill_in(outcome.report);

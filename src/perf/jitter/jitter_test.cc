@@ -130,7 +130,7 @@ TEST_F(JitterTest, ALoadThatNeedsTheServersProcessorIsRefused) {
   ASSERT_TRUE(socket);
   Channel channel(std::move(*socket));
   const auto soon = [] { return Deadline::after(milliseconds(1000)); };
-  ASSERT_TRUE(channel.send(Hello{.protocol = kProtocol, .version = "0", .hostname = "test", .token = ""}, soon()));
+  ASSERT_TRUE(channel.send(Hello{.protocol = kProtocol, .version = "0", .hostname = "test"}, soon()));
   ASSERT_TRUE(channel.expect<Hello>(milliseconds(20000)));
   TestSpec probes = spec(TestKind::kLatency);
   probes.verb = RdmaVerb::kRead;

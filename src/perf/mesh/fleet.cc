@@ -10,6 +10,8 @@
 
 #include <poll.h>
 
+#include "perf/client_talk.h"
+
 namespace railbed::perf::mesh {
 namespace {
 
@@ -50,24 +52,16 @@ void Fleet::lose(uint32_t host, const Error& error) {
 
 Result<void> Fleet::greet(uint32_t host) {
   const HostAddress& address = addresses_[host];
-  const auto answer = options_.limits.answer;
   Socket socket = TRY(Socket::connect(address.control, address.port, options_.limits.after(options_.limits.connect)));
   Channel& channel = hosts_[host].channel.emplace(std::move(socket), options_.stop, clock_);
   TRY(channel.socket().set_keepalive());
   TRY(channel.socket().set_no_delay());
-  TRY(channel.send(
-      Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = "mesh", .token = options_.token},
-      options_.limits.after(answer)));
-  const Hello hello = TRY(channel.expect<Hello>(answer));
-  if (hello.protocol != kProtocol)
-    return fail(Code::kUnsupported, "the endpoint (railbed {}) speaks protocol {}, this railbed {}", hello.version,
-                hello.protocol, kProtocol);
-  return {};
+  return greet_server(channel, {.hostname = "mesh", .token = options_.token, .peer = "endpoint"}, options_.limits);
 }
 
 Result<void> Fleet::enlist(uint32_t host, Channel& channel) {
   const auto answer = options_.limits.answer;
-  Enlist enlist{.transport = options_.transport, .rails = {}};
+  Enlist enlist{.mesh = mesh_, .transport = options_.transport, .rails = {}};
   for (const auto& rail : addresses_[host].rails)
     if (rail) enlist.rails.push_back(*rail);
   TRY(channel.send(enlist, options_.limits.after(answer)));
@@ -84,6 +78,7 @@ Result<void> Fleet::enlist(uint32_t host, Channel& channel) {
 }
 
 Result<void> Fleet::gather() {
+  mesh_ = TRY(random_one<MeshId>());
   return gather([this](uint32_t host, Channel& channel) { return enlist(host, channel); });
 }
 

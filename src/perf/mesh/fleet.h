@@ -86,6 +86,7 @@ class Fleet {
   FleetOptions options_;
   Clock& clock_;
   std::vector<Host> hosts_;
+  MeshId mesh_;
   int64_t number_ = 0;
   Clock::Time woke_others_;
 };

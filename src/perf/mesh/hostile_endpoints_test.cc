@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "perf/mesh/test_endpoints.h"
+#include "perf/test_greeting.h"
 #include "perf/test_resting_clock.h"
 
 namespace railbed::perf::mesh {
@@ -32,9 +33,10 @@ class PlayedEndpoint {
     auto socket = listener_.accept(Deadline::after(milliseconds(60000)));
     ASSERT_TRUE(socket) << socket.error().to_string();
     Channel channel(std::move(*socket));
-    ASSERT_TRUE(channel.expect<Hello>(milliseconds(20000)));
+    const auto hello = channel.receive(milliseconds(20000));
+    ASSERT_TRUE(hello);
     if (place == Place::kHello) return deed(channel, {});
-    ASSERT_TRUE(channel.send(Hello{.protocol = kProtocol, .version = "0", .hostname = "bad"}, soon()));
+    ASSERT_TRUE(greet_as_server(channel, kToken, &*hello));
     ASSERT_TRUE(channel.expect<Enlist>(milliseconds(20000)));
     if (place == Place::kEnlist) return deed(channel, {});
     ASSERT_TRUE(channel.send(Enlisted{{RailFound{.rail = 0}}}, soon()));
@@ -64,6 +66,13 @@ PlayedEndpoint::Deed write_raw(std::string bytes) {
   };
 }
 PlayedEndpoint::Deed say(const Message& message) {
+  return [message](Channel& channel, const Step&) {
+    (void)channel.send(message, soon());
+    wait_for_end(channel);
+  };
+}
+// As from a host in the middle, which does not know the key.
+PlayedEndpoint::Deed say_without_mac(const Message& message) {
   return write_raw(frame(encode(message)));
 }
 PlayedEndpoint::Deed live_for_ever(Clock& clock) {
@@ -116,6 +125,13 @@ std::vector<Misdeed> cases(Clock& clock) {
       {"refuses", Place::kEnlist, say(refusal), "the peer says: \\x1b[2Jon fire"},
       {"another protocol", Place::kHello, say(Hello{.protocol = 77, .version = "9", .hostname = "x"}),
        fmt::format("the endpoint (railbed 9) speaks protocol 77, this railbed {}", kProtocol)},
+      {"no token", Place::kHello, say(Hello{.protocol = kProtocol, .version = "0", .hostname = "x"}),
+       "the endpoint has no token and cannot prove that it is the right one"},
+      {"another token", Place::kHello,
+       say(Hello{.protocol = kProtocol, .version = "0", .hostname = "x", .nonce = Nonce{}, .proof = Mac{}}),
+       "the endpoint does not have this token: its proof is wrong"},
+      {"no MAC", Place::kStep, say_without_mac(StepDone{.number = 1, .pairs = {}}),
+       "message 2 of this connection has a wrong MAC"},
       {"other rails", Place::kEnlist, say(Enlisted{{RailFound{.rail = 1}}}),
        "it does not answer the rails that it was asked for"},
       {"another step", Place::kStep, answer([](StepDone& done) { done.number = 7; }), "it answers step 7 in step 1"},
@@ -171,7 +187,7 @@ class BadCoordinator : public testing::Test {
   // One that has enlisted rail 0 over TCP.
   Channel enlisted() {
     Channel channel = greeted();
-    EXPECT_TRUE(channel.send(Enlist{.transport = Transport::kTcp, .rails = {own()}}, soon()));
+    EXPECT_TRUE(channel.send(Enlist{.mesh = {}, .transport = Transport::kTcp, .rails = {own()}}, soon()));
     auto answer = channel.receive(milliseconds(20000));
     while (answer && std::holds_alternative<Wait>(*answer)) answer = channel.receive(milliseconds(20000));
     EXPECT_TRUE(answer && std::holds_alternative<Enlisted>(*answer));
@@ -181,8 +197,7 @@ class BadCoordinator : public testing::Test {
     auto socket = Socket::connect("127.0.0.1", endpoints_.port(0), soon());
     EXPECT_TRUE(socket) << socket.error().to_string();
     Channel channel(std::move(*socket));
-    EXPECT_TRUE(channel.send(Hello{.protocol = kProtocol, .version = "0", .hostname = "bad", .token = kToken}, soon()));
-    EXPECT_TRUE(channel.expect<Hello>(milliseconds(20000)));
+    greet_as_client(channel, kToken);
     return channel;
   }
   static OwnRail own() { return {.rail = 0, .address = *IpAddress::parse("127.0.0.1"), .device = ""}; }
@@ -219,7 +234,7 @@ TEST_F(BadCoordinator, IsAnsweredOnlyWhatItMayAsk) {
   Channel stranger = greeted();
   OwnRail foreign = own();
   foreign.address = *IpAddress::parse("192.0.2.1");
-  EXPECT_TRUE(stranger.send(Enlist{.transport = Transport::kTcp, .rails = {foreign}}, soon()));
+  EXPECT_TRUE(stranger.send(Enlist{.mesh = {}, .transport = Transport::kTcp, .rails = {foreign}}, soon()));
   const auto found = stranger.expect<Enlisted>(milliseconds(20000));
   ASSERT_TRUE(found) << found.error().to_string();
   EXPECT_EQ(found->rails[0].problem, "192.0.2.1 is not an address of this network namespace");

@@ -96,6 +96,10 @@ RailFound MeshEndpoint::look_at(const OwnRail& own) const {
 
 Result<void> MeshEndpoint::run() {
   for (const OwnRail& own : enlist_.rails) found_.push_back(look_at(own));
+  std::vector<IpAddress> usable;
+  for (size_t i = 0; i < found_.size(); ++i)
+    if (found_[i].problem.empty()) usable.push_back(enlist_.rails[i].address);
+  const Membership::Entry entry = options_.membership->enter(enlist_.mesh, std::move(usable));
   TRY(channel_.send(Enlisted{found_}, options_.limits.after(options_.limits.answer)));
   for (;;) {
     auto message = channel_.receive(options_.limits.idle, kLongestPause);
@@ -132,6 +136,7 @@ PairFigures MeshEndpoint::measure_pair(const TestSpec& spec, const PairTask& tas
   options.place = {.device = found_[own].device, .gid_rule = options_.gid_rule};
   options.limits = options_.limits;
   options.token = options_.token;
+  options.mesh = enlist_.mesh;
   options.stop = std::move(stop);
   TestSpec wanted = spec;
   wanted.remote_device = task.device;

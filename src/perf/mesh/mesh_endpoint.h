@@ -3,9 +3,9 @@
 //
 // Why: in a mesh every server is a client, too, and all rails of a machine measure at once. What it is asked makes a
 // machine send traffic, so it is served only to who has the token, from rails that were checked, to one address for
-// each rail. When the coordinator goes, measurements end within a quarter of a second. Threading: one thread per
-// instance, which starts a thread for each rail and joins them. Failure: as the channel; that a rail cannot be measured
-// is an answer and no failure.
+// each rail, which has to have enlisted in the same mesh (membership.h). When the coordinator goes, measurements end
+// within a quarter of a second. Threading: one thread per instance, which starts a thread for each rail and joins them.
+// Failure: as the channel; that a rail cannot be measured is an answer and no failure.
 #pragma once
 
 #include <stop_token>
@@ -13,6 +13,7 @@
 
 #include "os/ports/kernel.h"
 #include "perf/control.h"
+#include "perf/mesh/membership.h"
 #include "perf/mesh/mesh_message.h"
 #include "perf/rdma_place.h"
 #include "perf/watch.h"
@@ -29,7 +30,8 @@ inline constexpr std::chrono::milliseconds kEnlistPatience{10'000};
 struct EndpointOptions {
   GidRule gid_rule;
   perf::Limits limits;
-  std::string token;  // of this server and of all others
+  std::string token;                 // of this server and of all others
+  Membership* membership = nullptr;  // of the server; outlives the endpoint
 };
 
 class MeshEndpoint {

@@ -97,7 +97,7 @@ void read_found(Fields& fields, RailFound& found) {
 }
 
 void write(JsonWriter& writer, const Enlist& message) {
-  writer.text("transport", name_of(message.transport));
+  writer.text("mesh", message.mesh.to_string()).text("transport", name_of(message.transport));
   write_own_rails(writer, message.rails);
 }
 
@@ -140,8 +140,17 @@ void write(JsonWriter& writer, const StepDone& message) {
   writer.end_array();
 }
 
+void write(JsonWriter& writer, const AskMesh& message) {
+  writer.text("address", message.address.to_string());
+}
+
+void write(JsonWriter& writer, const InMesh& message) {
+  writer.text("mesh", message.mesh.to_string());
+}
+
 Enlist read_enlist(Fields& fields) {
   Enlist m;
+  fields.need("mesh", m.mesh, {.bytes = 64});
   fields.require("transport");
   fields.choose("transport", kTransports, m.transport);
   m.rails = read_own_rails(fields);
@@ -192,6 +201,18 @@ StepDone read_step_done(Fields& fields) {
     from.need("samples", pair.samples, {.min = 0, .max = kMaxSamples});
     from.need("outages", pair.outages, {.min = 0, .max = 1'000'000});
   });
+  return m;
+}
+
+AskMesh read_ask_mesh(Fields& fields) {
+  AskMesh m;
+  fields.need("address", m.address, {.bytes = 64});
+  return m;
+}
+
+InMesh read_in_mesh(Fields& fields) {
+  InMesh m;
+  fields.need("mesh", m.mesh, {.bytes = 64});
   return m;
 }
 

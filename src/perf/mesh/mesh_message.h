@@ -7,6 +7,7 @@
 // serves it only where it has a token:
 //   C Enlist → E Wait each second while another mesh uses this endpoint → E Enlisted
 //   for each step: C Step → E Heartbeat each second → E StepDone
+//   where E asks each target for its mesh before it sends (membership.h), on a connection of its own: AskMesh → InMesh
 //   C Heartbeat while others are at work; C closes the connection
 // A Refusal may come from the endpoint instead of any message. Threading: plain values. Failure: as message.h, whose
 // variant has these, too.
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "base/ip.h"
+#include "perf/hmac.h"
 #include "perf/measurement.h"
 #include "perf/mesh/fabric.h"
 
@@ -34,6 +36,7 @@ struct OwnRail {
   friend bool operator==(const OwnRail&, const OwnRail&) = default;
 };
 struct Enlist {
+  MeshId mesh;
   Transport transport = Transport::kRdma;
   std::vector<OwnRail> rails;
 };
@@ -82,14 +85,26 @@ struct StepDone {
   std::vector<PairFigures> pairs;
 };
 
+// From one endpoint to another one, before it measures to it: the mesh in which an address takes part.
+struct AskMesh {
+  IpAddress address;  // as the coordinator says it
+};
+struct InMesh {
+  MeshId mesh;
+};
+
 void write(JsonWriter& writer, const Enlist& message);
 void write(JsonWriter& writer, const Enlisted& message);
 void write(JsonWriter& writer, const Step& message);
 void write(JsonWriter& writer, const StepDone& message);
+void write(JsonWriter& writer, const AskMesh& message);
+void write(JsonWriter& writer, const InMesh& message);
 Enlist read_enlist(doc::Fields& fields);
 Enlisted read_enlisted(doc::Fields& fields);
 Step read_step(doc::Fields& fields);
 StepDone read_step_done(doc::Fields& fields);
+AskMesh read_ask_mesh(doc::Fields& fields);
+InMesh read_in_mesh(doc::Fields& fields);
 
 // For messages of others that speak of rails, too.
 void write_own_rails(JsonWriter& writer, const std::vector<OwnRail>& rails);  // as the member "rails"

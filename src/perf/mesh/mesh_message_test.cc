@@ -61,11 +61,13 @@ TEST(MeshMessage, NoFigureIsBeyondWhatCanBe) {
 }
 
 TEST(MeshMessage, ComesBackAsItWas) {
-  const Enlist enlist{.transport = Transport::kTcp,
+  const Enlist enlist{.mesh = {.bytes = {1, 2, 3}},
+                      .transport = Transport::kTcp,
                       .rails = {{.rail = 0, .address = *IpAddress::parse("fd00::1"), .device = ""},
                                 {.rail = 5, .address = *IpAddress::parse("10.0.0.1"), .device = "mlx5_0"}}};
   const auto enlist_back = decode(encode(enlist));
   ASSERT_TRUE(enlist_back) << enlist_back.error().to_string();
+  EXPECT_EQ(std::get<Enlist>(*enlist_back).mesh, enlist.mesh);
   EXPECT_EQ(std::get<Enlist>(*enlist_back).transport, Transport::kTcp);
   EXPECT_EQ(std::get<Enlist>(*enlist_back).rails, enlist.rails);
   const Enlisted enlisted{.rails = {{.rail = 0, .problem = "no cable", .device = "a:1", .soft = true},
@@ -106,7 +108,9 @@ TEST(MeshMessage, EveryFieldHasItsLimits) {
                .port = 18600,
                .rail_count = 2,
                .rails = {{.rail = 1, .address = *IpAddress::parse("10.1.0.5"), .device = "mlx5_0"}}},
-      Registered{.registered = 3, .wanted = 16}};
+      Registered{.registered = 3, .wanted = 16},
+      AskMesh{*IpAddress::parse("10.1.0.5")},
+      InMesh{}};
   std::string limits;
   for (const Message& message : messages)
     limits +=

@@ -11,6 +11,7 @@
 #include "perf/mesh/mesh_file.h"
 #include "perf/mesh/mesh_report.h"
 #include "perf/mesh/test_endpoints.h"
+#include "perf/test_greeting.h"
 
 namespace railbed::perf::mesh {
 namespace {
@@ -291,10 +292,23 @@ TEST(MeshRun, SaysWhyNothingCanBeMeasured) {
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().story(),
             fmt::format("a mesh needs two endpoints, 0 of 3 can be used; host0: connecting to 127.0.0.1 port {}: "
-                        "connect: ECONNREFUSED (Connection refused); host1: the peer says: this server has no token, "
-                        "and takes part in no mesh: whoever reaches it could make this machine send traffic; host2: "
-                        "the peer says: the token is not this server's",
+                        "connect: ECONNREFUSED (Connection refused); host1: the endpoint has no token and cannot "
+                        "prove that it is the right one; host2: the endpoint does not have this token: its proof is "
+                        "wrong",
                         nobody));
+}
+
+// Also where the coordinator asks for no proof.
+TEST(MeshRun, AServerWithoutATokenTakesPartInNone) {
+  const Endpoints without_token(1, patient(), "");
+  auto socket = Socket::connect("127.0.0.1", without_token.port(0), soon());
+  ASSERT_TRUE(socket);
+  Channel channel(std::move(*socket));
+  greet_as_client(channel, "");
+  ASSERT_TRUE(channel.send(Enlist{.mesh = {}, .transport = Transport::kTcp, .rails = {}}, soon()));
+  EXPECT_EQ(channel.expect<Enlisted>(milliseconds(20000)).error().to_string(),
+            "the peer says: this server has no token, and takes part in no mesh: whoever reaches it could make this "
+            "machine send traffic\n  start it with --token-file, and give `railbed perf mesh` the same file");
 }
 
 // Two meshes of one endpoint would measure each other: the second one waits.
@@ -320,9 +334,8 @@ TEST(MeshRun, TwoThatWaitForEachOtherAreToldInTime) {
   ASSERT_TRUE(socket);
   Channel other(std::move(*socket));
   const Deadline deadline = Deadline::after(milliseconds(10000));
-  ASSERT_TRUE(other.send(Hello{.protocol = kProtocol, .version = "0", .hostname = "x", .token = kToken}, deadline));
-  ASSERT_TRUE(other.expect<Hello>(milliseconds(10000)));
-  ASSERT_TRUE(other.send(Enlist{.transport = Transport::kTcp, .rails = {}}, deadline));
+  greet_as_client(other, kToken);
+  ASSERT_TRUE(other.send(Enlist{.mesh = {}, .transport = Transport::kTcp, .rails = {}}, deadline));
   ASSERT_TRUE(other.expect<Enlisted>(milliseconds(10000)));
   const auto run = run_mesh(of(endpoints, 2), brief(Transport::kTcp));
   ASSERT_FALSE(run);

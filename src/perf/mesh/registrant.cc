@@ -6,6 +6,7 @@
 #include <random>
 
 #include "doc/text.h"
+#include "perf/client_talk.h"
 #include "perf/control.h"
 #include "perf/local_network.h"
 #include "perf/mesh/registry.h"
@@ -44,15 +45,8 @@ class Registrant {
     Channel channel(std::move(socket), stop_, *options_.limits.clock);
     TRY(channel.socket().set_keepalive());
     TRY(channel.socket().set_no_delay());
-    TRY(channel.send(Hello{.protocol = kProtocol,
-                           .version = RAILBED_VERSION,
-                           .hostname = options_.message.name,
-                           .token = options_.token},
-                     options_.limits.after(answer)));
-    const Hello hello = TRY(channel.expect<Hello>(answer));
-    if (hello.protocol != kProtocol)
-      return fail(Code::kUnsupported, "the coordinator (railbed {}) speaks protocol {}, this railbed {}", hello.version,
-                  hello.protocol, kProtocol);
+    TRY(greet_server(channel, {.hostname = options_.message.name, .token = options_.token, .peer = "coordinator"},
+                     options_.limits));
     TRY(channel.send(options_.message, options_.limits.after(answer)));
     const Registered done = TRY(channel.expect<Registered>(answer));
     tell(fmt::format("{}: registered as {}, {}{} endpoint(s)", coordinator(), doc::printable(options_.message.name),

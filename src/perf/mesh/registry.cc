@@ -8,7 +8,6 @@
 #include <poll.h>
 
 #include "doc/text.h"
-#include "perf/greeting.h"
 
 namespace railbed::perf::mesh {
 namespace {
@@ -30,6 +29,7 @@ Registry::Registry(RegistryOptions options, Listener listener)
       roster_(options_.wanted > 0 ? options_.wanted : kMaxHosts) {}
 
 Result<std::unique_ptr<Registry>> Registry::open(RegistryOptions options) {
+  if (!options.token.empty()) TRY(load_hmac());
   Listener listener = TRY(Listener::open(options.bind, options.port));
   return std::unique_ptr<Registry>(new Registry(std::move(options), std::move(listener)));
 }
@@ -78,7 +78,7 @@ void Registry::admit(Socket socket) {
   }();
   if (!from || !prepared) return;  // it has gone again
   make_room_for_strangers();
-  guests_.emplace_back(next_id_++, from->to_string(), std::move(socket), *options_.limits.clock);
+  guests_.emplace_back(next_id_++, from->to_string(), std::move(socket), options_);
 }
 
 // Of those who have not said who they are the oldest goes.
@@ -124,11 +124,11 @@ Result<void> Registry::take(Guest& guest) {
       TRY(enroll(guest, said));
       continue;
     }
-    const Hello hello = TRY(Channel::as<Hello>(std::move(*message)));
-    TRY(check_hello(hello, options_.token));
+    const Message answer = TRY(guest.greeting.answer(std::move(*message)));
+    TRY(guest.channel.send(answer, options_.limits.after(kAnswer)));
+    if (!guest.greeting.done()) continue;
+    TRY(guest.greeting.seal(guest.channel));
     guest.greeted = true;
-    TRY(guest.channel.send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = "mesh"},
-                           options_.limits.after(kAnswer)));
   }
   if (!guest.registered && options_.limits.clock->now() - guest.came > options_.limits.greet)
     return fail(Code::kTimeout, "no word from the peer for {} ms", options_.limits.greet.count());

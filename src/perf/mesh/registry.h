@@ -16,6 +16,7 @@
 #include <string>
 
 #include "perf/control.h"
+#include "perf/greeting.h"
 #include "perf/mesh/roster.h"
 #include "perf/watch.h"
 
@@ -52,11 +53,16 @@ class Registry {
 
  private:
   struct Guest {
-    Guest(Roster::Id number, std::string whence, Socket socket, Clock& clock)
-        : id(number), name(std::move(whence)), channel(std::move(socket), {}, clock), came(clock.now()) {}
+    Guest(Roster::Id number, std::string whence, Socket socket, const RegistryOptions& options)
+        : id(number),
+          name(std::move(whence)),
+          channel(std::move(socket), {}, *options.limits.clock),
+          greeting(options.token, "mesh"),
+          came(options.limits.clock->now()) {}
     Roster::Id id;
     std::string name;  // for events: its address, then its name
     Channel channel;
+    ServerGreeting greeting;
     Clock::Time came;
     bool greeted = false;
     bool registered = false;

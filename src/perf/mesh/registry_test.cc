@@ -12,6 +12,7 @@
 
 #include "perf/mesh/registrant.h"
 #include "perf/mesh/test_endpoints.h"
+#include "perf/test_greeting.h"
 #include "perf/test_resting_clock.h"
 
 namespace railbed::perf::mesh {
@@ -102,15 +103,22 @@ class RegistryTest : public testing::Test {
     EXPECT_TRUE(socket) << socket.error().to_string();
     return Channel(std::move(*socket));
   }
-  Channel greeted(const std::string& token = kToken) {
+  Channel greeted() {
     Channel channel = connect();
-    EXPECT_TRUE(channel.send(Hello{.protocol = kProtocol, .version = "0", .hostname = "x", .token = token}, soon()));
+    greet_as_client(channel, kToken);
+    return channel;
+  }
+  // One that answers the coordinator's proof without the token.
+  Channel intruder() {
+    Channel channel = connect();
+    const Hello hello{.protocol = kProtocol, .version = "0", .hostname = "x", .nonce = Nonce{}, .proof = {}};
+    EXPECT_TRUE(channel.send(hello, soon()));
+    const auto answer = channel.expect<Hello>(milliseconds(20000));
+    EXPECT_TRUE(channel.send(Proof{answer.value().proof.value()}, soon()));
     return channel;
   }
   // What the coordinator answers to one that asks by hand.
   std::string answer(Channel& channel, const Message& message) {
-    const auto hello = channel.expect<Hello>(milliseconds(20000));
-    if (!hello) return hello.error().to_string();
     EXPECT_TRUE(channel.send(message, soon()));
     const auto done = channel.expect<Registered>(milliseconds(20000));
     return done ? fmt::format("{} of {}", done->registered, done->wanted) : done.error().to_string();
@@ -134,7 +142,7 @@ TEST_F(RegistryTest, FiftyAtOnceAmongStrangers) {
   Channel nonsense = connect();
   const std::string http = "GET / HTTP/1.0\r\n\r\n";
   EXPECT_TRUE(const_cast<Socket&>(nonsense.socket()).write_all(std::as_bytes(std::span(http)), soon()));
-  Channel stranger = greeted("open");
+  Channel stranger = intruder();
   Channel half = greeted();
   for (int i = 0; i < 50; ++i) start_registrant(fmt::format("host{:02}", i), static_cast<uint16_t>(20000 + i));
   const std::string names = gathered();
@@ -144,7 +152,7 @@ TEST_F(RegistryTest, FiftyAtOnceAmongStrangers) {
   EXPECT_EQ((*gathered_)->setup.hosts[49], on_loopback(20049));
   EXPECT_THAT(events_.lines(), Contains("127.0.0.1: the token is not this server's"));
   EXPECT_THAT(events_.lines(), Contains(HasSubstr("does not speak railbed's control protocol")));
-  EXPECT_EQ(stranger.expect<Hello>(milliseconds(20000)).error().to_string(),
+  EXPECT_EQ(stranger.expect<Welcome>(milliseconds(20000)).error().to_string(),
             "the peer says: the token is not this server's\n  give the client the server's token with --token-file");
   EXPECT_THAT(progress_.lines(), Contains("50 of 50 endpoints registered"));
 }
@@ -155,7 +163,6 @@ TEST_F(RegistryTest, WhoHangsIsSentAway) {
   listen(2);
   Channel silent = connect();
   Channel half = greeted();
-  EXPECT_TRUE(half.expect<Hello>(milliseconds(20000)));
   clock_.advance(milliseconds(51));
   EXPECT_EQ(half.expect<Registered>(milliseconds(20000)).error().to_string(),
             "the peer says: no word from the peer for 50 ms");
@@ -166,7 +173,6 @@ TEST_F(RegistryTest, WhoHangsIsSentAway) {
   EXPECT_EQ(answer(first, host("a", 1)), "1 of 2");
   Channel again = connect();
   Channel looker = greeted();  // who is answered after `again` was let in
-  EXPECT_TRUE(looker.expect<Hello>(milliseconds(20000)));
   clock_.advance(milliseconds(51));
   EXPECT_FALSE(again.expect<Hello>(milliseconds(20000)));
   Channel second = greeted();
@@ -225,7 +231,6 @@ TEST_F(RegistryTest, WhoLiesIsToldAndRefused) {
   EXPECT_EQ(said(host("", 3)), "the peer says: message mesh-register: name: a host of a mesh has a name");
   // One that goes on talking when it has registered.
   Channel talks = greeted();
-  EXPECT_TRUE(talks.expect<Hello>(milliseconds(20000)));
   Register control = host("\x1b[2J", 4);
   EXPECT_TRUE(talks.send(control, soon()));
   EXPECT_EQ(gathered(), "\x1b[2J a ");
@@ -314,23 +319,33 @@ TEST(Registrant, OutlivesBadCoordinators) {
                                   .longest_pause = milliseconds(2),
                                   .on_event = said.ear()};
   const std::jthread registrant([&](const std::stop_token& stop) { keep_registered(options, stop); });
-  const auto meet = [&](const std::function<void(Channel&)>& play, const std::string& reason) {
+  const auto meet = [&](const std::function<void(Channel&, const Message&)>& play, const std::string& reason) {
     auto socket = listener->accept(soon());
     ASSERT_TRUE(socket);
     Channel channel(std::move(*socket));
-    EXPECT_TRUE(channel.expect<Hello>(milliseconds(20000)));
-    play(channel);
+    const auto hello = channel.receive(milliseconds(20000));
+    ASSERT_TRUE(hello);
+    play(channel, *hello);
     EXPECT_TRUE(said.wait_for(reason)) << reason;
   };
-  meet([](Channel&) {}, "no word from the peer for 50 ms");
-  meet([](Channel& channel) { EXPECT_TRUE(channel.send(Ready{}, soon())); }, R"(the peer sent "ready" where "hello")");
-  meet([](Channel& channel) { EXPECT_TRUE(channel.send(Hello{.protocol = 77, .version = "9"}, soon())); },
+  meet([](Channel&, const Message&) {}, "no word from the peer for 50 ms");
+  meet([](Channel& channel, const Message&) { EXPECT_TRUE(channel.send(Ready{}, soon())); },
+       R"(the peer sent "ready" where "hello")");
+  meet([](Channel& channel,
+          const Message&) { EXPECT_TRUE(channel.send(Hello{.protocol = 77, .version = "9"}, soon())); },
        "the coordinator (railbed 9) speaks protocol 77");
-  meet([](Channel& channel) { EXPECT_TRUE(channel.send(Refusal{.message = "\x1b[2Jno", .hint = ""}, soon())); },
+  meet([](Channel& channel, const Message&) { EXPECT_TRUE(channel.send(Hello{.version = "0"}, soon())); },
+       "the coordinator has no token and cannot prove that it is the right one\n  start it with --token-file, or leave "
+       "out --token-file here");
+  meet([](Channel& channel, const Message& hello) { EXPECT_FALSE(greet_as_server(channel, "another", &hello)); },
+       "the coordinator does not have this token: its proof is wrong\n  check the address, and that both sides have "
+       "the same --token-file; nothing that depends on the token was sent to the coordinator");
+  meet([](Channel& channel,
+          const Message&) { EXPECT_TRUE(channel.send(Refusal{.message = "\x1b[2Jno", .hint = ""}, soon())); },
        "the peer says: \\x1b[2Jno");
   meet(
-      [](Channel& channel) {
-        EXPECT_TRUE(channel.send(Hello{.protocol = kProtocol, .version = "0"}, soon()));
+      [](Channel& channel, const Message& hello) {
+        EXPECT_TRUE(greet_as_server(channel, kToken, &hello));
         EXPECT_TRUE(channel.expect<Register>(milliseconds(20000)));
         EXPECT_TRUE(channel.send(Registered{.registered = 1, .wanted = 0}, soon()));
         EXPECT_TRUE(channel.send(Ready{}, soon()));

@@ -63,7 +63,7 @@ class Pinging {
     channel_.emplace(std::move(socket), options_.stop, *options_.limits.clock);
     TRY(channel_->socket().set_keepalive());
     TRY(channel_->socket().set_no_delay());
-    TRY(greet_server(*channel_, kernel_.host_name(), options_.token, options_.limits));
+    TRY(greet_server(*channel_, {.hostname = kernel_.host_name(), .token = options_.token}, options_.limits));
     Message answer = TRY(take_turn(*channel_, OpenPing{options_.size_bytes}, options_.limits, options_.on_progress));
     const PingOffer offer = TRY(Channel::as<PingOffer>(std::move(answer)).context("at the server"));
     return Meeting{.peer = TRY(channel_->socket().peer_address()),
