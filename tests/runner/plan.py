@@ -154,6 +154,6 @@ PROGRAMS_OF = {"unit": "build dev", "asan": "build asan", "tsan": "build tsan", 
 
 
 def format_tasks():
-    """The rules over the tree, and the runner's own tests."""
-    for name, command in (("tidy", "tests/tidy"), ("runner", "tests/runner/selftest.py")):
-        yield Task(f"format {name}", "test", [command], limit_s=600, nice=5)
+    """The rules over the tree, and the own tests of the runner and of the check of programs' headers."""
+    for name, command in (("tidy", "tests/tidy"), ("runner", "tests/runner/selftest.py"), ("hardening", "tests/tools/hardening --self-test")):
+        yield Task(f"format {name}", "test", command.split(), limit_s=600, nice=5)
