@@ -10,13 +10,14 @@
 #   make build    the programs: build/railbed, railbedd, railbed-cluster, railbed-cni; needs no package of the tests
 #   make install  the program, its unit, manual pages and completions below PREFIX (/usr/local), or DESTDIR and PREFIX
 #   make package  a .deb, one with its symbols, and a tarball in build/packages/
-#   make image    build/railbed-image.tar, a container image of what is built, for deploy/
+#   make image    build/railbed-{node,control}-image.tar, container images of what is built, for deploy/
+#   make release  builds all of it twice, compares, and collects it with sums, digests, SBOM and provenance (KEY=file signs)
 #   make format   clang-format over everything
 #   make clean    removes build/; packages and the lab's cache stay
 
 PREFIX ?= /usr/local
 
-.PHONY: demo demo-cluster test test-all bench lab build install package image setup setup-test setup-lab setup-cluster format clean
+.PHONY: demo demo-cluster test test-all bench lab build install package image release setup setup-test setup-lab setup-cluster format clean
 .NOTPARALLEL:
 
 build: setup
@@ -31,6 +32,10 @@ package:
 
 image:
 	@tools/image
+
+release:
+	@tools/setup build package release
+	@tools/release $(if $(KEY),--key '$(KEY)')
 
 setup:
 	@tools/setup build

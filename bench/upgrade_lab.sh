@@ -22,16 +22,16 @@ fail() { echo "$*" >&2; kubectl get pods,events -A 2>&1 | tail -20 >&2; exit 1; 
 verdict() { if [ "$1" -le "$2" ]; then echo ok; else echo short; fi; }
 
 echo "load of the machine: $(cut -d ' ' -f 1-3 /proc/loadavg)"
-tools/image >"$LOGS/image" || fail "the image: $(tail -1 "$LOGS/image")"
+tools/image >"$LOGS/image" || fail "the images: $(tail -1 "$LOGS/image")"
 start_control_plane >"$LOGS/control-plane" 2>&1 || { echo "SKIP upgrade_lab: no control plane starts here"; exit 0; }
-make_programs >"$LOGS/programs" 2>&1 && cp build/railbed-image.tar "$WORK/programs/" || fail "programs of the nodes: $(tail -1 "$LOGS/programs")"
+make_programs >"$LOGS/programs" 2>&1 && cp build/railbed-{node,control}-image.tar "$WORK/programs/" || fail "programs of the nodes: $(tail -1 "$LOGS/programs")"
 start_nodes "${nodes[@]}" || fail "a node did not start: $(tail -n 3 "$LOGS"/start-*.log)"
 for node in "${nodes[@]}"; do
   until_true 300 is_ready "$node" || fail "$node is not ready"
-  on "$node" 'PATH=$PATH:/mnt/programs/bin ctr -n k8s.io images import /mnt/programs/railbed-image.tar' >"$LOGS/import-$node" &
+  on "$node" 'PATH=$PATH:/mnt/programs/bin; for kind in node control; do ctr -n k8s.io images import /mnt/programs/railbed-$kind-image.tar || exit; done' >"$LOGS/import-$node" &
   imports+=($!)
 done
-for import in "${imports[@]}"; do wait "$import" || fail "the image cannot be imported: $(tail -n 2 "$LOGS"/import-*)"; done
+for import in "${imports[@]}"; do wait "$import" || fail "the images cannot be imported: $(tail -n 2 "$LOGS"/import-*)"; done
 kubectl label node "${nodes[@]}" feature.node.kubernetes.io/network-sriov.capable=true >/dev/null
 kubectl create namespace llm >/dev/null
 until_true 180 kubectl -n llm get serviceaccount default || fail "no service account"

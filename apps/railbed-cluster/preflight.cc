@@ -68,8 +68,8 @@ Result<int> run_preflight(const PreflightOptions& options) {
   if (!options.host.empty()) {
     const std::string node = options.node.empty() ? kernel->host_name() : options.node;
     print("of the nodes, files of {}\n", doc::printable(node));
-    const preflight::NodeLook at = preflight::look_at_node(
-        files, {node, options.host == "/" ? "" : options.host, options.conf_dir, options.bin_dir});
+    const preflight::NodeLook at =
+        preflight::look_at_node(files, {node, options.host, options.conf_dir, options.bin_dir});
     std::ranges::move(preflight::node_findings(at), std::back_inserter(findings));
   }
   std::ranges::stable_sort(findings, {}, &preflight::Finding::weight);

@@ -29,10 +29,26 @@ bool is_below(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
-Folder folder_at(const os::FileTree& files, const std::string& path, const std::string& mounts) {
-  const Result<std::string> real = files.real_path(path);
+// The mounts in which the node's folders lie, as a text of the kernel, and what comes before the node's paths there.
+struct Mounts {
+  std::string info;
+  std::string root;
+};
+
+// A pod mounts the node's folders read-only, so its own mounts do not say what the node may write: those of process 1
+// do, where the pod has them.
+Mounts mounts_at(const os::FileTree& files, const std::string& root) {
+  if (!root.empty())
+    if (Result<std::string> theirs = files.read(root + "/proc/1/mountinfo")) return {std::move(*theirs), ""};
+  return {files.read("/proc/self/mountinfo").value_or(""), root};
+}
+
+Folder folder_at(const os::FileTree& files, const NodePlace& place, const std::string& path, const Mounts& mounts) {
+  const Result<std::string> real = files.real_path(place.root + path);
   if (!real || !files.list(*real)) return Folder::kMissing;
-  return is_read_only(mounts, *real) ? Folder::kReadOnly : Folder::kWritable;
+  std::string_view on_node = *real;
+  if (is_below(on_node, place.root)) on_node.remove_prefix(place.root.size());
+  return is_read_only(mounts.info, fmt::format("{}{}", mounts.root, on_node)) ? Folder::kReadOnly : Folder::kWritable;
 }
 
 std::vector<std::string> pfs_in(const os::FileTree& files) {
@@ -75,12 +91,13 @@ bool is_read_only(std::string_view mountinfo, std::string_view path) {
   return read_only;
 }
 
-NodeLook look_at_node(const os::FileTree& files, const NodePlace& place) {
+NodeLook look_at_node(const os::FileTree& files, NodePlace place) {
+  while (place.root.ends_with('/')) place.root.pop_back();
   NodeLook out{.name = place.name, .conf_dir = place.conf_dir, .bin_dir = place.bin_dir};
-  const std::string mounts = files.read("/proc/self/mountinfo").value_or("");
+  const Mounts mounts = mounts_at(files, place.root);
   const std::string conf = place.root + place.conf_dir;
-  out.conf = folder_at(files, conf, mounts);
-  out.bin = folder_at(files, place.root + place.bin_dir, mounts);
+  out.conf = folder_at(files, place, place.conf_dir, mounts);
+  out.bin = folder_at(files, place, place.bin_dir, mounts);
   for (const std::string& name : files.list(conf).value_or(std::vector<std::string>()))
     out.files.push_back({name, files.read(conf + "/" + name).value_or("")});
   out.pfs = pfs_in(files);

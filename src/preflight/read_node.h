@@ -2,7 +2,8 @@
 // Looks at the files of a node, and changes nothing.
 //
 // Why a FileTree: in a pod the node's files are below a folder, and in a test in memory. Whether a folder can be
-// written is told by the mount that it is in, since trying would leave a file behind. Threading: one thread.
+// written is read from the flags of its mount, since trying would leave a file behind: from ROOT/proc/1/mountinfo
+// where a pod has that, because its own mounts are read-only. Threading: one thread.
 // Failure: none; what cannot be read counts as missing.
 #pragma once
 
@@ -13,13 +14,13 @@ namespace railbed::preflight {
 
 struct NodePlace {
   std::string name;
-  std::string root;  // where the node's files are; empty: this is the node
+  std::string root;  // where the node's files are; empty or "/": this is the node
   std::string conf_dir = "/etc/cni/net.d";
   std::string bin_dir = "/opt/cni/bin";
 };
 
 // `files` are this machine's own, in which `root` is a folder.
-NodeLook look_at_node(const os::FileTree& files, const NodePlace& place);
+NodeLook look_at_node(const os::FileTree& files, NodePlace place);
 
 // Whether `path` lies in a mount that is read-only, by the text of /proc/self/mountinfo.
 bool is_read_only(std::string_view mountinfo, std::string_view path);

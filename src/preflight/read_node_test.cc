@@ -53,6 +53,20 @@ TEST(ReadNode, LooksBelowTheFolderWhereTheNodeIs) {
   EXPECT_EQ(look.topology_policy, "restricted");
 }
 
+// The Job's own mounts are all read-only.
+TEST(ReadNode, TakesTheNodesOwnMountsWhereAPodHasThem) {
+  os::MemoryFiles files;
+  files.put_file(
+      "/proc/self/mountinfo",
+      "1 0 8:1 / / ro - ext4 a rw\n2 1 8:1 / /host/etc/cni ro - ext4 a rw\n3 1 8:1 / /host/opt/cni ro - ext4 a rw\n");
+  files.put_file("/host/proc/1/mountinfo", "1 0 8:1 / / rw - ext4 a rw\n2 1 8:2 / /opt ro - ext4 b rw\n");
+  files.put_directory("/host/etc/cni/net.d");
+  files.put_directory("/host/opt/cni/bin");
+  const NodeLook look = look_at_node(files, {.name = "node1", .root = "/host/"});
+  EXPECT_EQ(look.conf, Folder::kWritable);
+  EXPECT_EQ(look.bin, Folder::kReadOnly);
+}
+
 TEST(ReadNode, TakesWhatIsNotThereForMissing) {
   os::MemoryFiles files;
   const NodeLook look = look_at_node(files, {.name = "node1"});

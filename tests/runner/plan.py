@@ -142,6 +142,7 @@ def scripts(suite, everything, attempts):
         yield script("second_clone", ["tests/tools/second_clone", *([] if everything else ["asan"])])
         if everything:
             yield script("planted", ["tests/tools/planted"], limit_s=7200)
+            yield script("release_twice", ["tests/tools/release_twice"], limit_s=7200)
 
 
 def built(suite, only, attempts):
@@ -154,6 +155,7 @@ PROGRAMS_OF = {"unit": "build dev", "asan": "build asan", "tsan": "build tsan", 
 
 
 def format_tasks():
-    """The rules over the tree, and the runner's own tests."""
-    for name, command in (("tidy", "tests/tidy"), ("runner", "tests/runner/selftest.py")):
-        yield Task(f"format {name}", "test", [command], limit_s=600, nice=5)
+    """The rules over the tree, and the own tests of the runner and of the check of programs' headers."""
+    for name, command in (("tidy", "tests/tidy"), ("runner", "tests/runner/selftest.py"), ("hardening", "tests/tools/hardening --self-test"),
+                          ("releases", "tests/tools/releases")):
+        yield Task(f"format {name}", "test", command.split(), limit_s=600, nice=5)
