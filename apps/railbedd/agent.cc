@@ -288,6 +288,8 @@ class Repeater {
       for (const std::string& path : parts_.in_use.take_odd())
         trouble(parts_, "odd", path,
                 "more addresses than are reserved per namespace; the rest can be assigned to other pods");
+      for (const auto& [owner, which] : parts_.dhcp.take_dropped())
+        trouble(parts_, "dhcp-routes", owner.pod + " " + owner.interface, which);
       settle_ended();
       if (parts_.store.take_written_again())
         trouble(parts_, "removed", "state",

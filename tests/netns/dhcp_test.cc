@@ -133,6 +133,13 @@ TEST_F(DhcpTest, LeasesAreTakenRenewedAndGivenBack) {
     asked.push(std::move(item));
   }
   ipam.set("request", std::move(asked));
+  doc::Value listed = doc::Value::array();
+  for (const char* prefix : {"10.88.0.0/13", "0.0.0.0/0"}) {
+    doc::Value item = doc::Value::object();
+    item.set("dst", prefix);
+    listed.push(std::move(item));
+  }
+  ipam.set("routes", std::move(listed));
   agent::Dhcp::Request request{.owner = {"default/a@c1", "net1"},
                                .container_id = "c1",
                                .network = "lan",

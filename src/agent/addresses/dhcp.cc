@@ -17,6 +17,8 @@ using os::Deadline;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+constexpr size_t kMostShown = 8;      // of an offer's routes
+constexpr size_t kMostDropped = 256;  // reports that wait
 constexpr seconds kDhcpTurnWait{30};
 constexpr milliseconds kFirstTry{1000};  // doubled each time
 constexpr seconds kLongestTry{16};
@@ -67,6 +69,17 @@ struct Dhcp::Impl {
   Impl(Engine& the_engine, os::PacketPort& the_packets) : engine(the_engine), packets(the_packets) {}
 
   os::Clock& clock() { return engine.kernel().clock(); }
+
+  void note_dropped(const ipam::Owner& owner, const ipam::DhcpLease& lease, const std::vector<Route>& routes) {
+    if (routes.empty()) return;
+    std::string text =
+        fmt::format("DHCP server {} offered routes that are not inside ipam.routes; dropped: ", lease.server);
+    for (size_t i = 0; i < std::min(routes.size(), kMostShown); ++i)
+      text += fmt::format("{}{}", i == 0 ? "" : ", ", routes[i].destination);
+    if (routes.size() > kMostShown) text += fmt::format(" and {} more", routes.size() - kMostShown);
+    const std::lock_guard lock(mutex);
+    if (dropped.size() < kMostDropped) dropped.emplace_back(owner, std::move(text));
+  }
 
   uint32_t exchange_number() {
     std::lock_guard lock(mutex);
@@ -304,6 +317,7 @@ struct Dhcp::Impl {
   Engine& engine;
   os::PacketPort& packets;
   std::mutex mutex;
+  std::vector<std::pair<ipam::Owner, std::string>> dropped;
   std::condition_variable woken;
   std::map<ipam::Owner, Entry> leases;
   std::mt19937 random{std::random_device{}()};
@@ -355,7 +369,7 @@ bool Dhcp::asleep() const {
 
 Result<cni::AddResult> Dhcp::acquire(const Request& request, Deadline deadline) {
   if (auto has = impl_->find(request.owner); has.has_value() && !has->over)
-    return result_of(has->lease.lease, request.ipam);
+    return result_of(has->lease.lease, request.ipam, request.owner.interface);
   KeptLease wanted{.owner = request.owner, .netns_path = request.netns_path};
   wanted.client =
       TRY(read_client(request.ipam, request.cni_args).context("network {}: ipam type dhcp", request.network));
@@ -372,9 +386,16 @@ Result<cni::AddResult> Dhcp::acquire(const Request& request, Deadline deadline) 
     [[maybe_unused]] auto sent = socket->send(to_server(given_back, mine, lease.lease.server), lease.server_mac);
     return fail(std::move(kept.error()));
   }
-  cni::AddResult result = result_of(lease.lease, request.ipam);
+  cni::AddResult result = result_of(lease.lease, request.ipam, request.owner.interface);
+  impl_->note_dropped(request.owner, lease.lease,
+                      routes_of(lease.lease, request.ipam, request.owner.interface).dropped);
   impl_->put(std::move(lease));
   return result;
+}
+
+std::vector<std::pair<ipam::Owner, std::string>> Dhcp::take_dropped() {
+  const std::lock_guard lock(impl_->mutex);
+  return std::exchange(impl_->dropped, {});
 }
 
 // The server first: a process killed in between repeats the whole DEL, and a second release is harmless.

@@ -53,6 +53,8 @@ class Dhcp {
   // Addresses, routes and DNS from the server. The interface must exist and be up. A second call for the same owner
   // answers from the lease that it has.
   Result<cni::AddResult> acquire(const Request& request, os::Deadline deadline);
+  // Routes that a server offered and that were not taken (dhcp_lease.h), each of them once: whose and which.
+  std::vector<std::pair<ipam::Owner, std::string>> take_dropped();
   // Whether the owner has a lease to release. May be called inside a Turn.
   bool has(const ipam::Owner& owner) const;
   // Releases the lease and informs the server if the namespace still exists. No lease is success.

@@ -128,11 +128,33 @@ Result<ipam::DhcpClient> read_client(const doc::Value& ipam, const std::map<std:
   return client;
 }
 
-cni::AddResult result_of(const ipam::DhcpLease& lease, const doc::Value& ipam) {
+DhcpRoutes routes_of(const ipam::DhcpLease& lease, const doc::Value& ipam, const std::string& interface) {
+  constexpr std::string_view kOfDefaultNetwork = "eth0";  // runtimes' CNI_IFNAME
+  if (interface == kOfDefaultNetwork) return {.taken = lease.routes, .dropped = {}};
+  std::vector<IpPrefix> listed;
+  if (const auto* routes = doc::list_in(ipam, "routes"))
+    for (const doc::Value& route : *routes)
+      if (auto prefix = IpPrefix::parse(doc::text_in(route, "dst"))) listed.push_back(*prefix);
+  constexpr int kWidest = 8;
+  const auto is_inside = [](const IpPrefix& route, const IpPrefix& of) {
+    if (route.network() == of.network() && route.length == of.length) return true;
+    return route.length >= kWidest && route.length >= of.length && of.contains(route.address);
+  };
+  DhcpRoutes all;
+  for (const Route& route : lease.routes) {
+    const bool taken =
+        std::ranges::any_of(listed, [&](const IpPrefix& of) { return is_inside(route.destination, of); });
+    (taken ? all.taken : all.dropped).push_back(route);
+  }
+  return all;
+}
+
+cni::AddResult result_of(const ipam::DhcpLease& lease, const doc::Value& ipam, const std::string& interface) {
   cni::AddResult result;
   result.addresses.push_back({.address = lease.address, .gateway = lease.gateway});
   int priority = ipam.is_object() ? doc::number_in(ipam, "priority") : 0;
-  for (Route route : lease.routes) {
+  DhcpRoutes routes = routes_of(lease, ipam, interface);
+  for (Route& route : routes.taken) {
     if (priority != 0) route.metric = priority;
     result.routes.push_back(std::move(route));
   }

@@ -41,7 +41,14 @@ Result<KeptLease> read_lease(const std::string& key, const std::string& note);
 
 // From "request" and "provide" of the ipam object; the caller sets the id.
 Result<ipam::DhcpClient> read_client(const doc::Value& ipam, const std::map<std::string, std::string>& cni_args);
-// `ipam` may set the routes' "priority".
-cni::AddResult result_of(const ipam::DhcpLease& lease, const doc::Value& ipam);
+// Who answers first on a rail chooses the routes of its pods. The interface of the pod's default network takes all of
+// them; any other one only those inside prefixes of the ipam object's "routes", and none wider than /8 unless it is
+// listed itself.
+struct DhcpRoutes {
+  std::vector<Route> taken, dropped;
+};
+DhcpRoutes routes_of(const ipam::DhcpLease& lease, const doc::Value& ipam, const std::string& interface);
+// With the routes that are taken. `ipam` may set their "priority".
+cni::AddResult result_of(const ipam::DhcpLease& lease, const doc::Value& ipam, const std::string& interface);
 
 }  // namespace railbed::agent

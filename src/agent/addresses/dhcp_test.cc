@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "agent/addresses/dhcp_lease.h"
@@ -132,8 +133,11 @@ TEST(Dhcp, TakesWhatTheServerGives) {
   ASSERT_EQ(result->addresses.size(), 1u);
   EXPECT_EQ(result->addresses[0].address.to_string(), "10.0.0.9/24");
   EXPECT_EQ(result->addresses[0].gateway->to_string(), "10.0.0.1");
-  ASSERT_EQ(result->routes.size(), 1u);
-  EXPECT_EQ(result->routes[0].destination.to_string(), "0.0.0.0/0");
+  EXPECT_TRUE(result->routes.empty()) << "the server's router is no default route of a further network";
+  EXPECT_EQ(
+      rig.dhcp->take_dropped(),
+      (std::vector<std::pair<ipam::Owner, std::string>>{
+          {rig.owner, "DHCP server 10.0.0.1 offered routes that are not inside ipam.routes; dropped: 0.0.0.0/0"}}));
   EXPECT_TRUE(rig.is_up());
   EXPECT_EQ(rig.server.heard, (Types{DhcpType::kDiscover, DhcpType::kRequest}));
   EXPECT_EQ(rig.server.last_packet.options.at(61), "\0c1/lan/net1"s);
@@ -144,6 +148,44 @@ TEST(Dhcp, TakesWhatTheServerGives) {
   // A second call answers without asking the server.
   EXPECT_EQ(*rig.acquire(), *result);
   EXPECT_EQ(rig.server.heard.size(), 2u);
+}
+
+// Who answers first on a rail must not get the pod's services, nor the halves of everything.
+TEST(Dhcp, TakesOnlyRoutesInsideThoseThatTheNetworkLists) {
+  const auto route = [](const char* destination) { return Route{.destination = *IpPrefix::parse(destination)}; };
+  ipam::DhcpLease lease;
+  for (const char* offered : {"10.96.0.0/12", "0.0.0.0/1", "128.0.0.0/1", "0.0.0.0/0", "172.16.5.0/24", "172.16.0.0/16",
+                              "172.0.0.0/8", "10.97.0.1/32"})
+    lease.routes.push_back(route(offered));
+  struct Case {
+    const char* interface;
+    std::vector<const char*> listed;
+    const char* taken;
+  };
+  const Case cases[] = {
+      {"net1", {}, ""},
+      {"net1", {"172.16.0.0/12"}, "172.16.5.0/24 172.16.0.0/16"},
+      {"net1", {"172.16.5.0/24"}, "172.16.5.0/24"},
+      {"net1", {"0.0.0.0/0"}, "10.96.0.0/12 0.0.0.0/0 172.16.5.0/24 172.16.0.0/16 172.0.0.0/8 10.97.0.1/32"},
+      {"net1", {"0.0.0.0/1"}, "10.96.0.0/12 0.0.0.0/1 10.97.0.1/32"},
+      {"net1", {"not a prefix", "fd00::/8"}, ""},
+      {"eth0", {}, "10.96.0.0/12 0.0.0.0/1 128.0.0.0/1 0.0.0.0/0 172.16.5.0/24 172.16.0.0/16 172.0.0.0/8 10.97.0.1/32"},
+  };
+  for (const Case& one : cases) {
+    doc::Value ipam = doc::Value::object();
+    doc::Value& routes = ipam.set("routes", doc::Value::array());
+    for (const char* listed : one.listed) {
+      doc::Value item = doc::Value::object();
+      item.set("dst", listed);
+      routes.push(std::move(item));
+    }
+    std::string taken;
+    const DhcpRoutes all = routes_of(lease, ipam, one.interface);
+    for (const Route& each : all.taken) taken += (taken.empty() ? "" : " ") + each.destination.to_string();
+    EXPECT_EQ(taken, one.taken) << one.interface;
+    EXPECT_EQ(all.taken.size() + all.dropped.size(), lease.routes.size());
+    EXPECT_EQ(result_of(lease, ipam, one.interface).routes.size(), all.taken.size());
+  }
 }
 
 TEST(Dhcp, SendsAndAsksWhatTheConfigurationSays) {
@@ -158,6 +200,7 @@ TEST(Dhcp, SendsAndAsksWhatTheConfigurationSays) {
                                         item({{"option", "60"}, {"value", "railbed"}})});
   ipam.set("request", doc::Value::Array{item({{"skipDefault", true}}), item({{"option", "121"}})});
   ipam.set("priority", 50);
+  ipam.set("routes", doc::Value::Array{item({{"dst", "0.0.0.0/0"}})});
   auto result = rig.acquire(ipam);
   ASSERT_TRUE(result.has_value());
   EXPECT_EQ(rig.server.last_packet.options.at(12), "a");

@@ -150,7 +150,8 @@ class Addresses:
         return ipam
 
     def dhcp(self, caps, args, pods):
-        ipam = {"type": "dhcp"}
+        # The reference takes every route of the server, railbed those that are listed.
+        ipam = {"type": "dhcp", "routes": [{"dst": "0.0.0.0/0"}, {"dst": "172.29.0.0/16"}]}
         if self.chance(0.3):
             ipam["request"] = self.rng.choice(([{"option": "6"}, {"option": "15"}], [{"option": "121"}], [{"option": "routers", "skipDefault": True}]))
         if self.chance(0.3):
