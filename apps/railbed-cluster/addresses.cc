@@ -2,6 +2,7 @@
 // railbed addresses: which node has leased which addresses, and an administrator's word that frees them.
 #include "addresses.h"
 
+#include "base/command.h"
 #include "command/addresses_options.h"
 #include "command/exit_status.h"
 #include "command/output.h"
@@ -102,15 +103,17 @@ Result<int> release(kube::Client& client, const AddressesOptions& options) {
   if (overlaps_only)
     print(
         "\nThe machine runs, so it keeps what it has leased. It also claims these addresses, which other nodes have leased.\n");
+  Command confirmed = {"railbed", "addresses", "release", "--yes"};
+  confirmed.operand(options.who);
   if (!options.yes && overlaps_only) {
-    print("railbed addresses release {} --yes removes its claims\n", options.who);
+    print("To remove its claims: {}\n", confirmed);
     return kExitOk;
   }
   if (!options.yes) {
     print(
         "\nThe machine must be off: pods that still run on it go on using these addresses, and others get them, too.\n"
-        "railbed addresses release {} --yes frees them\n",
-        options.who);
+        "To release them: {}\n",
+        confirmed);
     return kExitOk;
   }
   const size_t released = TRY(controller::release(client, plan, {}));

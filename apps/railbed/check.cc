@@ -34,6 +34,7 @@ struct CheckOptions {
   bool together = false;
   bool render = false;
   int render_timeout_s = 60;
+  bool render_remote = false;
   std::vector<std::string> excluded;
   check::Settings settings;
 };
@@ -97,7 +98,9 @@ Result<int> run_check(CheckOptions& options) {
 
   std::vector<Error> not_rendered;
   if (options.render) {
-    RenderedSources all = render(sources, std::chrono::seconds(options.render_timeout_s));
+    RenderedSources all = render(sources, {.given = options.files,
+                                           .limit = std::chrono::seconds(options.render_timeout_s),
+                                           .remote = options.render_remote});
     sources = std::move(all.sources);
     not_rendered = std::move(all.failures);
   }
@@ -157,6 +160,8 @@ int check_verb(CommandLine& line) {
       "--render", &options.render,
       "charts and kustomizations among FILES are rendered (helm template, kubectl kustomize), and that is checked");
   line.option("--render-timeout", &options.render_timeout_s, "seconds that one rendering may take").show_default();
+  line.option("--render-remote", &options.render_remote,
+              "render kustomizations that fetch from other machines, too, with the network");
   line.option("--strict", &options.strict, "warnings fail, too");
   line.option("-q,--quiet", &options.quiet, "only the findings, without what was not looked at and their number");
   line.option("--cluster-network", &options.cluster_networks,

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <stop_token>
 
+#include "base/command.h"
 #include "command/given_files.h"
 #include "command/output.h"
 #include "command/stop_signal.h"
@@ -335,9 +336,9 @@ void add_client_options(CommandLine& line, PerfArguments& a) {
 }
 
 std::string typed_line(std::span<char* const> arguments) {
-  std::string text = "railbed";
-  for (const char* argument : arguments) text += fmt::format(" {}", argument);
-  return text;
+  Command command{"railbed"};
+  for (const char* argument : arguments) command.value(argument);
+  return command.to_string();
 }
 
 }  // namespace

@@ -3,14 +3,18 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include "base/command.h"
 #include "check/check.h"
 #include "check/read/rendered.h"
+#include "doc/text.h"
 #include "os/real/run_program.h"
 
 namespace railbed {
@@ -18,14 +22,58 @@ namespace {
 
 using check::Renderer;
 
-// The path of a program that PATH leads to; empty where there is none.
-std::string program_in_path(std::string_view name) {
+constexpr std::chrono::seconds kProbeLimit{10};
+
+// A folder of its own, empty, for programs that look for their settings in HOME.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (std::filesystem::temp_directory_path(failure_) / "railbed-render-XXXXXX").string();
+    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~Scratch() {
+    if (!path_.empty()) std::filesystem::remove_all(path_, failure_);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::error_code failure_;
+  std::string path_;
+};
+
+// Whether the folder is one of the checked ones or below one: whoever wrote the manifests may have put programs there.
+bool is_checked(const std::filesystem::path& folder, const std::vector<std::string>& given) {
+  std::error_code failure;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(folder, failure);
+  return std::ranges::any_of(given, [&](const std::string& one) {
+    std::error_code none;
+    std::filesystem::path tree = std::filesystem::weakly_canonical(one, none);
+    if (!std::filesystem::is_directory(tree, none)) tree = tree.parent_path();
+    const auto [end, at] = std::ranges::mismatch(tree, real);
+    return end == tree.end();
+  });
+}
+
+// The folders of PATH that a renderer gets: absolute, and not among what is checked.
+std::string trusted_path(const std::vector<std::string>& given) {
   const char* path = std::getenv("PATH");
-  std::string_view left = path == nullptr ? "" : path;
-  while (!left.empty()) {
+  std::string out;
+  for (std::string_view left = path == nullptr ? "" : path; !left.empty();) {
     const std::string_view folder = left.substr(0, left.find(':'));
     left.remove_prefix(std::min(folder.size() + 1, left.size()));
-    if (folder.empty()) continue;
+    if (folder.starts_with('/') && !is_checked(folder, given))
+      out += fmt::format("{}{}", out.empty() ? "" : ":", folder);
+  }
+  return out;
+}
+
+// The path of a program that PATH leads to; empty where there is none.
+std::string program_in(std::string_view path, std::string_view name) {
+  while (!path.empty()) {
+    const std::string_view folder = path.substr(0, path.find(':'));
+    path.remove_prefix(std::min(folder.size() + 1, path.size()));
     const std::string program = fmt::format("{}/{}", folder, name);
     if (::access(program.c_str(), X_OK) == 0) return program;
   }
@@ -35,80 +83,135 @@ std::string program_in_path(std::string_view name) {
 struct RenderCommand {
   std::string program;
   std::vector<std::string> arguments;
-  std::string text;  // as a person types it
+  Command typed;  // as a person types it
 };
 
-Result<RenderCommand> command_for(const check::Renderable& what) {
-  std::vector<std::vector<std::string>> ways;
-  if (what.by == Renderer::kHelm)
-    ways = {{"helm", "template"}};
-  else
-    ways = {{"kubectl", "kustomize"}, {"kustomize", "build"}};
-  for (const auto& way : ways) {
-    const std::string program = program_in_path(way.front());
-    if (program.empty()) continue;
-    // A folder whose name begins with "-" is no option.
-    const std::string folder = what.folder.starts_with('-') ? "./" + what.folder : what.folder;
-    return RenderCommand{program, {way.back(), folder}, fmt::format("{} {} {}", way.front(), way.back(), folder)};
-  }
-  const bool helm = what.by == Renderer::kHelm;
-  return fail(Error{
-      .code = Code::kNotFound,
-      .message = fmt::format("{} is {}, and there is no {} in PATH", what.folder,
-                             helm ? "a Helm chart" : "a kustomization", helm ? "helm" : "kubectl and no kustomize"),
-      .hint = fmt::format("install it, or render where it is: {} {} | railbed check -",
-                          helm ? "helm template" : "kubectl kustomize", what.folder)});
-}
+// Renders folders as the manifests' authors may be trusted: not at all.
+class Rendering {
+ public:
+  explicit Rendering(const RenderOptions& options) : options_(options), path_(trusted_path(options.given)) {}
 
-// A renderer is the user's own program and gets what it gets from a shell.
-std::vector<std::string> own_environment() {
-  std::vector<std::string> environment;
-  for (char** one = environ; *one != nullptr; ++one) environment.emplace_back(*one);
-  return environment;
-}
+  Result<std::string> rendered(const check::Renderable& what) const {
+    if (!what.executed.empty())
+      return fail(Error{.code = Code::kDenied,
+                        .message = fmt::format("{} is not rendered: rendering it executes programs ({})",
+                                               doc::printable(what.folder), what.executed),
+                        .hint = "render it where you trust it, and give railbed check the result"});
+    if (!what.remote.empty() && !options_.remote)
+      return fail(Error{.code = Code::kDenied,
+                        .message = fmt::format("{} is not rendered: it takes {} from another machine",
+                                               doc::printable(what.folder), doc::printable(what.remote)),
+                        .hint = "--render-remote allows it, for manifests that you trust"});
+    const Scratch home;
+    if (home.path().empty()) return fail(Code::kIo, "no empty folder could be made for the renderer");
+    const RenderCommand command = TRY(command_for(what));
+    return output_of(command, os::run_program(request(command, home.path())));
+  }
+
+ private:
+  // Nothing of this process but PATH: jobs have tokens in their environment, helm finds plugins by it.
+  std::vector<std::string> environment(const std::string& home) const {
+    return {"PATH=" + path_, "HOME=" + home, "HELM_PLUGINS=", "HELM_NO_PLUGINS=1"};
+  }
+
+  Result<RenderCommand> command_for(const check::Renderable& what) const {
+    std::vector<Command> ways;
+    if (what.by == Renderer::kHelm)
+      ways = {Command{"helm", "template"}};
+    else
+      ways = {Command{"kubectl", "kustomize"}, Command{"kustomize", "build"}};
+    for (Command& way : ways) {
+      way.path(what.folder);
+      const std::string program = program_in(path_, way.argv().front());
+      if (!program.empty()) return RenderCommand{program, {way.argv().begin() + 1, way.argv().end()}, way};
+    }
+    const bool helm = what.by == Renderer::kHelm;
+    return fail(Error{
+        .code = Code::kNotFound,
+        .message = fmt::format("{} is {}, and there is no {} in PATH", doc::printable(what.folder),
+                               helm ? "a Helm chart" : "a kustomization", helm ? "helm" : "kubectl and no kustomize"),
+        .hint = fmt::format("install it, or render where it is: {} | railbed check -", ways.front())});
+  }
+
+  os::RunRequest request(const RenderCommand& command, const std::string& home) const {
+    os::RunRequest out{.program = command.program,
+                       .arguments = command.arguments,
+                       .environment = environment(home),
+                       .input = "",
+                       .deadline = std::chrono::steady_clock::now() + options_.limit,
+                       .most_output = check::kMaxCheckedBytes};
+    if (options_.remote) return out;
+    std::vector<std::string> apart = without_network(home);
+    if (apart.empty()) return out;
+    apart.push_back(std::exchange(out.program, apart.front()));
+    apart.erase(apart.begin());
+    out.arguments.insert(out.arguments.begin(), apart.begin(), apart.end());
+    return out;
+  }
+
+  // The words that start a program in a network namespace of its own; empty where this machine does not let us.
+  // Root needs no user namespace, in which files of other users could not be read.
+  std::vector<std::string> without_network(const std::string& home) const {
+    const std::string unshare = program_in(path_, "unshare");
+    const std::string probe = program_in(path_, "true");
+    if (unshare.empty() || probe.empty()) return {};
+    std::vector<std::string> words = {"--net", "--"};
+    if (::geteuid() != 0) words.insert(words.begin(), {"--user", "--map-current-user"});
+    std::vector<std::string> tried = words;
+    tried.push_back(probe);
+    const auto ran = os::run_program({.program = unshare,
+                                      .arguments = std::move(tried),
+                                      .environment = environment(home),
+                                      .input = "",
+                                      .deadline = std::chrono::steady_clock::now() + kProbeLimit});
+    if (!ran || ran->exit_status != 0 || ran->signal != 0) return {};
+    words.insert(words.begin(), unshare);
+    return words;
+  }
+
+  Result<std::string> output_of(const RenderCommand& command, Result<os::RunResult> ran) const;
+
+  RenderOptions options_;
+  std::string path_;
+};
 
 std::string first_line(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of("\r\n"), text.size()));
   return std::string(text.substr(0, text.find_first_of("\r\n")));
 }
 
-Result<std::string> rendered(const check::Renderable& what, std::chrono::seconds limit) {
-  const RenderCommand command = TRY(command_for(what));
-  const auto ran = os::run_program({.program = command.program,
-                                    .arguments = command.arguments,
-                                    .environment = own_environment(),
-                                    .input = "",
-                                    .deadline = std::chrono::steady_clock::now() + limit,
-                                    .most_output = check::kMaxCheckedBytes});
-  const std::string hint = fmt::format("try `{}`; check what it prints: | railbed check -", command.text);
+Result<std::string> Rendering::output_of(const RenderCommand& command, Result<os::RunResult> ran) const {
+  const std::string hint = fmt::format("try `{}`; check what it prints: | railbed check -", command.typed);
   if (!ran && ran.error().code == Code::kTimeout)
-    return fail(Error{.code = Code::kTimeout,
-                      .message = fmt::format("{}: not done after {} s, so it was ended", command.text, limit.count()),
-                      .hint = hint + "; --render-timeout gives it longer"});
-  if (!ran) return Result<std::string>(std::unexpected(ran.error())).context("{}", command.text);
+    return fail(
+        Error{.code = Code::kTimeout,
+              .message = fmt::format("{}: not done after {} s, so it was ended", command.typed, options_.limit.count()),
+              .hint = hint + "; --render-timeout gives it longer"});
+  if (!ran) return Result<std::string>(std::unexpected(ran.error())).context("{}", command.typed);
   if (ran->signal != 0 || ran->exit_status != 0)
     return fail(Error{
         .code = Code::kInvalid,
-        .message = fmt::format("{}: ended with {} {}: {}", command.text, ran->signal != 0 ? "signal" : "exit status",
+        .message = fmt::format("{}: ended with {} {}: {}", command.typed, ran->signal != 0 ? "signal" : "exit status",
                                ran->signal != 0 ? ran->signal : ran->exit_status,
                                first_line(ran->errors.empty() ? "no word about why" : ran->errors)),
         .hint = hint});
   if (ran->output.size() >= check::kMaxCheckedBytes)
     return fail(
         Error{.code = Code::kInvalid,
-              .message = fmt::format("{}: printed more than {} MiB", command.text, check::kMaxCheckedBytes >> 20),
+              .message = fmt::format("{}: printed more than {} MiB", command.typed, check::kMaxCheckedBytes >> 20),
               .hint = hint});
   return ran->output;
 }
 
 }  // namespace
 
-RenderedSources render(const std::vector<doc::SourcePtr>& sources, std::chrono::seconds limit) {
+RenderedSources render(const std::vector<doc::SourcePtr>& sources, const RenderOptions& options) {
+  const Rendering rendering(options);
   RenderedSources out;
   std::set<std::string> gone;
   std::vector<doc::SourcePtr> made;
   for (const check::Renderable& one : check::renderables(sources)) {
-    const Result<std::string> text = rendered(one, limit);
+    const Result<std::string> text = rendering.rendered(one);
     if (!text) {
       out.failures.push_back(text.error());
       continue;

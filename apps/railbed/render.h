@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Manifests that helm and kubectl make of the charts and kustomizations among files, by the programs of this machine.
 //
+// Why not just run them: a pull request's author writes what is rendered, and the job has tokens. A renderer gets PATH
+// (absolute folders outside of what is checked), an empty HOME and no other variable; no plugins of helm; no network,
+// where this machine lets us make a namespace. What would execute programs is not rendered, what is fetched only if
+// allowed.
+//
 // Threading: one thread. Failure: an Error for each folder that was not rendered says why and what to do; its files
 // stay among the sources, as they are.
 #pragma once
 
 #include <chrono>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -18,7 +24,12 @@ struct RenderedSources {
   std::vector<Error> failures;
 };
 
-// Each renderer is ended when it takes longer than `limit`.
-RenderedSources render(const std::vector<doc::SourcePtr>& sources, std::chrono::seconds limit);
+struct RenderOptions {
+  std::vector<std::string> given;  // files and folders on the command line: no program is taken from them
+  std::chrono::seconds limit{60};  // a renderer that takes longer is ended
+  bool remote = false;             // fetch what kustomizations take from other machines
+};
+
+RenderedSources render(const std::vector<doc::SourcePtr>& sources, const RenderOptions& options);
 
 }  // namespace railbed

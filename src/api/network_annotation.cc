@@ -20,6 +20,16 @@ namespace {
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kPath = "networks";
 
+// Narrower than what the kernel takes: the name goes into the environment of executed plugins, some of which are shell
+// scripts, and into commands that administrators paste.
+bool is_plain_interface_name(std::string_view name) {
+  const auto alphanumeric = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  return !name.empty() && name.size() <= 15 && alphanumeric(name.front()) &&
+         std::ranges::all_of(name, [&](char c) { return alphanumeric(c) || c == '_' || c == '.' || c == '-'; });
+}
+
 class AnnotationReader {
  public:
   AnnotationReader(std::string_view pod_namespace, doc::Diagnostics& out) : pod_namespace_(pod_namespace), out_(out) {}
@@ -139,9 +149,13 @@ class AnnotationReader {
 
   void check_interface(const Field<std::string>& interface) {
     if (!interface.present) return;
-    auto name = IfName::parse(interface.value);
-    if (!name)
-      error("RB-ANN-005", interface.span, fmt::format("networks.interface: {}", name.error().message));
+    if (!is_plain_interface_name(interface.value))
+      error(
+          "RB-ANN-005", interface.span,
+          fmt::format(
+              "networks.interface: \"{}\" is not a name that a pod can choose for an interface (a letter or digit, then "
+              "up to 14 letters, digits, '_', '.' and '-')",
+              interface.value));
     else if (interface.value == "lo" || interface.value == "eth0")
       error("RB-ANN-005", interface.span,
             fmt::format("networks.interface: every pod has a \"{}\" already", interface.value));

@@ -3,6 +3,8 @@
 
 #include <cerrno>
 
+#include "base/command.h"
+
 namespace railbed::apply {
 
 std::string vf_count_hint(const Error& error, int wanted, std::optional<int> total) {
@@ -41,7 +43,8 @@ std::string no_driver_hint(const DriverConditions& found) {
   if (found.type == DeviceType::kNetdevice)
     return "no loaded driver takes this VF: load the module of its vendor (`modinfo -F alias`, dmesg), "
            "or its probe failed (dmesg)";
-  if (!found.driver_loaded) return fmt::format("the driver {} is not loaded: `modprobe {}`", driver, driver);
+  if (!found.driver_loaded)
+    return fmt::format("the driver {} is not loaded: `{}`", driver, Command{"modprobe"}.operand(driver));
   if (!found.has_iommu_group)
     return "the VF is in no IOMMU group: enable VT-d or AMD-Vi in the BIOS and boot with "
            "intel_iommu=on (Intel) or iommu=pt";

@@ -5,6 +5,7 @@
 #include <bit>
 #include <set>
 
+#include "base/command.h"
 #include "cells/cell_api.h"
 #include "controller/cell_reclaim.h"
 #include "controller/node_states.h"
@@ -24,6 +25,14 @@ namespace {
 
 constexpr int kTries = 5;  // others write other leases of the same cell
 constexpr const char* kGivesBack = "a machine that runs gives its addresses back by itself when its pods are gone";
+
+Command release_command(const std::string& node_or_machine) {
+  return Command{"railbed", "addresses", "release"}.operand(node_or_machine);
+}
+
+Command cell_command(std::string_view verb, const std::string& cell) {
+  return Command{"kubectl", verb, "addresscell"}.operand(cell);
+}
 
 bool is_of(const CellLease& lease, const std::string& who) {
   return lease.holder.node == who || lease.holder.system_uuid == who;
@@ -53,8 +62,7 @@ Result<void> refuse_what_runs(const ReleasePlan& plan, const CellNodes& nodes, c
     for (const ReleasePlan::Lease& one : plan.leases)
       if (one.lease.holder.system_uuid != named->second.system_uuid) others.insert(one.lease.holder.system_uuid);
     std::string hint = kGivesBack;
-    if (!others.empty())
-      hint = fmt::format("another machine had this name: railbed addresses release {}", *others.begin());
+    if (!others.empty()) hint = fmt::format("another machine had this name: {}", release_command(*others.begin()));
     return fail(Error{.code = Code::kConflict,
                       .message = fmt::format("Node {} is Ready: its machine, {}, runs and may have given its addresses "
                                              "to pods",
@@ -95,24 +103,22 @@ void add_odd(const Value& object, const AddressCell& cell, std::vector<std::stri
   const std::string name = api::cell_name(cell.network_name, cell.base);
   for (const CellLease& lease : cell.leases)
     if (lease.overlapping != 0)
-      odd.push_back(
-          fmt::format("AddressCell {}: node {} (machine {}) claims {}, leased to {}; railbed addresses release {} "
-                      "removes the claim",
-                      name, doc::printable(lease.holder.node), doc::printable(lease.holder.system_uuid),
-                      texts_of(ipam::ranges_of(cell.base, lease.overlapping)), holders_of(cell, lease.overlapping),
-                      doc::printable(lease.holder.node)));
+      odd.push_back(fmt::format("AddressCell {}: node {} (machine {}) claims {}, leased to {}; to remove the claim: {}",
+                                name, doc::printable(lease.holder.node), doc::printable(lease.holder.system_uuid),
+                                texts_of(ipam::ranges_of(cell.base, lease.overlapping)),
+                                holders_of(cell, lease.overlapping), release_command(lease.holder.node)));
   const Value& metadata = *doc::object_in(object, "metadata");
   if (api::is_being_deleted(cell))
     odd.push_back(
         fmt::format("AddressCell {} is being deleted, and its leases end with it; no node leases more of it", name));
   if (const Value::Array* finalizers = doc::list_in(metadata, "finalizers");
       finalizers != nullptr && !finalizers->empty())
-    odd.push_back(fmt::format("AddressCell {} has finalizers; kubectl edit addresscell {} removes them", name, name));
+    odd.push_back(fmt::format("AddressCell {} has finalizers; to remove them: {}", name, cell_command("edit", name)));
   if (const Value::Array* owners = doc::list_in(metadata, "ownerReferences"); owners != nullptr && !owners->empty())
     odd.push_back(
         fmt::format("AddressCell {} has ownerReferences, with which its leases end when Kubernetes deletes the owner; "
-                    "kubectl edit addresscell {} removes them",
-                    name, name));
+                    "to remove them: {}",
+                    name, cell_command("edit", name)));
 }
 
 // Without what of the lease is to be released. False: it is not there any more.
@@ -171,8 +177,8 @@ Result<AddressesListed> list_addresses(kube::Client& client, std::stop_token sto
   AddressesListed out;
   const auto keep = [&](const Value& object, Result<AddressCell> cell) {
     if (!cell.has_value()) {
-      out.unreadable.push_back(fmt::format("{}; if no pod uses its addresses: kubectl delete addresscell {}",
-                                           cell.error().story(), kube::key_of(object).name));
+      out.unreadable.push_back(fmt::format("{}; if no pod uses its addresses: {}", cell.error().story(),
+                                           cell_command("delete", kube::key_of(object).name)));
       return kube::Visit::kGoOn;
     }
     add_odd(object, *cell, out.odd);

@@ -86,9 +86,9 @@ TEST_F(CellRelease, TakesClaimsOfLeasedAddressesFromAMachineThatRuns) {
   EXPECT_THAT(
       listed.odd,
       ElementsAre("AddressCell 10-0-0-0-cbf29ce484222325: node n2 (machine u2) claims 10.0.0.0, leased to n1; "
-                  "railbed addresses release n2 removes the claim",
+                  "to remove the claim: railbed addresses release n2",
                   "AddressCell 10-0-0-16-cbf29ce484222325: node n2 (machine u2) claims 10.0.0.16-10.0.0.17, leased to "
-                  "n1; railbed addresses release n2 removes the claim"));
+                  "n1; to remove the claim: railbed addresses release n2"));
   EXPECT_EQ(plan("n2").value().what, ReleasePlan::What::kOverlaps);
   EXPECT_EQ(released("n2"), "3");
   EXPECT_EQ(leases_in(server), "10.0.0.0: n1/u1 00ff n2/u2 ff00\n10.0.0.16: n1/u1 ffff\n10.0.0.32: n2/u2 ffff\n");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/command.h"
 #include "facts/vf_ids.h"
 
 namespace railbed::facts {
@@ -59,8 +60,9 @@ std::vector<std::string> sriov_advice(const NodeFacts& facts) {
     lines.push_back(nic + " is a virtual machine's NIC; the host has to pass a PF or VFs through to this machine.");
   auto nvidia = [](const Nic& nic) { return nic.pci.vendor == "15b3" && !is_vf(nic); };
   if (std::string nic = example(facts, nvidia); !nic.empty())
-    lines.push_back("ConnectX and BlueField: firmware may have SR-IOV off: `mlxconfig -d " + nic +
-                    " query SRIOV_EN NUM_OF_VFS`, then `set SRIOV_EN=1 NUM_OF_VFS=8` and a cold boot.");
+    lines.push_back(fmt::format(
+        "ConnectX and BlueField: firmware may have SR-IOV off: `{}`, then `set SRIOV_EN=1 NUM_OF_VFS=8` and a cold boot.",
+        Command{"mlxconfig", "-d"}.value(nic).words({"query", "SRIOV_EN", "NUM_OF_VFS"})));
   bool physical = std::ranges::any_of(facts.nics, [](const Nic& nic) { return !is_virtual_nic(nic) && !is_vf(nic); });
   if (physical) {
     lines.emplace_back("BIOS: SR-IOV, and VT-d or AMD-Vi, enabled; some boards have a switch per slot.");

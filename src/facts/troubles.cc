@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/command.h"
 #include "base/format.h"
 #include "facts/pci_ids.h"
 #include "facts/rails.h"
@@ -97,7 +98,8 @@ class Troubles {
     if (port == nullptr || nic.link_type != LinkType::kEthernet) return;
     for (const NetInterface& netdev : nic.netdevs) {
       if (netdev.admin_up == false)
-        say("{}: interface {} is off (ip link set {} up)", name_of(nic), netdev.name, netdev.name);
+        say("{}: interface {} is off ({})", name_of(nic), netdev.name,
+            Command{"ip", "link", "set", "dev"}.value(netdev.name).words({"up"}));
       else if (netdev.carrier == false && port->state != "DOWN")
         say("{}: interface {} has no carrier", name_of(nic), netdev.name);
     }
@@ -119,7 +121,10 @@ class Troubles {
                                                 [](const Nic* equal) { return equal->total_vfs.value_or(0) > 0; });
     if (!others_can) return;
     say("{}: it makes no VFs (sriov_totalvfs is 0), others of its kind do: its firmware has SR-IOV off{}", name_of(nic),
-        nic.pci.vendor == "15b3" ? fmt::format(" (mlxconfig -d {} query SRIOV_EN NUM_OF_VFS)", nic.pci.address) : "");
+        nic.pci.vendor == "15b3" ? fmt::format(" ({})", Command{"mlxconfig", "-d"}
+                                                            .value(nic.pci.address.to_string())
+                                                            .words({"query", "SRIOV_EN", "NUM_OF_VFS"}))
+                                 : "");
   }
 
   void firmware(const std::vector<const Nic*>& nics) {

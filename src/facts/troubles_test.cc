@@ -70,7 +70,7 @@ TEST(Troubles, AreToldOneLineEach) {
        },
        ""},
       {"off", [](Nic& nic) { nic.netdevs[0].admin_up = false; },
-       "mlx5_2 (0000:02:00.0): interface eth2 is off (ip link set eth2 up)"},
+       "mlx5_2 (0000:02:00.0): interface eth2 is off (ip link set dev eth2 up)"},
       {"unknown flags",
        [](Nic& nic) {
          nic.netdevs[0].admin_up.reset();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/cluster_labels.h"
+#include "base/command.h"
 #include "base/format.h"
 #include "facts/host_use.h"
 
@@ -50,8 +51,11 @@ std::optional<Objection> wrong_link(const Policy& policy, const facts::Nic& nic,
   }
   const int port = nic.pci.address.function + 1;
   found.needs_reboot = fmt::format("LINK_TYPE_P{}={}", port, infiniband ? "IB" : "ETH");
-  found.fix = fmt::format("mlxconfig -d {} set LINK_TYPE_P{}={}, then reboot; or linkType: {}", nic.pci.address, port,
-                          infiniband ? 1 : 2, infiniband ? "ETH" : "IB");
+  Command change{"mlxconfig", "-d"};
+  change.value(nic.pci.address.to_string())
+      .words({"set"})
+      .option(fmt::format("LINK_TYPE_P{}", port), infiniband ? "1" : "2");
+  found.fix = fmt::format("{}, then reboot; or linkType: {}", change, infiniband ? "ETH" : "IB");
   return found;
 }
 

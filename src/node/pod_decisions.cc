@@ -6,6 +6,7 @@
 #include "api/ipam.h"
 #include "attach/record.h"
 #include "attach/result.h"
+#include "base/command.h"
 #include "node/choose_vf.h"
 #include "node/netns_name.h"
 #include "node/planned_addresses.h"
@@ -394,7 +395,7 @@ class PodDecider {
 Error foreign_namespace(const std::string& name) {
   return {.code = Code::kConflict,
           .message = fmt::format("there is a namespace {} that railbed did not make", name),
-          .hint = fmt::format("if nobody needs it: ip netns del {}", name)};
+          .hint = fmt::format("if nobody needs it: {}", Command{"ip", "netns", "del"}.value(name))};
 }
 
 PodDecisions decide_pods(const Resolved& now, const PodQuestion& question) {

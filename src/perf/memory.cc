@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include "base/command.h"
 #include "perf/gpu_memory.h"
 
 namespace railbed::perf {
@@ -28,9 +29,8 @@ class Pages final : public Memory {
     const size_t whole = (bytes + kHugePage_bytes - 1) / kHugePage_bytes * kHugePage_bytes;
     const auto failed = [&](int sys_errno) {
       Error error = system_error(sys_errno, fmt::format("getting {} huge pages of 2 MiB", whole / kHugePage_bytes));
-      error.hint = fmt::format(
-          "reserve them with `sysctl vm.nr_hugepages={}` or more (pods: hugepages-2Mi), or measure with --memory host",
-          whole / kHugePage_bytes);
+      error.hint = fmt::format("reserve them with `{}` or more (pods: hugepages-2Mi), or measure with --memory host",
+                               Command{"sysctl"}.option("vm.nr_hugepages", std::to_string(whole / kHugePage_bytes)));
       return error;
     };
     void* at =

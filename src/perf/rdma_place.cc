@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/command.h"
 #include "perf/link_rate.h"
 #include "perf/local_network.h"
 
@@ -62,9 +63,11 @@ Result<Candidate> by_address(const LocalNetwork& network, const IpAddress& towar
             .message = fmt::format("no RDMA device belongs to {} ({}), the interface toward the peer; there {}",
                                    interface->name, toward, seen.empty() ? "is no RDMA device at all" : "are: " + seen),
             .context = {},
-            .hint = fmt::format("name one with --device, measure plain sockets with --tcp, or make a soft one: `rdma "
-                                "link add rxe_{} type rxe netdev {}`",
-                                interface->name, interface->name)});
+            .hint = fmt::format("name one with --device, measure plain sockets with --tcp, or make a soft one: `{}`",
+                                Command{"rdma", "link", "add"}
+                                    .value(fmt::format("rxe_{}", interface->name))
+                                    .words({"type", "rxe", "netdev"})
+                                    .value(interface->name.to_string()))});
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/command.h"
 #include "perf/collective/collective_endpoint.h"
 #include "perf/greeting.h"
 #include "perf/mesh/mesh_endpoint.h"
@@ -192,11 +193,11 @@ Result<Turns::Turn> Session::wait_for_turn(const TurnNeed& need, std::chrono::mi
 Result<void> Session::refuse_memory(const TestSpec& spec) const {
   const MemoryKind kind = spec.remote_memory.kind;
   if (kind == MemoryKind::kPages || std::ranges::count(options_.offered_memory, kind) > 0) return {};
-  return fail(Error{
-      .code = Code::kDenied,
-      .message = fmt::format("remote-memory: this server does not offer {} to its clients",
-                             kind == MemoryKind::kGpu ? "the memory of GPUs" : "huge pages"),
-      .hint = fmt::format("start it with `railbed perf serve --offer {}`", kind == MemoryKind::kGpu ? "gpu" : "huge")});
+  return fail(Error{.code = Code::kDenied,
+                    .message = fmt::format("remote-memory: this server does not offer {} to its clients",
+                                           kind == MemoryKind::kGpu ? "the memory of GPUs" : "huge pages"),
+                    .hint = fmt::format("start it with `{}`", Command{"railbed", "perf", "serve", "--offer"}.value(
+                                                                  kind == MemoryKind::kGpu ? "gpu" : "huge"))});
 }
 
 Result<Outcome> Session::serve_round(const TestSpec& spec, RdmaLink& link, const Start& start) {

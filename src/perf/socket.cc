@@ -12,6 +12,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/command.h"
 #include "perf/socket_address.h"
 
 namespace railbed::perf {
@@ -41,8 +42,8 @@ Error closed_by_peer(int error) {
 std::string connect_hint(int error, const std::string& host, uint16_t port) {
   if (error == ECONNREFUSED) return fmt::format("is `railbed perf serve` running on {} with port {}?", host, port);
   if (error == ENETUNREACH || error == EHOSTUNREACH)
-    return fmt::format("`ip route get {}` shows what the kernel would do; is the interface up, is the pod attached?",
-                       host);
+    return fmt::format("`{}` shows what the kernel would do; is the interface up, is the pod attached?",
+                       Command{"ip", "route", "get"}.value(host));
   return "";
 }
 

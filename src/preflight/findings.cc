@@ -9,6 +9,7 @@
 #include <set>
 
 #include "api/cluster_labels.h"
+#include "base/command.h"
 #include "base/format.h"
 #include "controller/crds.h"
 #include "doc/members.h"
@@ -320,8 +321,10 @@ class Look {
     if (!level.empty() && level != "privileged")
       add(Weight::kAgainst, fmt::format("Pod Security admits {} pods only, and agents are privileged", level),
           "Namespace " + look_.ns,
-          fmt::format("kubectl label --overwrite namespace {} pod-security.kubernetes.io/enforce=privileged",
-                      look_.ns));
+          Command{"kubectl", "label", "--overwrite", "namespace"}
+              .operand(look_.ns)
+              .words({"pod-security.kubernetes.io/enforce=privileged"})
+              .to_string());
   }
 
   void rights() {

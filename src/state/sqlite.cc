@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/command.h"
+
 namespace railbed::state {
 namespace {
 
@@ -42,12 +44,15 @@ Result<void> make_private(const std::string& path) {
 
 std::string advice_after_damage(const std::string& path) {
   const std::string directory = path.substr(0, path.rfind('/'));
+  const std::string aside = directory + "/damaged";
+  // A pattern is no word: only what is before its '*' is quoted.
+  const std::string move = fmt::format("mv {}* {}", shell_quoted(path), shell_quoted(aside + "/"));
   return fmt::format(
-      "stop the agent, move the file and its log away (mkdir {0}/damaged && mv {0}/state.db* {0}/damaged/) and start it "
+      "stop the agent, move the file and its log away ({} && {}) and start it "
       "again: it sets aside the addresses that interfaces in pods have, and reads from disk what executed plugins have to "
       "undo. Devices in pods come home with their network namespaces. How PFs were before railbed is lost: `railbed down` "
       "leaves them as they are",
-      directory);
+      Command{"mkdir"}.path(aside), move);
 }
 
 std::string Row::text(int column) const {

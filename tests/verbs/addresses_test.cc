@@ -85,7 +85,7 @@ TEST_F(Addresses, AreReleasedByAnAdministratorsWord) {
       "gpu7  uuid-7   boot-7      2          8  gone\n"
       "\n"
       "The machine must be off: pods that still run on it go on using these addresses, and others get them, too.\n"
-      "railbed addresses release gpu7 --yes frees them\n");
+      "To release them: railbed addresses release --yes gpu7\n");
   EXPECT_THAT(addresses({"list"}).output, HasSubstr("gpu7")) << "nothing was done yet";
   ran = addresses({"release", "gpu7", "--yes"});
   EXPECT_EQ(ran.exit_status, 0) << ran.errors;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed check on folders, and with --render. The renderers are small scripts of the test.
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -32,6 +34,7 @@ class CheckFolders : public testing::Test {
   CheckFolders() {
     std::string name = testing::TempDir() + "railbed-check-XXXXXX";
     folder_ = mkdtemp(name.data());
+    path_ = (folder_ / "bin").string();
   }
   ~CheckFolders() override { fs::remove_all(folder_); }
 
@@ -47,10 +50,12 @@ class CheckFolders : public testing::Test {
     std::ifstream file(folder_ / name);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  // Status, output and errors, without the folder's name.
+  // Status, output and errors, without the folder's name. The environment is that of a job with secrets.
   std::string check(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "check");
-    const os::RunResult ran = run_verb(arguments, {"PATH=" + (folder_ / "bin").string()});
+    const os::RunResult ran =
+        run_verb(arguments, {"PATH=" + path_, "GITHUB_TOKEN=secret", "KUBECONFIG=/root/.kube/config", "HOME=/root",
+                             "HELM_PLUGINS=/tmp/plugins", "LD_PRELOAD=", "TMPDIR=" + folder_.string()});
     std::string out = std::to_string(ran.exit_status) + "\n" + ran.output + ran.errors;
     const std::string path = folder_.string();
     for (size_t at; (at = out.find(path)) != std::string::npos;) out.replace(at, path.size(), "TMP");
@@ -58,8 +63,8 @@ class CheckFolders : public testing::Test {
   }
   std::string below(const std::string& name) const { return (folder_ / name).string(); }
 
- private:
   fs::path folder_;
+  std::string path_ = "set by the constructor";
 };
 
 TEST_F(CheckFolders, PagesOfAsciiDocAndTextAreReadAndExcludedOnesAreNot) {
@@ -120,6 +125,79 @@ TEST_F(CheckFolders, WhatIsNotRenderedIsToldAndTheRestIsChecked) {
                 "  try `helm template TMP/bad`; check what it prints: | railbed check -\n"
                 "railbed: TMP/k is a kustomization, and there is no kubectl and no kustomize in PATH\n"
                 "  install it, or render where it is: kubectl kustomize TMP/k | railbed check -\n");
+}
+
+TEST_F(CheckFolders, ARendererGetsNothingOfTheJobsEnvironment) {
+  write("rails/Chart.yaml", "apiVersion: v2\nname: rails\n");
+  write("rails/bin/helm", "#!/bin/sh\necho stolen\n");
+  fs::permissions(folder_ / "rails/bin/helm", fs::perms::owner_all);
+  program("helm", "/usr/bin/tr '\\0' '\\n' </proc/$$/environ >'" + below("seen") + "'\nset -- \"$HOME\"/*\n" +
+                      "[ -d \"$HOME\" ] && [ ! -e \"$1\" ] && echo empty >>'" + below("seen") + "'\n");
+  path_ = "bin:.::" + below("rails/bin") + ":" + below("bin");
+  EXPECT_EQ(check({"-q", "--render", below("rails")}), "0\n");
+  std::string seen = text_of("seen");
+  const size_t home = seen.find("HOME=" + below("railbed-render-"));
+  ASSERT_NE(home, std::string::npos) << seen;
+  seen.erase(home + 5, below("railbed-render-XXXXXX").size());
+  EXPECT_EQ(seen, "PATH=" + below("bin") + "\nHOME=\nHELM_PLUGINS=\nHELM_NO_PLUGINS=1\nempty\n");
+  for (const auto& entry : fs::directory_iterator(folder_))
+    EXPECT_FALSE(entry.path().filename().string().starts_with("railbed-render-")) << entry.path();
+}
+
+TEST_F(CheckFolders, AKustomizationThatFetchesIsRenderedOnlyOnRequest) {
+  write("k/base/kustomization.yaml", "resources: [\"https://example.com/rails.yaml\"]\n");
+  write("k/prod/kustomization.yaml", "resources: [../base]\n");
+  program("kubectl", "echo 'apiVersion: v1\nkind: Namespace\nmetadata: {name: prod}'\n");
+  EXPECT_EQ(check({"-q", "--render", below("k")}),
+            "1\n"
+            "railbed: TMP/k/prod is not rendered: it takes https://example.com/rails.yaml from another machine\n"
+            "  --render-remote allows it, for manifests that you trust\n");
+  EXPECT_EQ(check({"-q", "--render", "--render-remote", below("k")}), "0\n");
+}
+
+TEST_F(CheckFolders, AKustomizationThatExecutesProgramsIsNotRendered) {
+  write("h/kustomization.yaml", "helmCharts: [{name: a, repo: oci://example.com/a}]\n");
+  write("t/kustomization.yaml", "transformers: [t.yaml]\n");
+  write("t/t.yaml",
+        "apiVersion: a/v1\nkind: T\nmetadata:\n  name: t\n  annotations:\n"
+        "    config.kubernetes.io/function: |\n      exec: {path: ./evil}\n");
+  program("kubectl", "echo 'kind: ['\n");
+  EXPECT_EQ(check({"-q", "--render", "--render-remote", below("h"), below("t")}),
+            "1\n"
+            "railbed: TMP/h is not rendered: rendering it executes programs (helmCharts)\n"
+            "  render it where you trust it, and give railbed check the result\n"
+            "railbed: TMP/t is not rendered: rendering it executes programs (TMP/t/t.yaml)\n"
+            "  render it where you trust it, and give railbed check the result\n");
+}
+
+TEST_F(CheckFolders, ARendererRunsWithoutANetworkWhereTheMachineAllows) {
+  write("rails/Chart.yaml", "apiVersion: v2\nname: rails\n");
+  program("helm", "while read -r line; do echo \"$line\"; done </proc/net/dev >'" + below("seen") + "'\n");
+  path_ += ":/usr/bin:/bin";
+  const bool allowed =
+      std::system("unshare --net -- true 2>/dev/null || unshare --user --map-current-user --net -- true 2>/dev/null") ==
+      0;
+  if (!allowed) GTEST_SKIP() << "this machine makes no network namespaces";
+  EXPECT_EQ(check({"-q", "--render", below("rails")}), "0\n");
+  const std::string seen = text_of("seen");
+  EXPECT_EQ(std::ranges::count(seen, ':'), 1) << "lo only: " << seen;
+  write("k/kustomization.yaml", "resources: [\"git@example.com:a/b\"]\n");
+  program("kubectl", "read -r here </proc/self/cgroup; : >'" + below("ran") + "'\n");
+  EXPECT_EQ(check({"-q", "--render", "--render-remote", below("k")}), "0\n");
+  EXPECT_TRUE(fs::exists(folder_ / "ran"));
+}
+
+TEST_F(CheckFolders, ACommandInAMessageCanBePasted) {
+  write("a;$(id)'/Chart.yaml", "apiVersion: v2\nname: bad\n");
+  write("b\nid/Chart.yaml", "apiVersion: v2\nname: bad\n");
+  EXPECT_EQ(check({"-q", "--render", below("a;$(id)'")}),
+            "1\n"
+            "railbed: TMP/a;$(id)' is a Helm chart, and there is no helm in PATH\n"
+            "  install it, or render where it is: helm template 'TMP/a;$(id)'\\''' | railbed check -\n");
+  EXPECT_EQ(check({"-q", "--render", below("b\nid")}),
+            "1\n"
+            "railbed: TMP/b\\x0aid is a Helm chart, and there is no helm in PATH\n"
+            "  install it, or render where it is: name cannot be typed: \"TMP/b\\x0aid\" | railbed check -\n");
 }
 
 TEST_F(CheckFolders, ARendererThatHangsIsEnded) {

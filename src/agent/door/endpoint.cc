@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <charconv>
 
+#include "base/command.h"
+
 namespace railbed::agent {
 
 namespace {
@@ -40,7 +42,8 @@ Result<Endpoint> endpoint_of(const std::string& text) {
 std::string why_not_listening(int sys_errno, uint16_t port) {
   switch (sys_errno) {
     case EADDRINUSE:
-      return fmt::format("`ss -ltnp sport = :{}` shows who has it; take another port, or off", port);
+      return fmt::format("`{}` shows who has it; take another port, or off",
+                         Command{"ss", "-ltnp", "sport", "="}.value(fmt::format(":{}", port)));
     case EADDRNOTAVAIL:
       return "no interface of this machine has that address; 127.0.0.1 always works";
     case EACCES:

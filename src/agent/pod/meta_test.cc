@@ -391,6 +391,24 @@ TEST_F(MetaTest, LimitsTheNetworksOfAPod) {
   EXPECT_TRUE(ask(cni::Command::kAdd, R"(,"maxNetworks":2)").has_value());
 }
 
+// The name would be in the environment of executed plugins.
+TEST_F(MetaTest, AnInterfaceNameThatAShellWouldInterpretIsRefused) {
+  for (const char* name : {"a;id", "$(id)", "`id`", "'", "-i", ".a", "_a", "r\xC3\xA9seau", "sixteen-letters0"}) {
+    pods.add_pod(fmt::format("rail@{}", name));
+    auto refused = ask(cni::Command::kAdd);
+    ASSERT_FALSE(refused.has_value()) << name;
+    EXPECT_EQ(refused.error().code, cni::kInvalidConfig);
+    EXPECT_EQ(
+        refused.error().message,
+        fmt::format("pod ns/a: its networks annotation: networks.interface: \"{}\" is not a name that a pod can choose "
+                    "for an interface (a letter or digit, then up to 14 letters, digits, '_', '.' and '-')",
+                    name));
+  }
+  expect_nothing_left();
+  pods.add_pod("rail@Rail-0_a.b");
+  EXPECT_TRUE(ask(cni::Command::kAdd).has_value());
+}
+
 // The node's default networks are no part of the annotation, where this is refused before.
 TEST_F(MetaTest, ADefaultNetworkAndOneOfThePodCannotBeOneInterface) {
   pods.networks["kube-system/lan"] = {"kube-system", "lan", parse_network_config(kMacvlan).value(), ""};

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "check/read/outside.h"
 #include "check/read/paths.h"
 #include "doc/yaml.h"
 
@@ -72,6 +73,8 @@ struct Kustomization {
   std::set<std::string> files;  // names of sources
   std::set<std::string> parts;  // plain paths
   bool alone = true;            // not a part of another
+  std::string remote;           // as in Renderable
+  std::string executed;
 };
 
 std::map<std::string, Kustomization> read_kustomizations(const std::vector<doc::SourcePtr>& sources) {
@@ -84,6 +87,8 @@ std::map<std::string, Kustomization> read_kustomizations(const std::vector<doc::
     one.folder = folder_of(source->name);
     one.files = {source->name};
     one.parts = paths_of_parts(value, source->name);
+    one.remote = remote_entry(value);
+    one.executed = executed_entry(value);
     const doc::Value* kind = value.find("kind");
     one.alone = kind == nullptr || kind->as_string() == nullptr || *kind->as_string() != "Component";
   }
@@ -91,7 +96,10 @@ std::map<std::string, Kustomization> read_kustomizations(const std::vector<doc::
     for (const std::string& part : one.parts)
       if (const auto inner = all.find(part); inner != all.end() && part != folder) inner->second.alone = false;
     for (const doc::SourcePtr& source : sources)
-      if (one.parts.contains(plain_path(source->name))) one.files.insert(source->name);
+      if (one.parts.contains(plain_path(source->name))) {
+        one.files.insert(source->name);
+        if (one.executed.empty() && is_executed_function(source->text)) one.executed = source->name;
+      }
   }
   return all;
 }
@@ -109,6 +117,8 @@ std::vector<Renderable> kustomizations(const std::vector<doc::SourcePtr>& source
       const auto found = all.find(here);
       if (found == all.end() || !seen.insert(here).second) continue;
       made.files.insert(found->second.files.begin(), found->second.files.end());
+      if (made.remote.empty()) made.remote = found->second.remote;
+      if (made.executed.empty()) made.executed = found->second.executed;
       left.insert(left.end(), found->second.parts.begin(), found->second.parts.end());
     }
     roots.push_back(std::move(made));

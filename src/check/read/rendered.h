@@ -21,6 +21,8 @@ struct Renderable {
   Renderer by = Renderer::kHelm;
   std::string folder;           // as the sources name it; "." where they name none
   std::set<std::string> files;  // names of the sources that it is made of
+  std::string remote;           // what rendering would fetch from another machine; empty: nothing is known of
+  std::string executed;         // what rendering would execute; empty: as before
   bool operator==(const Renderable&) const = default;
 };
 

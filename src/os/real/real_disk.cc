@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/command.h"
 #include "os/ports/disk.h"
 #include "os/real/descriptor.h"
 
@@ -155,7 +156,7 @@ class RealDisk : public Disk {
       if (std::chrono::steady_clock::now() >= deadline)
         return fail(Error{.code = Code::kBusy,
                           .message = fmt::format("another process has held {} for {} ms", path, wait.count()),
-                          .hint = fmt::format("`fuser -v {}` names it", path)});
+                          .hint = fmt::format("`{}` names it", Command{"fuser", "-v"}.path(path))});
       std::this_thread::sleep_for(kLookAgain);
     }
     return std::unique_ptr<DiskLock>(new FileDiskLock(std::move(file)));

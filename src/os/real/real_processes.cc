@@ -162,20 +162,21 @@ class RealProcesses : public ProcessPort {
     pid_t child = -1;
     int failure = ::posix_spawnp(&child, "modprobe", &actions, nullptr, pointers(command).data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
-    if (failure != 0) return fail(system_error(failure, "run modprobe " + name));
+    if (failure != 0) return fail(system_error(failure, "run modprobe for module " + name));
     child_end = Descriptor();
     bool in_time = ended_in_time(child, kModprobeTimeout);
     if (!in_time) ::kill(child, SIGKILL);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    if (!in_time) return fail(Code::kTimeout, "modprobe {}: still running after {} s", name, kModprobeTimeout.count());
+    if (!in_time)
+      return fail(Code::kTimeout, "module {}: modprobe still runs after {} s", name, kModprobeTimeout.count());
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
     std::string text(kModprobeTextBytes, '\0');
     ssize_t count = ::read(text_end.get(), text.data(), text.size());
     text.resize(count > 0 ? static_cast<size_t>(count) : 0);
     while (!text.empty() && text.back() == '\n') text.pop_back();
-    return fail(Code::kUnsupported, "modprobe {}: {}", name, text.empty() ? "failed" : text);
+    return fail(Code::kUnsupported, "module {}: modprobe: {}", name, text.empty() ? "failed" : text);
   }
 };
 
