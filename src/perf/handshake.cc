@@ -7,7 +7,8 @@ namespace {
 // What a key or a proof is for, then what it is bound to. No part can be taken for another one: the purpose ends with
 // its only zero, and all that follows has a fixed size.
 std::string bound(std::string_view purpose, int64_t protocol, const Nonces& nonces) {
-  std::string text = fmt::format("railbed perf {}", purpose);
+  std::string text = "railbed perf ";
+  text += purpose;
   text += '\0';
   for (int shift = 56; shift >= 0; shift -= 8) text += static_cast<char>(protocol >> shift & 0xff);
   text += nonces.client.view();
