@@ -137,7 +137,7 @@ TEST(Dhcp, TakesWhatTheServerGives) {
   EXPECT_EQ(
       rig.dhcp->take_dropped(),
       (std::vector<std::pair<ipam::Owner, std::string>>{
-          {rig.owner, "DHCP server 10.0.0.1 offered routes that are not inside ipam.routes; dropped: 0.0.0.0/0"}}));
+          {rig.owner, "DHCP server 10.0.0.2 offered routes that are not inside ipam.routes; dropped: 0.0.0.0/0"}}));
   EXPECT_TRUE(rig.is_up());
   EXPECT_EQ(rig.server.heard, (Types{DhcpType::kDiscover, DhcpType::kRequest}));
   EXPECT_EQ(rig.server.last_packet.options.at(61), "\0c1/lan/net1"s);
