@@ -84,8 +84,8 @@ TEST_F(KernelTest, ModulesThatAreThereOrNot) {
   EXPECT_EQ(kernel_->processes().load_module("x; reboot").error().message, "\"x; reboot\" is no module name");
   auto missing = kernel_->processes().load_module("no_such_module");
   ASSERT_FALSE(missing.has_value());
-  EXPECT_TRUE(missing.error().message.starts_with("modprobe no_such_module: ") ||
-              missing.error().message.starts_with("run modprobe no_such_module: "))
+  EXPECT_TRUE(missing.error().message.starts_with("module no_such_module: modprobe: ") ||
+              missing.error().message.starts_with("run modprobe for module no_such_module: "))
       << missing.error().message;
 }
 

@@ -183,7 +183,9 @@ bool Server::Loop::accept_some() {
              failure_frame(cni::kInvalidEnvironment, fmt::format("the agent answers user {} only", options.uid),
                            "CNI plugins are run by the container runtime, as root"));
     } else if (auto admitted = options.admit ? options.admit(client.connection) : Result<void>(); !admitted) {
-      answer(key, client, failure_frame(cni::kInvalidEnvironment, admitted.error().message, admitted.error().hint));
+      // Who could not be looked at may ask again.
+      const int code = admitted.error().code == Code::kDenied ? cni::kInvalidEnvironment : cni::kTryAgainLater;
+      answer(key, client, failure_frame(code, admitted.error().message, admitted.error().hint));
     } else if (clients.size() > 2 * options.most_connections) {
       refuse_too_many(key, client, 2 * options.most_connections);
     } else if (!poller.add(client.connection.fd(), key, os::Await::kRead)) {

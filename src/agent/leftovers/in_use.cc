@@ -190,14 +190,27 @@ Result<void> release_in_use(Engine::Turn& turn, const std::string& path, const s
   const std::vector<state::Store::Note> notes = TRY(turn.store().notes(kInUseNotes));
   if (notes.empty() || path.empty()) return {};
   auto opened = turn.kernel().netns().open(path);
-  if (!opened.has_value() && opened.error().code == Code::kNotFound) return {};
-  const std::unique_ptr<os::Netns> netns = TRY(std::move(opened));
-  const os::NetnsIdentity who = TRY(turn.kernel().netns().identity(*netns));
+  const bool is_there = opened.has_value() || opened.error().code != Code::kNotFound;
+  uint64_t number = 0;
+  if (is_there) number = TRY(turn.kernel().netns().identity(*TRY(std::move(opened)))).number;
+  // What only a file says is of the attachment at that path: this DEL is its end.
+  const auto is_meant = [&](const NodeAddress& one) {
+    if (!interface.empty() && one.interface != interface) return false;
+    return one.file.empty() ? is_there && one.namespace_number == number : one.netns == path;
+  };
   auto transaction = TRY(state::Transaction::begin(turn.store()));
-  for (const auto& [key, text] : notes)
-    if (const auto one = read_note(key, text); one.has_value() && one->namespace_number == who.number)
-      if (interface.empty() || one->interface == interface) TRY(turn.store().forget_note(key));
-  return transaction.commit();
+  std::set<NodeAddress> left;
+  for (const auto& [key, text] : notes) {
+    std::optional<NodeAddress> one = read_note(key, text);
+    if (!one.has_value()) continue;
+    if (is_meant(*one))
+      TRY(turn.store().forget_note(key));
+    else
+      left.insert(*std::move(one));
+  }
+  TRY(transaction.commit());
+  tell(turn.addresses(), left);  // the next pod may want it at once
+  return {};
 }
 
 // Outside of turns: a namespace may be slow to answer, and pods that need no address of a pool come and go meanwhile.

@@ -60,7 +60,7 @@ inline constexpr const char* kLooked = "in use: looked";
 Result<std::optional<std::set<uint64_t>>> namespaces_of_before(state::Store& store);
 
 // A DEL of a pod that the state does not know gives back what is set aside of its interface; of all of its interfaces
-// if `interface` is empty. Only if the namespace is still at `path`; otherwise its end does it.
+// if `interface` is empty. What interfaces show only if the namespace is still at `path`; otherwise its end does it.
 Result<void> release_in_use(Engine::Turn& turn, const std::string& path, const std::string& interface);
 
 class InUse {

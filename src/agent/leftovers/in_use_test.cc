@@ -200,6 +200,16 @@ TEST_F(HiddenAddresses, WithoutANamespaceAtThePathTheyAreSetAsideAsLongAsTheFile
   EXPECT_EQ(add("c3"), "10.0.0.1/29");
 }
 
+// The runtime's DEL comes, and the file is removed after it; the next pod does not wait for that.
+TEST_F(HiddenAddresses, TheDelOfTheContainerFreesWhatOnlyTheFileSays) {
+  put_result("gone", "10.0.0.1");
+  put_result("other", "10.0.0.2");
+  ASSERT_EQ(look(in_use), 2u);
+  ASSERT_TRUE(ask(cni::Command::kDel, "gone").has_value());
+  EXPECT_EQ(add("c1"), "10.0.0.1/29");
+  EXPECT_EQ(add("c2"), "10.0.0.3/29");
+}
+
 // A reboot ends all namespaces, and the runtime sends the DELs of the pods of before later, or never.
 TEST_F(HiddenAddresses, ResultsOfBeforeTheBootAreOfNobody) {
   kernel.put_file("/proc/stat", "cpu 1\nbtime 2000000\nprocesses 1\n");

@@ -82,7 +82,7 @@ RC_GTEST_PROP(PerftestWire, EveryByteOfKeysCounts, ()) {
   RC_PRE(other != bytes[at]);
   bytes[at] = other;
   const auto after = read_keys(bytes);
-  RC_ASSERT(!after || !(*after == *before));
+  RC_ASSERT((!after || !(*after == *before)));  // the macro would evaluate both sides
 }
 
 TEST(PerftestWire, RefusesOtherKeys) {
