@@ -192,7 +192,10 @@ Result<void> release_in_use(Engine::Turn& turn, const std::string& path, const s
   auto opened = turn.kernel().netns().open(path);
   const bool is_there = opened.has_value() || opened.error().code != Code::kNotFound;
   uint64_t number = 0;
-  if (is_there) number = TRY(turn.kernel().netns().identity(*TRY(std::move(opened)))).number;
+  if (is_there) {
+    const std::unique_ptr<os::Netns> netns = TRY(std::move(opened));
+    number = TRY(turn.kernel().netns().identity(*netns)).number;
+  }
   // What only a file says is of the attachment at that path: this DEL is its end.
   const auto is_meant = [&](const NodeAddress& one) {
     if (!interface.empty() && one.interface != interface) return false;
