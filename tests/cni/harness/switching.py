@@ -17,7 +17,7 @@ import time
 import machine
 from sides import Driver
 
-FOLDER = "/opt/cni/live"
+FOLDER = "/var/lib/cni/bin"  # one of those that the agent executes plugins from (docs/agent.md)
 NET = pathlib.Path("/run/break-glass")  # in place of /etc/cni/net.d
 MULTUS = pathlib.Path("/var/lib/cni/multus")
 ADOPT = pathlib.Path("/etc/railbed-adopt")
