@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "doc/members.h"
-#include "doc/text.h"
 #include "kube/object.h"
 
 namespace railbed::kube {
@@ -49,10 +48,10 @@ std::string hint_of(int status) {
 
 ApiError refusal(std::string_view what, int status, std::string reason, std::string_view message) {
   ApiError error{Error{.code = code_of(status), .hint = hint_of(status)}};
-  error.message = fmt::format("{}: {}{}{}{}{}", what, status, reason.empty() ? "" : " ", reason,
-                              message.empty() ? "" : ": ", doc::printable(message));
+  error.message = fmt::format("{}: {}{}{}{}{}", what, status, reason.empty() ? "" : " ", readable(reason),
+                              message.empty() ? "" : ": ", readable(message));
   error.status = status;
-  error.reason = std::move(reason);
+  error.reason = readable(reason);
   error.delivery = Delivery::kAnswered;
   return error;
 }

@@ -6,6 +6,7 @@
 #include "doc/fields.h"
 #include "doc/json_reader.h"
 #include "doc/members.h"
+#include "doc/text.h"
 #include "kube/bounds.h"
 
 namespace railbed::kube {
@@ -86,11 +87,19 @@ Result<Value> parse_object(std::string_view json, size_t most_memory_bytes) {
   return parse_object(json);
 }
 
+std::string readable(std::string_view text) {
+  return doc::printable(text.substr(0, kMostToldBytes));
+}
+
 Result<Value> parse_object(std::string_view json) {
   static const doc::PlaceOf nowhere = [](size_t, size_t) { return doc::Span{}; };
   doc::Diagnostics found;
   std::optional<Value> value = doc::read_json(json, nowhere, found);
-  if (!value) return fail(std::move(doc::first_error(found).error()));
+  if (!value) {
+    Error why = std::move(doc::first_error(found).error());
+    why.message = readable(why.message);  // it shows a part of the text
+    return fail(std::move(why));
+  }
   if (!value->is_object())
     return fail(Code::kInvalid, "expected a JSON object, found {}", doc::kind_name(value->kind()));
   return std::move(*value);

@@ -18,6 +18,10 @@
 
 namespace railbed::kube {
 
+// What a server wrote, for messages and logs: the first 2 KiB, without control characters.
+inline constexpr size_t kMostToldBytes = 2048;
+std::string readable(std::string_view text);
+
 Result<doc::Value> parse_object(std::string_view json);
 // The same for a text whose values may need so much memory; that is found out before any of it is taken.
 Result<doc::Value> parse_object(std::string_view json, size_t most_memory_bytes);

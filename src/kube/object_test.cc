@@ -66,6 +66,21 @@ TEST(Trim, KeepsOnlyTheNamedFieldsAlsoInLists) {
             R"([{"name":"c","resources":{"limits":{"x":"1"}}}]},"status":{"phase":"Running"}})");
 }
 
+// It is logged, and shown on terminals.
+TEST(ApiError, HasNoControlCharactersAndAnEnd) {
+  const std::string body =
+      R"({"kind":"Status","code":403,"reason":"\u001b[2J","message":")" + std::string(100'000, 'x') + "\"}";
+  const ApiError refusal = refused("GET /x", 403, body);
+  EXPECT_EQ(refusal.message, "GET /x: 403 \\x1b[2J: " + std::string(kMostToldBytes, 'x'));
+  EXPECT_EQ(refusal.reason, "\\x1b[2J");
+  const auto garbled = parse_object(std::string("{\"a\x1b\" ") + '\x01');
+  ASSERT_FALSE(garbled.has_value());
+  EXPECT_EQ(garbled.error().message.find_first_of("\x1b\x01"), std::string::npos) << garbled.error().message;
+  const auto endless = parse_object("{\"" + std::string(100'000, 'k') + "\" 1}");
+  ASSERT_FALSE(endless.has_value());
+  EXPECT_LE(endless.error().message.size(), kMostToldBytes);
+}
+
 TEST(ApiError, TellsWhatTheServerSaid) {
   const ApiError error =
       refused("GET /x", 403, R"({"kind":"Status","code":403,"reason":"Forbidden","message":"no\u001b[31m"})");
