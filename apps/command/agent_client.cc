@@ -33,7 +33,8 @@ class Conversation {
     TRY(receive(cni::kFrameHeadBytes));
     std::string why;
     std::optional<cni::FrameHead> head = cni::read_frame_head(got_, why);
-    if (!head.has_value() || head->kind != cni::FrameKind::kAnswer) return fail(Code::kIo, "{}: {}", socket_, why);
+    if (!head.has_value()) return fail(Code::kIo, "{}: {}", socket_, why);
+    if (head->kind != cni::FrameKind::kAnswer) return fail(Code::kIo, "{}: the frame is no answer", socket_);
     got_.clear();
     TRY(receive(head->payload_bytes));
     std::optional<cni::WireAnswer> answer = cni::read_wire_answer(got_, why);

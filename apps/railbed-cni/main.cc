@@ -250,11 +250,8 @@ void read_answer(int fd, const Deadline& until, bool unread, Attempt& attempt) {
     frame.append(buffer, static_cast<size_t>(got));
     if (frame.size() > kFrameHeadBytes + cni::kMostPayloadBytes) break;
   }
-  const std::string_view bytes(frame);
   std::string wrong;
-  const auto head = cni::read_frame_head(bytes.substr(0, kFrameHeadBytes), wrong);
-  if (head && head->kind == cni::FrameKind::kAnswer && bytes.size() == kFrameHeadBytes + head->payload_bytes)
-    attempt.answer = cni::read_wire_answer(bytes.substr(kFrameHeadBytes), wrong);
+  attempt.answer = cni::read_answer_frame(frame, wrong);
   attempt.again = attempt.answer ? attempt.answer->status == cni::kAskAgain : unread && frame.empty();
   attempt.why = frame.empty() ? "the railbed agent went away before it answered"
                               : "the railbed agent's answer is cut off or garbled";

@@ -14,5 +14,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (std::string_view(to_frame(*request)).substr(kFrameHeadBytes) != payload) __builtin_trap();
   if (const auto answer = read_wire_answer(payload, why))
     if (std::string_view(to_frame(*answer)).substr(kFrameHeadBytes) != payload) __builtin_trap();
+  // As the shim reads it.
+  if (const auto answer = read_answer_frame(bytes, why)) {
+    if (to_frame(*answer) != bytes) __builtin_trap();
+  } else if (why.empty()) {
+    __builtin_trap();
+  }
   return 0;
 }

@@ -78,6 +78,16 @@ std::optional<WireAnswer> read_wire_answer(std::string_view payload, std::string
   return WireAnswer{static_cast<uint8_t>(payload[0]), std::string(payload.substr(1))};
 }
 
+std::optional<WireAnswer> read_answer_frame(std::string_view frame, std::string& why) {
+  const auto head = read_frame_head(frame.substr(0, kFrameHeadBytes), why);
+  if (!head) return std::nullopt;
+  if (head->kind != FrameKind::kAnswer || frame.size() != kFrameHeadBytes + head->payload_bytes) {
+    why = "the frame is not one whole answer";
+    return std::nullopt;
+  }
+  return read_wire_answer(frame.substr(kFrameHeadBytes), why);
+}
+
 std::string to_frame(const WireRequest& request) {
   size_t bytes = request.type.size() + 2 + request.config.size();
   for (const std::string& entry : request.environment) bytes += entry.size() + 1;

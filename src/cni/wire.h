@@ -61,6 +61,8 @@ struct WireAnswer {
 std::optional<FrameHead> read_frame_head(std::string_view head, std::string& why);
 std::optional<WireRequest> read_wire_request(std::string_view payload, std::string& why);
 std::optional<WireAnswer> read_wire_answer(std::string_view payload, std::string& why);
+// A whole answer, with its head and nothing behind it.
+std::optional<WireAnswer> read_answer_frame(std::string_view frame, std::string& why);
 std::string to_frame(const WireRequest& request);
 std::string to_frame(const WireAnswer& answer);
 

@@ -26,13 +26,6 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-HostLocal::Holder holder_in(const IpAddress& address, const std::string& content) {
-  std::string text = trimmed(content);
-  size_t end = text.find("\r\n");
-  if (end == std::string::npos) return {address, text, ""};
-  return {address, text.substr(0, end), text.substr(end + 2)};
-}
-
 // The owner of a file whose pod is unknown, for messages and the allocator. The blank keeps it apart from the keys of
 // sandboxes, which have none.
 ipam::Owner owner_of(const HostLocal::Holder& holder) {
@@ -82,6 +75,13 @@ std::string pool_of_network(const std::string& network) {
 }
 
 }  // namespace
+
+HostLocal::Holder HostLocal::holder_in(const IpAddress& address, std::string_view content) {
+  std::string text = trimmed(std::string(content));
+  size_t end = text.find("\r\n");
+  if (end == std::string::npos) return {address, text, ""};
+  return {address, text.substr(0, end), text.substr(end + 2)};
+}
 
 void HostLocal::remember(const std::string& directory) {
   Result<os::FileStamp> stamp = disk_.stamp(directory);
@@ -162,7 +162,7 @@ Result<bool> HostLocal::write_files(const Reservation& reservation) {
     const std::string path = path_of(reservation.directory, address);
     Result<void> made = disk_.create(path, content_of(mine.container_id, mine.ifname), kAddressFileMode);
     if (!made.has_value() && made.error().code == Code::kConflict) {
-      Holder there = holder_in(address, TRY(disk_.read(path)));
+      Holder there = HostLocal::holder_in(address, TRY(disk_.read(path)));
       if (there.container_id != mine.container_id || there.ifname != mine.ifname) return false;
       continue;
     }

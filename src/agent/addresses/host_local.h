@@ -74,6 +74,8 @@ class HostLocal {
     std::string ifname;  // empty in files of old versions
     friend bool operator==(const Holder&, const Holder&) = default;
   };
+  // What such a file says; ends of lines and blanks around are no part of it.
+  static Holder holder_in(const IpAddress& address, std::string_view content);
   Result<std::vector<Holder>> holders(Engine::Turn& turn, const std::string& data_dir, const std::string& network);
 
  private:
