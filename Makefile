@@ -5,6 +5,7 @@
 #   make demo-cluster   the same with two nodes of a cluster, by `kubectl apply`; build/demo-cluster/report.html
 #   make test     set up, build, run all tests; ends with "N passed, N failed, N skipped"
 #   make test-all the same without anything recorded, restored or shortened, compiled file by file (CONTRIBUTING.md says when)
+#   make fuzz     fuzz targets with random seeds for HOURS (8); new inputs go to testdata/fuzz/ (ONLY=name for one target)
 #   make bench    the figures with their bounds (ONLY=name for one); exits 1 when one is short
 #   make lab      a shell in a virtual machine with two SR-IOV NICs
 #   make build    the programs: build/railbed, railbedd, railbed-cluster, railbed-cni; needs no package of the tests
@@ -17,7 +18,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: demo demo-cluster test test-all bench lab build install package image release setup setup-test setup-lab setup-cluster format clean
+.PHONY: demo demo-cluster test test-all fuzz bench lab build install package image release setup setup-test setup-lab setup-cluster format clean
 .NOTPARALLEL:
 
 build: setup
@@ -60,6 +61,9 @@ test: setup-test setup-lab setup-cluster
 
 test-all: setup-test setup-lab setup-cluster
 	@tests/run --all
+
+fuzz: setup-test
+	@tools/fuzz $(ONLY)
 
 bench: setup-test setup-lab setup-cluster
 	@tools/build dev
