@@ -47,22 +47,26 @@ Result<std::vector<Pool>> pools_with_entries(kube::Client& client, std::stop_tok
   return out;
 }
 
-CellOffsets leased_in(const AddressCell& cell) {
-  CellOffsets out = 0;
-  for (const api::CellLease& lease : cell.leases) out |= lease.offsets;
+// What is leased of a cell, and by whom. Nobody knows what one that cannot be read has: all of it counts as leased.
+struct LeasedCell {
+  CellOffsets offsets = 0;
+  std::vector<api::CellLease> leases;
+};
+
+LeasedCell leased_in(const Value& object) {
+  Result<AddressCell> cell = api::read_address_cell(object);
+  if (!cell.has_value()) return {.offsets = api::kWholeCell, .leases = {}};
+  LeasedCell out{.offsets = 0, .leases = std::move(cell->leases)};
+  for (const api::CellLease& lease : out.leases) out.offsets |= lease.offsets;
   return out;
 }
 
-// What is leased, by the names of cells. Nobody knows what one that cannot be read has: all of it counts as leased.
-using Leased = std::map<std::string, CellOffsets>;
+using Leased = std::map<std::string, LeasedCell>;  // by the names of cells
 Result<Leased> all_leased(kube::Client& client, std::stop_token stop) {
   const kube::ObjectList found =
       TRY(client.list(kube::kAddressCells, {}, kube::trim_metadata, std::move(stop)).result().context("AddressCells"));
   Leased out;
-  for (const Value& object : found.objects) {
-    const Result<AddressCell> cell = api::read_address_cell(object);
-    out[kube::key_of(object).name] = cell.has_value() ? leased_in(*cell) : api::kWholeCell;
-  }
+  for (const Value& object : found.objects) out[kube::key_of(object).name] = leased_in(object);
   return out;
 }
 
@@ -70,8 +74,7 @@ Result<CellOffsets> leased_now(kube::Client& client, const std::string& cell, st
   const kube::Answer<Value> object = client.get(kube::kAddressCells, {"", cell}, std::move(stop));
   if (!object && object.error().code == Code::kNotFound) return CellOffsets{0};
   if (!object) return fail(static_cast<const Error&>(object.error()));
-  const Result<AddressCell> read = api::read_address_cell(*object);
-  return read.has_value() ? leased_in(*read) : api::kWholeCell;
+  return leased_in(*object).offsets;
 }
 
 // False: somebody else has written it since it was read. The next look finds what is left to do.
@@ -93,16 +96,21 @@ Result<bool> store(kube::Client& client, Pool& pool, const api::IpPoolChange& ch
 
 Result<size_t> take(const PoolEntriesWorld& world, Pool pool, const Leased& leased, std::stop_token stop) {
   CellMap stale;
+  api::IpPoolChange change;
   for (const auto& [base, offsets] : pool.entries) {
     const auto cell = leased.find(api::cell_name(pool.network_name, base));
-    const auto left = static_cast<CellOffsets>(cell != leased.end() ? offsets & ~cell->second : offsets);
+    const auto left = static_cast<CellOffsets>(cell != leased.end() ? offsets & ~cell->second.offsets : offsets);
     if (left != 0) stale[base] = left;
+    if (cell == leased.end()) continue;
+    for (const api::CellLease& lease : cell->second.leases)
+      change.put.merge(ipam::set_holder(pool.pool, {base, lease.offsets}, lease.holder).put);
   }
-  if (stale.empty() || !world.may_write()) return size_t{0};
-  if (!TRY(store(world.writer, pool, ipam::mark_ended(pool.pool, stale), stop))) return size_t{0};
+  change.put.merge(ipam::mark_ended(pool.pool, stale).put);
+  if ((stale.empty() && change.empty()) || !world.may_write()) return size_t{0};
+  if (!TRY(store(world.writer, pool, change, stop))) return size_t{0};
   for (auto& [base, offsets] : stale)
     offsets &= static_cast<CellOffsets>(~TRY(leased_now(world.writer, api::cell_name(pool.network_name, base), stop)));
-  const api::IpPoolChange change = ipam::drop_ended(pool.pool, stale);
+  change = ipam::drop_ended(pool.pool, stale);
   if (change.empty() || !world.may_write()) return size_t{0};
   return TRY(store(world.writer, pool, change, stop)) ? change.drop.size() : size_t{0};
 }

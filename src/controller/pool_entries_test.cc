@@ -41,7 +41,7 @@ struct PoolEntries : ::testing::Test {
     for (const auto& [place, one] : pool(name).allocations) {
       const std::string id = one.id.substr(one.id.find('/') + 1);
       out += fmt::format("{}{} {}", out.empty() ? "" : ", ", place,
-                         ipam::is_ours(one) ? id.substr(0, id.find('/')) : one.pod_ref);
+                         ipam::is_ours(one) ? id.substr(0, id.rfind('/')) : one.pod_ref);
     }
     return out;
   }
@@ -68,8 +68,7 @@ TEST_F(PoolEntries, OfAddressesThatNobodyHasLeasedGo) {
   put_pool(entry(1, "u1"), "rail-10.0.0.0-24");
   put_pool(R"("3": {"id": "c", "podref": "ai/llm-0"})", "10.1.0.0-24", "10.1.0.0/24");
   EXPECT_EQ(look(), "3");
-  // The entry of .4 is n1's, and n2, which has leased the address since, puts its own in the place.
-  EXPECT_EQ(shown(), "1 u1, 3 ai/llm-0, 4 u1");
+  EXPECT_EQ(shown(), "1 n1/u1, 3 ai/llm-0, 4 n2/u2") << "n2 has leased .4 since";
   EXPECT_EQ(shown("rail-10.0.0.0-24"), "") << "of another network_name nothing is leased";
   const size_t before = writes();
   EXPECT_EQ(look(), "0");
@@ -133,7 +132,8 @@ TEST_F(PoolEntries, OfAMachineThatComesBackMeanwhileStay) {
         if (asked++ != moment) return std::nullopt;
         put(server, cell("10.0.0.0", {lease("n1", machine, 0x0002)}));
         auto object = server.objects().at(kPools + std::string(kPool));
-        const auto change = ipam::reserve_in(pool(), {IpAddress::parse("10.0.0.0").value(), 0x0002}, machine).value();
+        const auto change =
+            ipam::reserve_in(pool(), {IpAddress::parse("10.0.0.0").value(), 0x0002}, {"n1", machine, ""}).value();
         if (!change.empty()) {
           api::apply_change(object, change);
           server.put(kPools + std::string(kPool), object);

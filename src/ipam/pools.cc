@@ -9,18 +9,32 @@
 namespace railbed::ipam {
 namespace {
 
+using api::CellHolder;
 using api::CellOffsets;
 using api::IpPool;
 using api::IpPoolAllocation;
 using api::IpPoolChange;
 
 constexpr std::string_view kIdStart = "railbed.dev/";
-constexpr const char* kEnded = "ended";  // where the system UUID would be
 
 // Where an address stands in the pool; nullopt: it is none of its.
 std::optional<uint64_t> place_of(const IpPool& pool, const IpAddress& address) {
   if (address.family != pool.range.address.family || !pool.range.contains(address)) return std::nullopt;
   return address.minus(pool.range.address);
+}
+
+std::string ended_id(const IpAddress& address) {
+  return fmt::format("{}ended/{}", kIdStart, address);
+}
+
+bool is_ended(const IpPoolAllocation& allocation, const IpAddress& address) {
+  return is_ours(allocation) && allocation.id == ended_id(address);
+}
+
+// Also as it was written before the node's name was in it.
+bool is_of(const IpPoolAllocation& allocation, const CellHolder& holder, const IpAddress& address) {
+  return is_ours(allocation) && (allocation.id == pool_entry_id(holder, address) ||
+                                 allocation.id == fmt::format("{}{}/{}", kIdStart, holder.system_uuid, address));
 }
 
 template <typename Each>
@@ -35,8 +49,8 @@ void each_place(const IpPool& pool, const CellChoice& cell, const Each& each) {
 
 }  // namespace
 
-std::string pool_entry_id(const std::string& system_uuid, const IpAddress& address) {
-  return fmt::format("{}{}/{}", kIdStart, system_uuid, address);
+std::string pool_entry_id(const CellHolder& holder, const IpAddress& address) {
+  return fmt::format("{}{}/{}/{}", kIdStart, holder.node, holder.system_uuid, address);
 }
 
 bool is_ours(const IpPoolAllocation& allocation) {
@@ -58,15 +72,25 @@ CellOffsets given_in(const IpPool& pool, const IpAddress& base) {
   return out;
 }
 
-Result<IpPoolChange> reserve_in(const IpPool& pool, const CellChoice& cell, const std::string& system_uuid) {
+CellOffsets of_others_in(const IpPool& pool, const IpAddress& base, const CellHolder& holder) {
+  CellOffsets out = 0;
+  each_place(pool, {base, api::kWholeCell}, [&](unsigned i, const IpAddress& address, uint64_t place) {
+    const auto there = pool.allocations.find(place);
+    if (there == pool.allocations.end() || !is_ours(there->second)) return;
+    if (!is_of(there->second, holder, address) && !is_ended(there->second, address))
+      out = static_cast<CellOffsets>(out | 1U << i);
+  });
+  return out;
+}
+
+Result<IpPoolChange> reserve_in(const IpPool& pool, const CellChoice& cell, const CellHolder& holder) {
   IpPoolChange change;
   size_t more = 0;
   each_place(pool, cell, [&](unsigned, const IpAddress& address, uint64_t place) {
-    const IpPoolAllocation wanted{pool_entry_id(system_uuid, address), ""};
     const auto there = pool.allocations.find(place);
     const bool is_new = there == pool.allocations.end();
-    if (!is_new && (there->second == wanted || !is_ours(there->second))) return;
-    change.put[place] = wanted;
+    if (!is_new && !is_ended(there->second, address)) return;
+    change.put[place] = {pool_entry_id(holder, address), ""};
     more += is_new;
   });
   const auto ours =
@@ -97,35 +121,48 @@ IpPoolChange mark_ended(const IpPool& pool, const CellMap& addresses) {
   for (const auto& [base, offsets] : addresses)
     each_place(pool, {base, offsets}, [&](unsigned, const IpAddress& address, uint64_t place) {
       const auto there = pool.allocations.find(place);
-      IpPoolAllocation ended{pool_entry_id(kEnded, address), ""};
-      if (there != pool.allocations.end() && is_ours(there->second) && there->second != ended)
-        change.put[place] = std::move(ended);
+      if (there != pool.allocations.end() && is_ours(there->second) && !is_ended(there->second, address))
+        change.put[place] = {ended_id(address), ""};
     });
   return change;
 }
 
 IpPoolChange drop_ended(const IpPool& pool, const CellMap& addresses) {
   IpPoolChange change;
-  for (const auto& [base, offsets] : addresses) change.drop.merge(release_in(pool, {base, offsets}, kEnded).drop);
+  for (const auto& [base, offsets] : addresses)
+    each_place(pool, {base, offsets}, [&](unsigned, const IpAddress& address, uint64_t place) {
+      const auto there = pool.allocations.find(place);
+      if (there != pool.allocations.end() && is_ended(there->second, address)) change.drop.insert(place);
+    });
   return change;
 }
 
-IpPoolChange release_in(const IpPool& pool, const CellChoice& cell, const std::string& system_uuid) {
+IpPoolChange set_holder(const IpPool& pool, const CellChoice& cell, const CellHolder& holder) {
   IpPoolChange change;
   each_place(pool, cell, [&](unsigned, const IpAddress& address, uint64_t place) {
     const auto there = pool.allocations.find(place);
-    if (there != pool.allocations.end() && is_ours(there->second) &&
-        there->second.id == pool_entry_id(system_uuid, address))
+    if (there == pool.allocations.end() || !is_ours(there->second)) return;
+    const std::string id = pool_entry_id(holder, address);
+    if (there->second.id != id) change.put[place] = {id, ""};
+  });
+  return change;
+}
+
+IpPoolChange release_in(const IpPool& pool, const CellChoice& cell, const CellHolder& holder) {
+  IpPoolChange change;
+  each_place(pool, cell, [&](unsigned, const IpAddress& address, uint64_t place) {
+    const auto there = pool.allocations.find(place);
+    if (there != pool.allocations.end() && is_ours(there->second) && there->second.id == pool_entry_id(holder, address))
       change.drop.insert(place);
   });
   return change;
 }
 
-IpPoolChange release_rest(const IpPool& pool, const CellMap& held, const std::string& system_uuid) {
+IpPoolChange release_rest(const IpPool& pool, const CellMap& held, const CellHolder& holder) {
   IpPoolChange change;
   for (const auto& [place, allocation] : pool.allocations) {
     const std::optional<IpAddress> address = pool.range.address.plus(place);
-    if (!address || !is_ours(allocation) || allocation.id != pool_entry_id(system_uuid, *address)) continue;
+    if (!address || !is_ours(allocation) || allocation.id != pool_entry_id(holder, *address)) continue;
     const IpAddress base = cell_of(*address);
     const auto cell = held.find(base);
     const auto offset = static_cast<unsigned>(address->minus(base).value_or(0));

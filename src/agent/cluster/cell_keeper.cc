@@ -139,8 +139,8 @@ Result<void> CellKeeper::sync(const std::stop_token& stop) {
     ipam::CellOwner owner = TRY(cell_owner(world_.client, settings_.node, settings_.machine, stop));
     owner.quiet_seconds = settings_.quiet_seconds;
     if (settings_.share_with_whereabouts_in)
-      share_ = std::make_unique<PoolShare>(
-          world_.client, PoolShare::Settings{*settings_.share_with_whereabouts_in, owner.holder.system_uuid});
+      share_ = std::make_unique<PoolShare>(world_.client,
+                                           PoolShare::Settings{*settings_.share_with_whereabouts_in, owner.holder});
     leaser_ = std::make_unique<CellLeaser>(
         CellLeaser::World{.client = world_.client,
                           .book = world_.book,

@@ -107,16 +107,28 @@ Result<void> PoolShare::prepare(const std::string& network_name, const std::vect
 
 Result<CellOffsets> PoolShare::reserve(const std::string& network_name, const ipam::CellChoice& cell,
                                        std::stop_token stop, Leased leased) {
+  const auto has_others = [&](const Stored* one) {
+    return (ipam::of_others_in(one->pool, cell.base, settings_.holder) & cell.offsets) != 0;
+  };
   std::vector<Stored*> pools = TRY(pools_of(network_name, stop));
+  if (leased == Leased::kAfterIt && std::ranges::any_of(pools, has_others)) {  // they may have gone since
+    look_again();
+    pools = TRY(pools_of(network_name, stop));
+  }
   std::erase_if(pools, [&](const Stored* one) { return !has_addresses_of(one->pool, cell.base); });
-  CellOffsets given = 0;  // by whereabouts
-  for (const Stored* one : pools) given |= ipam::given_in(one->pool, cell.base);
+  const auto not_ours = [&](const Stored* one) {
+    const CellOffsets others =
+        leased == Leased::kAfterIt ? ipam::of_others_in(one->pool, cell.base, settings_.holder) : CellOffsets{0};
+    return static_cast<CellOffsets>(ipam::given_in(one->pool, cell.base) | others);
+  };
+  CellOffsets given = 0;
+  for (const Stored* one : pools) given |= not_ours(one);
   const ipam::CellChoice ours{cell.base, static_cast<CellOffsets>(cell.offsets & ~given)};
   const auto nothing = leased == Leased::kAfterIt ? NothingToDo::kIsLookedAtAgain : NothingToDo::kIsBelieved;
   for (Stored* one : pools) {
-    const auto next = [&](const IpPool& pool) { return ipam::reserve_in(pool, ours, settings_.system_uuid); };
+    const auto next = [&](const IpPool& pool) { return ipam::reserve_in(pool, ours, settings_.holder); };
     TRY(change(*one, next, nothing, stop));
-    given |= ipam::given_in(one->pool, cell.base);
+    given |= not_ours(one);
   }
   const auto got = static_cast<CellOffsets>(ours.offsets & ~given);
   // One pool has given what another one has reserved for us in the meantime.
@@ -127,7 +139,7 @@ Result<CellOffsets> PoolShare::reserve(const std::string& network_name, const ip
 Result<void> PoolShare::release(const std::string& network_name, const ipam::CellChoice& cell, std::stop_token stop) {
   for (Stored* one : TRY(pools_of(network_name, stop))) {
     const auto next = [&](const IpPool& pool) -> Result<IpPoolChange> {
-      return ipam::release_in(pool, cell, settings_.system_uuid);
+      return ipam::release_in(pool, cell, settings_.holder);
     };
     TRY(change(*one, next, NothingToDo::kIsBelieved, stop));
   }
@@ -139,7 +151,7 @@ Result<void> PoolShare::release_rest(const std::map<std::string, ipam::CellMap>&
     const auto network = std::ranges::find_if(held, [&](const auto& it) { return is_of_network(one.pool, it.first); });
     const ipam::CellMap cells = network != held.end() ? network->second : ipam::CellMap();
     const auto next = [&](const IpPool& pool) -> Result<IpPoolChange> {
-      return ipam::release_rest(pool, cells, settings_.system_uuid);
+      return ipam::release_rest(pool, cells, settings_.holder);
     };
     TRY(change(one, next, NothingToDo::kIsBelieved, stop));
   }

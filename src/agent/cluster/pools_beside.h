@@ -39,7 +39,7 @@ class PoolShare {
  public:
   struct Settings {
     std::string ns = "kube-system";  // where whereabouts has its pools
-    std::string system_uuid;         // of this machine
+    api::CellHolder holder;          // this machine
   };
   // `client` outlives this.
   PoolShare(kube::Client& client, Settings settings) : client_(client), settings_(std::move(settings)) {}
@@ -54,7 +54,9 @@ class PoolShare {
   // be about to take it away (controller/pool_entries.h): it is looked at again.
   enum class Leased : uint8_t { kBeforeTheList, kAfterIt };
   // Addresses that are leased, before any of them is given. Returns those that are reserved in every pool of the
-  // network that has them; the others are whereabouts', and their lease is to be given back.
+  // network that has them; the lease of the others is to be given back. They are whereabouts', or, kAfterIt, another
+  // machine of ours has not removed its entry yet. An address that was leased before and has another machine's entry
+  // is reserved by that: whereabouts does not give it, and the operator puts this machine's in its place.
   Result<api::CellOffsets> reserve(const std::string& network_name, const ipam::CellChoice& cell, std::stop_token stop,
                                    Leased leased = Leased::kAfterIt);
   // Addresses whose lease was given back.

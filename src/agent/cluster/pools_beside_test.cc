@@ -72,8 +72,8 @@ struct Pools : ::testing::Test {
   ApiServer server;
   FakeClock clock;
   kube::Client client{server, clock, {.retry = {.tries = 1}}};
-  PoolShare share{client, {.system_uuid = "u1"}};
-  PoolShare other{client, {.system_uuid = "u2"}};
+  PoolShare share{client, {.holder = {"n1", "u1", "b"}}};
+  PoolShare other{client, {.holder = {"n2", "u2", "b"}}};
   Whereabouts09 whereabouts{server};
 
   void put(const std::string& name, const char* range, const std::string& allocations = "{}") {
@@ -93,7 +93,7 @@ struct Pools : ::testing::Test {
     std::string out;
     for (const auto& [place, one] : pool.allocations)
       out += fmt::format("{}{} {}", out.empty() ? "" : ", ", place,
-                         ipam::is_ours(one) ? one.id.substr(12, 2) : one.pod_ref);
+                         ipam::is_ours(one) ? one.id.substr(12, one.id.rfind('/') - 12) : one.pod_ref);
     return out;
   }
   std::string beside(Whereabouts how, const std::set<std::string>& pods_here = {}) {
@@ -115,7 +115,7 @@ TEST_F(Pools, ThatOthersUseAreBeside) {
   put("10.0.0.0-24", "10.0.0.0/24", R"({"1": {"id": "c", "podref": "ai/llm-0"}})");
   put("rail1-10.1.0.0-24", "10.1.0.0/24", R"({"1": {"id": "c", "podref": "ai/llm-1"}})");
   put("10.2.0.0-24", "10.2.0.0/24");
-  put("10.3.0.0-24", "10.3.0.0/24", R"({"1": {"id": "railbed.dev/u2/10.3.0.1", "podref": ""}})");
+  put("10.3.0.0-24", "10.3.0.0/24", R"({"1": {"id": "railbed.dev/n2/u2/10.3.0.1", "podref": ""}})");
   put("broken", "10.4.0.0", R"({"1": {"id": "c", "podref": "ai/llm-0"}})");
   EXPECT_EQ(beside(Whereabouts::kRefuse, {"ai/llm-1"}), "kube-system/10.0.0.0-24 10.0.0.0-10.0.0.255\n");
   EXPECT_EQ(beside(Whereabouts::kShare), "");
@@ -145,7 +145,7 @@ TEST_F(Pools, OfANetworkAreMadeOnce) {
   EXPECT_EQ(shown("rail0-10.0.0.0-24"), "");
   EXPECT_EQ(reserved(share, "10.0.0.16", 0x0003, "rail0"), 0x0003);
   ASSERT_TRUE(other.prepare("rail0", {ipam::range("10.0.0.0/24")}, {}).has_value());
-  EXPECT_EQ(shown("rail0-10.0.0.0-24"), "16 u1, 17 u1") << "it was there";
+  EXPECT_EQ(shown("rail0-10.0.0.0-24"), "16 n1/u1, 17 n1/u1") << "it was there";
 }
 
 TEST_F(Pools, HaveWhatIsLeasedInEachThatMeetsTheCell) {
@@ -154,13 +154,13 @@ TEST_F(Pools, HaveWhatIsLeasedInEachThatMeetsTheCell) {
   put("10.0.1.0-24", "10.0.1.0/24");
   put("rail1-10.0.0.0-24", "10.0.0.0/24");
   EXPECT_EQ(reserved(share, "10.0.0.16", 0x001f), 0x001d) << "whereabouts has given .17";
-  EXPECT_EQ(shown("10.0.0.0-24"), "16 u1, 17 ai/llm-0, 18 u1, 19 u1, 20 u1");
-  EXPECT_EQ(shown("10.0.0.16-30"), "0 u1, 2 u1, 3 u1");
+  EXPECT_EQ(shown("10.0.0.0-24"), "16 n1/u1, 17 ai/llm-0, 18 n1/u1, 19 n1/u1, 20 n1/u1");
+  EXPECT_EQ(shown("10.0.0.16-30"), "0 n1/u1, 2 n1/u1, 3 n1/u1");
   EXPECT_EQ(shown("10.0.1.0-24"), "");
   EXPECT_EQ(shown("rail1-10.0.0.0-24"), "") << "another network_name is other addresses";
   ASSERT_TRUE(share.release("", {ipam::ip("10.0.0.16"), 0x0005}, {}).has_value());
-  EXPECT_EQ(shown("10.0.0.0-24"), "17 ai/llm-0, 19 u1, 20 u1");
-  EXPECT_EQ(shown("10.0.0.16-30"), "3 u1");
+  EXPECT_EQ(shown("10.0.0.0-24"), "17 ai/llm-0, 19 n1/u1, 20 n1/u1");
+  EXPECT_EQ(shown("10.0.0.16-30"), "3 n1/u1");
 }
 
 TEST_F(Pools, AreListedOnceInARound) {
@@ -180,19 +180,19 @@ TEST_F(Pools, AreListedOnceInARound) {
   put("10.0.0.0-28", "10.0.0.0/28");
   share.look_again();
   EXPECT_EQ(reserved(share, "10.0.0.0", 0x0006), 0x0006);
-  EXPECT_EQ(shown("10.0.0.0-28"), "1 u1, 2 u1");
+  EXPECT_EQ(shown("10.0.0.0-28"), "1 n1/u1, 2 n1/u1");
 }
 
 // The operator takes away what is left of an earlier lease, while the address is leased again: the list is older.
 TEST_F(Pools, AreLookedAtAgainWhereAnEntryIsOlderThanTheLease) {
-  put("10.0.0.0-24", "10.0.0.0/24", R"({"1": {"id": "railbed.dev/u1/10.0.0.1", "podref": ""}})");
+  put("10.0.0.0-24", "10.0.0.0/24", R"({"1": {"id": "railbed.dev/n1/u1/10.0.0.1", "podref": ""}})");
   ASSERT_TRUE(share.prepare("", {ipam::range("10.0.0.0/24")}, {}).has_value());
   put("10.0.0.0-24", "10.0.0.0/24", R"({"1": {"id": "railbed.dev/ended/10.0.0.1", "podref": ""}})");
   EXPECT_EQ(reserved(share, "10.0.0.0", 0x0002), 0x0002);
-  EXPECT_EQ(shown("10.0.0.0-24"), "1 u1");
+  EXPECT_EQ(shown("10.0.0.0-24"), "1 n1/u1");
   put("10.0.0.0-24", "10.0.0.0/24");
   EXPECT_EQ(reserved(share, "10.0.0.0", 0x0002), 0x0002);
-  EXPECT_EQ(shown("10.0.0.0-24"), "1 u1");
+  EXPECT_EQ(shown("10.0.0.0-24"), "1 n1/u1");
 }
 
 TEST_F(Pools, AreNotGivenFromByWhereabouts) {
@@ -200,10 +200,10 @@ TEST_F(Pools, AreNotGivenFromByWhereabouts) {
   EXPECT_EQ(reserved(share, "10.0.0.0", 0x000e), 0x000e);
   EXPECT_EQ(whereabouts.add("", "10.0.0.0/24", "ai/llm-0", "c0"), ipam::ip("10.0.0.4"));
   whereabouts.reconcile("10.0.0.0-24", {});
-  EXPECT_EQ(shown("10.0.0.0-24"), "1 u1, 2 u1, 3 u1") << "the pod is gone, ours have none";
+  EXPECT_EQ(shown("10.0.0.0-24"), "1 n1/u1, 2 n1/u1, 3 n1/u1") << "the pod is gone, ours have none";
   whereabouts.del("10.0.0.0-24", "c0");
   whereabouts.del("10.0.0.0-24", "");
-  EXPECT_EQ(shown("10.0.0.0-24"), "1 u1, 2 u1, 3 u1");
+  EXPECT_EQ(shown("10.0.0.0-24"), "1 n1/u1, 2 n1/u1, 3 n1/u1");
 }
 
 // Whereabouts read the pool before we wrote it: its write fails, and ours does where it was first.
@@ -220,7 +220,7 @@ TEST_F(Pools, WrittenByBothAtOnceHaveOneOwner) {
     return std::nullopt;
   };
   EXPECT_EQ(reserved(share, "10.0.0.0", 0x001e), 0x0016);
-  EXPECT_EQ(shown("10.0.0.0-24"), "1 u1, 2 u1, 3 ai/llm-0, 4 u1");
+  EXPECT_EQ(shown("10.0.0.0-24"), "1 n1/u1, 2 n1/u1, 3 ai/llm-0, 4 n1/u1");
 }
 
 // The second pool gives what the first one has reserved by then.
@@ -234,8 +234,8 @@ TEST_F(Pools, ThatOverlapGiveBackWhatOnlyOneOfThemHas) {
     return std::nullopt;
   };
   EXPECT_EQ(reserved(share, "10.0.0.0", 0x0006), 0x0004);
-  EXPECT_EQ(shown("10.0.0.0-24"), "2 u1");
-  EXPECT_EQ(shown("10.0.0.0-28"), "1 ai/llm-0, 2 u1");
+  EXPECT_EQ(shown("10.0.0.0-24"), "2 n1/u1");
+  EXPECT_EQ(shown("10.0.0.0-28"), "1 ai/llm-0, 2 n1/u1");
 }
 
 TEST_F(Pools, ALostAnswerIsLookedUp) {
@@ -251,10 +251,25 @@ TEST_F(Pools, ALostAnswerIsLookedUp) {
 TEST_F(Pools, AreLeftAloneByALateRelease) {
   put("10.0.0.0-24", "10.0.0.0/24");
   EXPECT_EQ(reserved(share, "10.0.0.0", 0x0006), 0x0006);
-  // The lease was given back, and another node has it, before the first one's entry goes.
+  // The lease was given back, and another node leases it, before the first one's entry goes.
+  EXPECT_EQ(reserved(other, "10.0.0.0", 0x000a), 0x0008) << "it is not available yet";
+  ASSERT_TRUE(share.release("", {ipam::ip("10.0.0.0"), 0x0006}, {}).has_value());
+  EXPECT_EQ(shown("10.0.0.0-24"), "3 n2/u2");
   EXPECT_EQ(reserved(other, "10.0.0.0", 0x0002), 0x0002);
   ASSERT_TRUE(share.release("", {ipam::ip("10.0.0.0"), 0x0006}, {}).has_value());
-  EXPECT_EQ(shown("10.0.0.0-24"), "1 u2");
+  EXPECT_EQ(shown("10.0.0.0-24"), "1 n2/u2, 3 n2/u2") << "a late release";
+}
+
+// An earlier version's entry, and one of another machine at an address that this one has leased: the operator puts this
+// machine's in their place. Until then they reserve the address as well.
+TEST_F(Pools, KeepWhatIsHeldUnderAnotherEntry) {
+  put("10.0.0.0-24", "10.0.0.0/24",
+      R"({"1": {"id": "railbed.dev/u1/10.0.0.1", "podref": ""}, "2": {"id": "railbed.dev/n2/u2/10.0.0.2", "podref": ""}})");
+  const auto held = share.reserve("", {ipam::ip("10.0.0.0"), 0x000e}, {}, PoolShare::Leased::kBeforeTheList);
+  EXPECT_EQ(held.value_or(0), 0x000e);
+  EXPECT_EQ(shown("10.0.0.0-24"), "1 u1, 2 n2/u2, 3 n1/u1");
+  ASSERT_TRUE(share.release_rest({}, {}).has_value());
+  EXPECT_EQ(shown("10.0.0.0-24"), "1 u1, 2 n2/u2") << "the operator's";
 }
 
 TEST_F(Pools, LoseWhatAnEarlierProcessLeft) {
@@ -264,7 +279,7 @@ TEST_F(Pools, LoseWhatAnEarlierProcessLeft) {
   EXPECT_EQ(reserved(other, "10.0.0.0", 0x00f0), 0x00f0);
   EXPECT_EQ(reserved(share, "10.1.0.0", 0x0002, "rail1"), 0x0002);
   ASSERT_TRUE(share.release_rest({{"", {{ipam::ip("10.0.0.0"), 0x0002}}}}, {}).has_value());
-  EXPECT_EQ(shown("10.0.0.0-24"), "1 u1, 4 u2, 5 u2, 6 u2, 7 u2");
+  EXPECT_EQ(shown("10.0.0.0-24"), "1 n1/u1, 4 n2/u2, 5 n2/u2, 6 n2/u2, 7 n2/u2");
   EXPECT_EQ(shown("rail1-10.1.0.0-24"), "");
 }
 
@@ -287,7 +302,7 @@ RC_GTEST_PROP(PoolShareProperty, NoAddressIsGivenByBoth, ()) {
   FakeClock clock;
   kube::Client client{server, clock, {.retry = {.tries = 1}}};
   Whereabouts09 whereabouts{server};
-  PoolShare share{client, {.system_uuid = "u1"}};
+  PoolShare share{client, {.holder = {"n1", "u1", "b"}}};
   const std::vector<api::IpamRange> ranges{ipam::range("10.0.0.0/27"), ipam::range("10.0.0.0/28")};
   RC_ASSERT(share.prepare("", ranges, {}).has_value());
   std::map<IpAddress, std::string> given;  // by whereabouts, to which pod
