@@ -31,12 +31,21 @@ void ClusterOptions::declare(CommandLine& line) {
               "range, what is leased being reserved in whereabouts' pools, too")
       .show_default()
       .one_of({"refuse", "share"});
+  line.option(
+          "--tenant-definitions", &tenant_definitions,
+          "network definitions of namespaces without the label railbed.dev/host-devices=allowed: allow them all, or "
+          "restrict them to resources of the node, without its interfaces, devices, files and plugins of others")
+      .show_default()
+      .one_of({"allow", "restrict"});
   line.option("--whereabouts-namespace", &whereabouts_ns, "of whereabouts' pools").show_default();
 }
 
 Result<void> ClusterOptions::check() const {
   if (!given() && !context.empty())
     return fail(Code::kInvalid, "--context names a context of a kubeconfig, and there is no --kubeconfig");
+  if (!given() && tenant_definitions != "allow")
+    return fail(Code::kInvalid, "--tenant-definitions {} is for a node of a cluster: add --kubeconfig or --in-cluster",
+                tenant_definitions);
   TRY(railbed::reclaim_seconds(reclaim_after));
   return {};
 }

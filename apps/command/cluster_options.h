@@ -24,6 +24,7 @@ struct ClusterOptions {
   std::string reclaim_after = "24h";  // as the operator's: see reclaim_seconds()
   std::string whereabouts = "refuse";
   std::string whereabouts_ns = "kube-system";
+  std::string tenant_definitions = "allow";
   bool given() const { return in_cluster || !kubeconfig.empty(); }
   // Those that make sense only together are there together.
   Result<void> check() const;

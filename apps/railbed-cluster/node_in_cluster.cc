@@ -44,6 +44,7 @@ class NodeInCluster : public NodeCluster {
         side_({api_->client(), api_->transport(), world_.disk, world_.store, world_.events},
               {.node = world_.node,
                .soft_rdma = options.settings.soft_rdma,
+               .restrict_definitions = options.cluster.tenant_definitions == "restrict",
                .server = api_->server(),
                .folder = options.cluster.cache,
                .changed = [this] { wake_cells(); }}) {

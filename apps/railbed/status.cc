@@ -111,6 +111,10 @@ void print_cluster(const doc::Value& agent) {
   const doc::Value* cluster = agent.find("cluster");
   if (cluster == nullptr) return;
   print("API server {}, node {}\n", text_of(*cluster, "server"), text_of(*cluster, "node"));
+  if (text_of(*cluster, "tenantDefinitions") == "restrict")
+    print(
+        "  network definitions take nothing of the node but resources, unless their namespace has the label\n"
+        "  railbed.dev/host-devices=allowed (--tenant-definitions restrict)\n");
   for (const doc::Value& cache : list_of(*cluster, "caches")) {
     const std::string age = text_of(cache, "ageSeconds");
     print("  {} {} known, {}", text_of(cache, "objects"), text_of(cache, "kind"),

@@ -34,6 +34,7 @@ class Pods : public PodSource {
   std::map<std::string, std::string> statuses;   // "ns/name" → network-status
   bool known = true;
   bool cluster = false;
+  Result<bool> may_use_the_node = true;
 
   void add_network(const std::string& name, const std::string& config, const std::string& resource = "") {
     networks["ns/" + name] = {"ns", name, parse_network_config(config).value(), resource};
@@ -51,6 +52,7 @@ class Pods : public PodSource {
     if (found == networks.end()) return fail(Code::kNotFound, "there is no network {}/{}", ns, name);
     return found->second;
   }
+  Result<bool> may_use_node(const std::string&) override { return may_use_the_node; }
   bool of_cluster() const override { return cluster; }
   Result<std::string> published_status(const std::string& ns, const std::string& name, const std::string&) override {
     if (!known) return fail(Code::kBusy, "the pods are not known yet");

@@ -4,7 +4,9 @@
 // A type that makes or changes interfaces is one line of RAILBED_ATTACHED_TYPES, with its keys above as
 // keys_<identifier>: its identifier names the functions that its file src/attach/<identifier>.cc defines, which the
 // linker misses otherwise. All other types are rows of kOtherTypes. Bounds are those that the kernel or the original
-// plugin has. Threading: constants. Failure: none.
+// plugin has. `of_host` marks keys that name something of the node, which a tenant's definition may be refused for
+// (agent/pod/tenant_definitions.h); keys that railbed passes over (logFile, whereabouts' files) are not marked.
+// Threading: constants. Failure: none.
 #pragma once
 
 #include <array>
@@ -45,8 +47,8 @@ inline constexpr auto keys_common = std::to_array<CniKey>({
     {.name = "runtimeConfig", .type = kAny},
     {.name = "args", .type = kAny},
     {.name = "prevResult", .type = kAny},
-    {.name = "deviceID"},
-    {.name = "pciBusID"},
+    {.name = "deviceID", .of_host = true},
+    {.name = "pciBusID", .of_host = true},
     {.name = "CNIDeviceInfoFile", .type = kAny},
 });
 
@@ -76,14 +78,14 @@ inline constexpr auto keys_ib_sriov = std::to_array<CniKey>({
 });
 
 inline constexpr auto keys_host_device = std::to_array<CniKey>({
-    {.name = "device"},
-    {.name = "hwaddr", .problem = no_mac},
-    {.name = "kernelpath", .problem = not_below_sys_devices},
+    {.name = "device", .of_host = true},
+    {.name = "hwaddr", .problem = no_mac, .of_host = true},
+    {.name = "kernelpath", .problem = not_below_sys_devices, .of_host = true},
     {.name = "DPDKMode", .type = kFlag},
 });
 
 inline constexpr auto keys_macvlan = std::to_array<CniKey>({
-    {.name = "master"},
+    {.name = "master", .of_host = true},
     {.name = "mode", .type = kChoice, .choices = kMacvlanModes},
     {.name = "mtu", .type = kNumber, .max = kMostMtu},
     {.name = "mac", .problem = no_mac},
@@ -92,7 +94,7 @@ inline constexpr auto keys_macvlan = std::to_array<CniKey>({
 });
 
 inline constexpr auto keys_ipvlan = std::to_array<CniKey>({
-    {.name = "master"},
+    {.name = "master", .of_host = true},
     {.name = "mode", .type = kChoice, .choices = kIpvlanModes},
     {.name = "mtu", .type = kNumber, .max = kMostMtu},
     {.name = "linkInContainer", .type = kFlag},
@@ -109,7 +111,7 @@ inline constexpr auto keys_tuning = std::to_array<CniKey>({
     {.name = "mac", .problem = no_mac},
     {.name = "mtu", .type = kNumber, .max = kMostMtu, .reserved = kNoMtu},
     {.name = "txQLen", .type = kNumber, .max = kMostQueued},
-    {.name = "dataDir"},
+    {.name = "dataDir", .of_host = true},
 });
 
 inline constexpr std::array<CniKey, 0> keys_rdma{};
@@ -144,8 +146,8 @@ inline constexpr auto keys_host_local = std::to_array<CniKey>({
     {.name = "rangeEnd"},
     {.name = "gateway"},
     {.name = "ranges", .type = kShape, .shape = "$hostLocalRanges"},
-    {.name = "dataDir"},
-    {.name = "resolvConf"},
+    {.name = "dataDir", .of_host = true},
+    {.name = "resolvConf", .of_host = true},
 });
 
 inline constexpr std::string_view kHostLocalNeeds[] = {"subnet", "ranges"};
@@ -186,7 +188,7 @@ inline constexpr auto keys_whereabouts = std::to_array<CniKey>({
 inline constexpr std::string_view kWhereaboutsNeeds[] = {"range", "ipRanges", "addresses"};
 
 inline constexpr auto keys_dhcp = std::to_array<CniKey>({
-    {.name = "daemonSocketPath"},
+    {.name = "daemonSocketPath", .of_host = true},
     {.name = "request", .type = kShape, .shape = "$dhcpRequests"},
     {.name = "provide", .type = kShape, .shape = "$dhcpProvided"},
     {.name = "priority", .type = kNumber},

@@ -61,6 +61,7 @@ struct CniKey {
   TextProblem problem = nullptr;  // of a text, or of each text of a list
   std::string_view shape = {};    // of kShape, in the notation of check's schemas: "$route"
   bool required = false;
+  bool of_host = false;  // it names an interface, a device, a file or a socket of the node
 };
 
 struct CniType {

@@ -868,6 +868,27 @@ TEST_F(AttachFaults, InAnotherNamespaceAtThePodsPathNothingIsUndone) {
   EXPECT_TRUE(rig.store.attachments()->empty());
 }
 
+TEST_F(AttachFaults, TheNodesDefaultRouteStaysOnTheNode) {
+  Scenario both{.machine = os::FakeMachine::lab()};
+  both.machine.other_links = {"eth8"};
+  both.interfaces = {wanted("net1", {R"({"type":"host-device","device":"eth8"})"})};
+  Rig rig(both);
+  auto port = std::move(*rig.kernel.links());
+  const IfIndex eth8 = port->find(IfName{"eth8"}, os::WithVfs::kNo)->index;
+  ASSERT_EQ(message(port->change(eth8, {.up = true})), "");
+  Route route{.destination = Route::everywhere(IpFamily::kV6), .gateway = *IpAddress::parse("fe80::1"), .link = eth8};
+  ASSERT_EQ(message(port->add_route(route)), "");  // as BGP has it, where the address is lo's
+  EXPECT_EQ(
+      message(rig.attach()),
+      "pod default/a: interface net1 (network default/net1): eth8 (interface eth8) has the node's default route by "
+      "fe80::1\n  a pod may have it once the node has its default route by another interface");
+  ASSERT_EQ(message(port->remove_route(route)), "");
+  rig.expect_nothing_left("the default route");
+  route.table = 101;  // one of its own for each rail
+  ASSERT_EQ(message(port->add_route(route)), "");
+  EXPECT_EQ(message(rig.attach()), "");
+}
+
 // Routes through a gateway are the host's own; those of a network come back with its address, and those of others stay.
 TEST_F(AttachFaults, AHostsInterfaceComesBackWithItsAddressesAndRoutes) {
   Scenario both{.machine = os::FakeMachine::lab()};

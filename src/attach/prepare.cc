@@ -203,12 +203,26 @@ class NewPreparation : Preparation {
     if (link->master)
       return fail(Code::kConflict, "{} ({}) is a port of a bond or bridge; take it out first", link->name, what());
     if (link->name.value == "lo") return fail(Code::kInvalid, "lo cannot be moved");
+    TRY(is_not_the_hosts_way(*link));
     out_.host_link = link->index;
     out_.result.host_name = link->name.value;
     out_.result.mtu = link->mtu;
     remember(*link);
     if (link->arp_type == 32) TRY(check_guid(*link));
     return host_addresses(link->index);
+  }
+
+  // Without its default route the node is cut off, and nothing from outside brings it back. Only an interface that is
+  // up has routes.
+  Result<void> is_not_the_hosts_way(const os::Link& link) {
+    if (!link.up) return {};
+    for (const Route& route : *TRY(host_.routes()))
+      if (route.link == link.index && route.is_default() && !route.table.has_value())
+        return fail(Error{.code = Code::kInvalid,
+                          .message = fmt::format("{} ({}) has the node's default route{}", link.name, what(),
+                                                 route.gateway ? fmt::format(" by {}", *route.gateway) : ""),
+                          .hint = "a pod may have it once the node has its default route by another interface"});
+    return {};
   }
 
   // A move drops the host's addresses and routes; they are restored when the interface returns.

@@ -352,8 +352,8 @@ Result<bool> CellLeaser::try_cell(const Key& key, CellOffsets more, std::stop_to
   return false;
 }
 
-// What was leased just now is this node's from here on, but for what is not available in the pools: its lease goes back. False
-// where that is all.
+// What was leased just now is this node's from here on, but for what is not available in the pools: its lease goes
+// back. False where that is all.
 Result<bool> CellLeaser::keep_reserved(const Key& key, CellOffsets mine, CellOffsets more, std::stop_token stop) {
   CellOffsets got = more;
   if (world_.share != nullptr) got = TRY(world_.share->reserve(key.first, {key.second, more}, stop));
@@ -471,7 +471,8 @@ Result<void> CellLeaser::lease_address(const std::string& network_name, const Ip
   remember(cell);
   if (TRY(try_cell(key, wanted, stop))) return {};
   if ((offsets_at(given_beside_[network_name], key.second) & wanted) != 0)
-    return fail(Code::kConflict, "whereabouts has given {} (network_name \"{}\"), or another node has not removed its entry yet",
+    return fail(Code::kConflict,
+                "whereabouts has given {} (network_name \"{}\"), or another node has not removed its entry yet",
                 address, network_name);
   const auto known = known_.find(key);
   if (known != known_.end() && api::is_being_deleted(known->second))

@@ -81,7 +81,9 @@ ClusterSide::ClusterSide(World world, const Settings& settings)
       asks_(asking_, asking_ends_.get_token(), settings.asks),
       statuses_(world.client, settings.statuses),
       source_(pods_, networks_, asks_, statuses_, world.store,
-              {.node = settings.node, .soft_rdma = settings.soft_rdma}),
+              {.node = settings.node,
+               .soft_rdma = settings.soft_rdma,
+               .restrict_definitions = settings.restrict_definitions}),
       recorder_(world.client, {.controller = kEventController, .instance = settings.node}) {}
 
 ClusterSide::~ClusterSide() {
@@ -228,6 +230,7 @@ Value ClusterSide::report() const {
   Value out = Value::object();
   out.set("server", settings_.server);
   out.set("node", settings_.node);
+  out.set("tenantDefinitions", settings_.restrict_definitions ? "restrict" : "allow");
   Value& caches = out.set("caches", Value::array());
   for (const KeptCache* cache : {&pods_, &networks_}) caches.push(report_of(*cache));
   const StatusWriter::Counters statuses = statuses_.counters();

@@ -24,8 +24,9 @@ class ClusterSide {
   struct Settings {
     std::string node;
     bool soft_rdma = false;
-    std::string server;  // its URL
-    std::string folder;  // of the caches on disk
+    bool restrict_definitions = false;  // as ClusterSource's
+    std::string server;                 // its URL
+    std::string folder;                 // of the caches on disk
     kube::ClientSettings asking{.timeout = std::chrono::milliseconds(5000),
                                 .try_timeout = std::chrono::milliseconds(5000),
                                 .retry = {.tries = 2},

@@ -8,6 +8,7 @@
 #include "agent/pod/manifest_source.h"
 #include "agent/pod/meta_records.h"
 #include "agent/pod/network_status.h"
+#include "agent/pod/tenant_definitions.h"
 #include "doc/members.h"
 #include "state/sandbox.h"
 
@@ -107,6 +108,21 @@ Result<NetworkInfo> ClusterSource::network_if_known(const std::string& ns, const
   if (const ObjectPtr known = networks_.find(key)) return network_of(*known);
   if (!networks_.is_known()) return network(ns, name);
   return fail(Code::kNotFound, "there is no NetworkAttachmentDefinition {}", key.to_string());
+}
+
+Result<bool> ClusterSource::may_use_node(const std::string& ns) {
+  if (!settings_.restrict_definitions) return true;
+  const Result<ObjectPtr> asked = asks_.get(kube::kNamespaces, {.ns = "", .name = ns});
+  const std::lock_guard lock(mutex_);
+  if (asked.has_value()) {
+    const Value* metadata = doc::object_in(**asked, "metadata");
+    const Value* labels = metadata != nullptr ? doc::object_in(*metadata, "labels") : nullptr;
+    return may_use_node_[ns] = labels != nullptr && doc::text_in(*labels, kHostDevicesLabel) == kHostDevicesAllowed;
+  }
+  if (const auto last = may_use_node_.find(ns); last != may_use_node_.end()) return last->second;
+  Error error = asked.error();
+  error.context.push_back(fmt::format("the labels of namespace {} are not known", ns));
+  return fail(std::move(error));
 }
 
 Result<std::string> ClusterSource::published_status(const std::string& ns, const std::string& name,

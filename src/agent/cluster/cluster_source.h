@@ -9,6 +9,8 @@
 // restart. Threading: as sources.h. Failure: as sources.h, and Busy where the API server cannot be asked.
 #pragma once
 
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "agent/cluster/ask_once.h"
@@ -25,6 +27,8 @@ class ClusterSource : public PodSource {
   struct Settings {
     std::string node;
     bool soft_rdma = false;
+    // Definitions take what is the node's only in namespaces with the label kHostDevicesLabel.
+    bool restrict_definitions = false;
   };
   // All outlive this; `store` is used in turns only.
   ClusterSource(KeptCache& pods, KeptCache& networks, AskOnce& asks, StatusWriter& writer, state::Store& store,
@@ -33,6 +37,8 @@ class ClusterSource : public PodSource {
   Result<PodInfo> pod(const std::string& ns, const std::string& name, const std::string& uid) override;
   Result<NetworkInfo> network(const std::string& ns, const std::string& name) override;
   Result<NetworkInfo> network_if_known(const std::string& ns, const std::string& name) override;
+  // The namespace's label is asked for each time. Where the API server is away, what it said last goes on.
+  Result<bool> may_use_node(const std::string& ns) override;
   bool of_cluster() const override { return true; }
   bool soft_rdma() override { return settings_.soft_rdma; }
   Result<std::string> published_status(const std::string& ns, const std::string& name, const std::string& uid) override;
@@ -53,6 +59,8 @@ class ClusterSource : public PodSource {
   StatusWriter& writer_;
   state::Store& store_;
   const Settings settings_;
+  std::mutex mutex_;
+  std::map<std::string, bool> may_use_node_;  // by namespace, as the API server said last; under mutex_
 };
 
 }  // namespace railbed::agent

@@ -42,6 +42,33 @@ struct ClusterSourceTest : testing::Test, ClusterRig {
   }
 };
 
+TEST_F(ClusterSourceTest, ANamespacesLabelSaysWhetherItMayUseWhatIsTheNodes) {
+  EXPECT_TRUE(source.may_use_node("ai").value_or(false)) << "everybody may";
+  ClusterSource restricted(pods, networks, asks, writer, *store, {.node = "node1", .restrict_definitions = true});
+  const auto may = [&](const std::string& ns) {
+    const Result<bool> got = restricted.may_use_node(ns);
+    return got.has_value() ? fmt::format("{}", *got) : got.error().story();
+  };
+  const auto put = [&](const std::string& ns, const std::string& labels) {
+    server.put("/api/v1/namespaces/" + ns, kube::parse_object(fmt::format(R"({{"apiVersion": "v1", "kind": "Namespace",
+                                                   "metadata": {{"name": "{}", "labels": {}}}}})",
+                                                                          ns, labels))
+                                               .value());
+  };
+  put("ai", "{}");
+  put("infra", R"({"railbed.dev/host-devices": "allowed"})");
+  put("odd", R"({"railbed.dev/host-devices": "true"})");
+  EXPECT_EQ(may("ai"), "false");
+  EXPECT_EQ(may("infra"), "true");
+  EXPECT_EQ(may("odd"), "false");
+  EXPECT_THAT(may("gone"), HasSubstr("the labels of namespace gone are not known: "));
+  put("ai", R"({"railbed.dev/host-devices": "allowed"})");
+  EXPECT_EQ(may("ai"), "true") << "it is asked for each time";
+  api.away = true;
+  EXPECT_EQ(may("ai"), "true") << "as it was";
+  EXPECT_THAT(may("gone"), HasSubstr("the labels of namespace gone are not known: "));
+}
+
 TEST_F(ClusterSourceTest, APodAndItsNetworksCostNoRequest) {
   server.put(pod_path("a"), pod_object("a", {{kNetworksKey, "rail"}}));
   doc::Value network = network_object("rail", config_of("eth1"));

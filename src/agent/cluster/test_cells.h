@@ -108,7 +108,8 @@ class CellMachine : public CellBook {
     blocks = std::make_unique<CellBlocks>(*store, clock, kQuietSeconds);
     addresses = std::make_unique<ipam::Allocator>(*blocks);
     addresses->load(store->all_leases().value());
-    share = shares ? std::make_unique<PoolShare>(*client, PoolShare::Settings{"kube-system", {node, uuid_, ""}}) : nullptr;
+    share =
+        shares ? std::make_unique<PoolShare>(*client, PoolShare::Settings{"kube-system", {node, uuid_, ""}}) : nullptr;
     leaser = std::make_unique<CellLeaser>(
         CellLeaser::World{*client, *this, *blocks, share.get()},
         CellLeaser::Settings{

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "agent/pod/tenant_definitions.h"
 #include "api/cni_types.h"
 #include "api/load.h"
 #include "api/names.h"
@@ -192,8 +193,27 @@ class PodReader {
       return std::unexpected(std::move(why));
     }
     Delegate network = TRY_CNI(of_definition(*found));
+    TRY_CNI(is_allowed(*found, network));
     network.selection = selection;
     return network;
+  }
+
+  // What a pod's author selects; networks that the node's configuration names are the administrator's.
+  Outcome<void> is_allowed(const NetworkInfo& definition, const Delegate& network) {
+    const std::optional<std::string> use =
+        definition.config.is_null() ? "its configuration is a file of the node" : use_of_node(network.list);
+    if (!use.has_value()) return {};
+    const Result<bool> may = source_.may_use_node(definition.ns);
+    if (!may.has_value()) {
+      cni::Failure why = cni::failure_of(may.error());
+      why.message = fmt::format("network {}: {}: {}", definition.key(), *use, why.message);
+      return std::unexpected(std::move(why));
+    }
+    if (*may) return {};
+    return wrong(fmt::format("network {}: {}, which is refused in namespace {} (--tenant-definitions restrict)",
+                             definition.key(), *use, definition.ns),
+                 fmt::format("use a resource, or have an administrator label the namespace {}={}", kHostDevicesLabel,
+                             kHostDevicesAllowed));
   }
 
   bool is_global(const std::string& ns) const {

@@ -306,6 +306,45 @@ TEST_F(MetaTest, RefusesWhatNoPluginTakesBeforeAnythingIsDone) {
   EXPECT_TRUE(runs.empty());
 }
 
+TEST_F(MetaTest, DefinitionsOfTenantsTakeNothingOfTheNode) {
+  pods.may_use_the_node = false;
+  const auto refused = [&] {
+    const auto answer = ask(cni::Command::kAdd);
+    return answer.has_value()
+               ? "added"
+               : fmt::format("{}: {} ({})", answer.error().code, answer.error().message, answer.error().details);
+  };
+  EXPECT_EQ(
+      refused(),
+      "7: network ns/rail: its key master (macvlan) names what is the node's: eth1, which is refused in namespace "
+      "ns (--tenant-definitions restrict) (use a resource, or have an administrator label the namespace "
+      "railbed.dev/host-devices=allowed)");
+  expect_nothing_left();
+  EXPECT_TRUE(runs.empty());
+  // The default network is the node's own configuration, although it is executed.
+  pods.add_network("rail",
+                   R"({"cniVersion":"1.0.0","type":"dummy","ipam":{"type":"host-local","subnet":"10.9.0.0/24"}})");
+  EXPECT_EQ(refused(), "added");
+  // What is attached stays attached, and goes.
+  EXPECT_TRUE(ask(cni::Command::kCheck).has_value());
+  EXPECT_TRUE(ask(cni::Command::kDel).has_value());
+  expect_nothing_left();
+  pods.networks["ns/rail"].config = doc::Value();
+  kernel.put_file("/etc/cni/multus/net.d/rail.conf", R"({"cniVersion":"1.0.0","name":"rail","type":"dummy"})");
+  EXPECT_THAT(refused(), HasSubstr("network ns/rail: its configuration is a file of the node, which is refused in "));
+  pods.add_network("rail", kMacvlan);
+  pods.may_use_the_node = fail(Code::kBusy, "nobody answers");
+  EXPECT_EQ(refused(),
+            "11: network ns/rail: its key master (macvlan) names what is the node's: eth1: nobody answers ()");
+  // A definition that loses its namespace's label while a pod runs.
+  pods.may_use_the_node = true;
+  EXPECT_EQ(refused(), "added");
+  pods.may_use_the_node = false;
+  EXPECT_TRUE(ask(cni::Command::kCheck).has_value());
+  EXPECT_TRUE(ask(cni::Command::kDel).has_value());
+  expect_nothing_left();
+}
+
 TEST_F(MetaTest, KeepsNamespacesApartWhereItIsTold) {
   pods.networks["other/rail"] = {"other", "rail", parse_network_config(kMacvlan).value(), ""};
   pods.add_pod("other/rail");

@@ -69,6 +69,9 @@ class PodSource {
   virtual Result<NetworkInfo> network_if_known(const std::string& ns, const std::string& name) {
     return network(ns, name);
   }
+  // Whether definitions of this namespace may take what is the node's, beside resources (tenant_definitions.h). Asked
+  // only about those that do. Busy: nobody could say.
+  virtual Result<bool> may_use_node(const std::string& /*ns*/) { return true; }
   // Whether all pods of a cluster are known here: one that is not found must not start with fewer networks than its
   // annotation names, unless the configuration says so.
   virtual bool of_cluster() const { return false; }

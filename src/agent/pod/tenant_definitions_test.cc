@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/pod/tenant_definitions.h"
+
+#include <gtest/gtest.h>
+
+#include "agent/pod/meta_pod.h"
+#include "agent/pod/sources.h"
+#include "api/cni_types.h"
+
+namespace railbed::agent {
+namespace {
+
+std::string use(const std::string& plugins) {
+  const auto config =
+      parse_network_config(fmt::format(R"({{"cniVersion": "1.0.0", "name": "n", "plugins": [{}]}})", plugins));
+  return use_of_node(cni::list_config_of(config.value()).value()).value_or("nothing");
+}
+
+TEST(TenantDefinitions, WorkWithAResourceAlone) {
+  const char* plain[] = {
+      R"({"type": "sriov", "vlan": 100, "ipam": {"type": "whereabouts", "range": "10.0.0.0/24"}}, {"type": "tuning", "sysctl": {"net.core.somaxconn": "500"}}, {"type": "rdma"})",
+      R"({"type": "ib-sriov", "pkey": "0x8001", "capabilities": {"infinibandGUID": true}})",
+      R"({"type": "host-device", "ipam": {"type": "dhcp"}})",
+      R"({"type": "sriov", "ipam": {"type": "host-local", "subnet": "10.0.0.0/24"}}, {"type": "macvlan", "master": "net1", "linkInContainer": true})",
+      R"({"type": "dummy", "ipam": {"type": "static", "addresses": [{"address": "10.0.0.1/24"}]}}, {"type": "sbr"}, {"type": "vrf", "vrfname": "red"})",
+      R"({"type": "sriov", "ipam": {}})",
+  };
+  for (const char* one : plain) EXPECT_EQ(use(one), "nothing") << one;
+}
+
+TEST(TenantDefinitions, SayWhatTheyTakeOfTheNode) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"type": "bridge"})", "its plugin bridge is executed as root of the node"},
+      {R"({"type": "sriov"}, {"type": "firewall"})", "its plugin firewall is executed as root of the node"},
+      {R"({"type": "multus"})", "its plugin multus is executed as root of the node"},
+      {R"({"type": "railbed"})", "its plugin railbed is executed as root of the node"},
+      {R"({"type": "sh"})", "its plugin sh is executed as root of the node"},
+      {R"({"type": "sriov", "ipam": {"type": "calico-ipam"}})",
+       "its IPAM plugin calico-ipam is executed as root of the node"},
+      {R"({"type": "macvlan", "master": "eth0"})", "its key master (macvlan) names what is the node's: eth0"},
+      {R"({"type": "macvlan", "master": "eth0", "linkInContainer": false})",
+       "its key master (macvlan) names what is the node's: eth0"},
+      {R"({"type": "ipvlan"})", "it names no master, so its ipvlan is on the interface of the node's default route"},
+      {R"({"type": "host-device", "device": "eth0"})", "its key device (host-device) names what is the node's: eth0"},
+      {R"({"type": "host-device", "hwaddr": "02:00:00:00:00:01"})",
+       "its key hwaddr (host-device) names what is the node's: 02:00:00:00:00:01"},
+      {R"({"type": "host-device", "kernelpath": "/sys/devices/a"})",
+       "its key kernelpath (host-device) names what is the node's: /sys/devices/a"},
+      {R"({"type": "host-device", "pciBusID": "0000:01:00.0"})",
+       "its key pciBusID (host-device) names what is the node's: 0000:01:00.0"},
+      {R"({"type": "sriov", "deviceID": "0000:01:00.2"})",
+       "its key deviceID (sriov) names what is the node's: 0000:01:00.2"},
+      {R"({"type": "sriov", "capabilities": {"deviceID": true}})",
+       "its capability deviceID (sriov) lets pods name devices"},
+      {R"({"type": "sriov"}, {"type": "tuning", "dataDir": "/etc"})",
+       "its key dataDir (tuning) names what is the node's: /etc"},
+      {R"({"type": "sriov", "ipam": {"type": "host-local", "subnet": "10.0.0.0/24", "dataDir": "/etc"}})",
+       "its key dataDir (host-local) names what is the node's: /etc"},
+      {R"({"type": "sriov", "ipam": {"type": "host-local", "resolvConf": "/etc/shadow"}})",
+       "its key resolvConf (host-local) names what is the node's: /etc/shadow"},
+      {R"({"type": "sriov", "ipam": {"type": "dhcp", "daemonSocketPath": "/run/docker.sock"}})",
+       "its key daemonSocketPath (dhcp) names what is the node's: /run/docker.sock"},
+      {R"({"type": "sriov", "deviceID": ["0000:01:00.2"]})",
+       "its key deviceID (sriov) names what is the node's: something that is no text"},
+  };
+  for (const auto& [plugins, wanted] : cases) EXPECT_EQ(use(plugins), wanted) << plugins;
+}
+
+// Who adds a key to a type that railbed serves says whether it names something of the host.
+TEST(TenantDefinitions, KeysThatSoundLikeTheHostsAreMarked) {
+  for (const api::CniType& type : api::cni_types())
+    for (const api::CniKey& key : type.keys)
+      for (const char* part : {"dev", "Dir", "dir", "path", "Path", "master", "Conf", "socket"}) {
+        const bool sounds = key.name.find(part) != std::string_view::npos && key.name != "configuration_path";
+        EXPECT_TRUE(!type.ours || !sounds || key.of_host) << type.name << ": " << key.name;
+      }
+}
+
+}  // namespace
+}  // namespace railbed::agent
