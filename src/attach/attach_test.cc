@@ -588,6 +588,53 @@ TEST_F(AttachFaults, AVfOfAnotherPodIsNotTaken) {
   EXPECT_EQ(rig.store.attachments()->size(), 2u);
 }
 
+// A pod's author may know the MAC or GUID of another pod. What an administrator wrote is not compared.
+TEST_F(AttachFaults, AMacOrGuidOfAnotherPodIsNotGivenToAPodThatAsksForIt) {
+  const MacAddress mac = *MacAddress::parse("02:00:00:00:00:77");
+  Scenario both{.machine = lab_.machine};
+  both.machine.other_links = {"eth8"};
+  both.interfaces = {wanted("net1", {R"({"type":"macvlan","master":"eth8"})"})};
+  both.interfaces.front().selection.mac = api::given(mac);
+  Rig rig(both);
+  ASSERT_EQ(message(rig.attach()), "");
+  ASSERT_EQ(message(rig.kernel.netns().create("b")), "");
+  const auto ask = [&](const std::string& pod, const InterfaceRequest& one) {
+    return message(attach_with_addresses(rig.kernel, rig.store,
+                                         {.pod = pod, .netns_path = "/run/netns/b", .interfaces = {one}}, rig.soon()));
+  };
+  const char* refused =
+      "pod default/b@c2: interface net1 (network default/net1): the pod asks for MAC 02:00:00:00:00:77, which interface "
+      "net1 of pod default/a has on this node\n  ask for another one, or for none";
+  EXPECT_EQ(ask("default/b@c2", both.interfaces.front()), refused);
+  InterfaceRequest vf_with_mac = wanted("net1", {R"({"type":"sriov"})"}, vf(kPf0, 0));
+  vf_with_mac.selection.mac = api::given(mac);
+  EXPECT_EQ(ask("default/b@c2", vf_with_mac), refused);
+  EXPECT_EQ(ask("default/a@c3", both.interfaces.front()), "") << "the same pod's next sandbox";
+  EXPECT_EQ(ask("default/b@c2", wanted("net9", {R"({"type":"macvlan","master":"eth8","mac":"02:00:00:00:00:77"})"})),
+            "")
+      << "the administrator's word";
+}
+
+TEST_F(AttachFaults, AGuidOfAnotherVfIsNotGivenToAPodThatAsksForIt) {
+  Scenario ib = infiniband();
+  Rig rig(ib);
+  ASSERT_EQ(message(rig.attach()), "");  // VF 1 has the GUID of the definition
+  ASSERT_EQ(message(rig.kernel.netns().create("b")), "");
+  plan::PoolVf first = vf(kPf0, 0);
+  first.address = kPf0.plus(ib.machine.pfs[0].vf_offset);
+  first.infiniband = true;
+  const auto ask = [&](const char* guid, const std::string& plugin) {
+    InterfaceRequest one = wanted("net1", {plugin}, first);
+    if (guid != nullptr) one.selection.infiniband_guid = api::given(*Guid::parse(guid));
+    return message(attach_with_addresses(
+        rig.kernel, rig.store, {.pod = "default/b", .netns_path = "/run/netns/b", .interfaces = {one}}, rig.soon()));
+  };
+  const std::string refused = ask("02:00:00:00:00:00:00:09", R"({"type":"ib-sriov"})");
+  EXPECT_THAT(refused, HasSubstr("the pod asks for GUID 02:00:00:00:00:00:00:09, which "));
+  EXPECT_THAT(refused, HasSubstr(" has on this node\n  ask for another one, or for none"));
+  EXPECT_EQ(ask("02:00:00:00:00:00:00:0a", R"({"type":"ib-sriov"})"), "");
+}
+
 TEST_F(AttachFaults, WhatIsBeingChangedIsNotTaken) {
   for (const PciAddress changing : {*PciAddress::parse("0000:01:10.2"), kPf0}) {
     Rig rig(lab_);

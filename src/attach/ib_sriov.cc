@@ -11,15 +11,22 @@
 namespace railbed::attach {
 namespace {
 
-Result<std::optional<Guid>> wanted_guid(const Keys& keys, const InterfaceRequest& request) {
+Result<Guid> guid_of(const Keys& keys, const std::string& text) {
+  return Guid::parse(text).context("{}", keys.invalid("guid").message);
+}
+
+// That of the pod's annotation.
+Result<std::optional<Guid>> chosen_guid(const Keys& keys, const InterfaceRequest& request) {
   if (request.selection.infiniband_guid.present) return std::optional(request.selection.infiniband_guid.value);
-  std::optional<std::string> text;
-  if (request.selection.cni_args.present)
-    if (const doc::Value* guid = request.selection.cni_args->find("guid"); guid != nullptr && guid->is_string())
-      text = *guid->as_string();
-  if (!text.has_value()) text = TRY(keys.text("guid"));
+  const doc::Value* guid = request.selection.cni_args.present ? request.selection.cni_args->find("guid") : nullptr;
+  if (guid == nullptr || !guid->is_string()) return std::optional<Guid>{};
+  return std::optional(TRY(guid_of(keys, *guid->as_string())));
+}
+
+Result<std::optional<Guid>> defined_guid(const Keys& keys) {
+  const std::optional<std::string> text = TRY(keys.text("guid"));
   if (!text.has_value()) return std::optional<Guid>{};
-  return std::optional(TRY(Guid::parse(*text).context("{}", keys.invalid("guid").message)));
+  return std::optional(TRY(guid_of(keys, *text)));
 }
 
 // With ib-kubernetes an attachment must wait until it has given the pod a GUID and configured the subnet manager.
@@ -46,7 +53,8 @@ Result<void> read_ib_sriov(const Keys& keys, const InterfaceRequest& request, In
   spec.rdma_isolated = TRY(keys.boolean("rdmaIsolation")).value_or(false);
   if (spec.rdma_isolated) spec.rdma = spec.rdma_required = true;
   spec.vf_settings.link_state = TRY(read_link_state(keys));
-  std::optional<Guid> guid = TRY(wanted_guid(keys, request));
+  spec.chosen_guid = TRY(chosen_guid(keys, request));
+  const std::optional<Guid> guid = spec.chosen_guid.has_value() ? spec.chosen_guid : TRY(defined_guid(keys));
   if (TRY(keys.boolean("ibKubernetesEnabled")).value_or(false)) TRY(check_configured(keys, request, guid));
   if (guid.has_value() && (guid->value == 0 || guid->value == UINT64_MAX))
     return fail(keys.invalid(fmt::format("{} is no GUID for a port", guid->to_pairs())));

@@ -102,7 +102,7 @@ Result<InterfaceSpec> read_change(const InterfaceRequest& request) {
     return fail(Code::kInternal, "network {}: a chained request holds one plugin", request.network);
   spec.type = request.config.plugins.front().type;
   TRY(read_plugins(request, spec));
-  if (spec.type == "tuning" && request.selection.mac.present) spec.mac = request.selection.mac.value;
+  if (spec.type == "tuning" && request.selection.mac.present) spec.mac = spec.chosen_mac = request.selection.mac.value;
   spec.addresses_are_assigned = !previous_addresses(request).empty();
   if (spec.source_routing.has_value()) {
     spec.addresses = previous_addresses(request);
@@ -125,7 +125,7 @@ Result<InterfaceSpec> read_spec(const InterfaceRequest& request, bool soft_rdma)
   InterfaceSpec spec{.interface = request.name.value, .network = request.network, .resource = request.resource};
   spec.type = request.config.plugins.front().type;
   TRY(read_plugins(request, spec));
-  if (request.selection.mac.present) spec.mac = request.selection.mac.value;
+  if (request.selection.mac.present) spec.mac = spec.chosen_mac = request.selection.mac.value;
   if (spec.mtu == 0) spec.mtu.reset();
   // A VF's administrative MAC and its interface's MAC must be equal.
   if (spec.mac.has_value() && spec.vf.has_value()) spec.vf_settings.mac = spec.mac;

@@ -64,6 +64,10 @@ struct InterfaceSpec {
 
   std::optional<int> broadcast_queue;  // macvlan
 
+  // What the pod's author chose, by annotation or CNI_ARGS: no other pod of the node may have it.
+  std::optional<MacAddress> chosen_mac;
+  std::optional<Guid> chosen_guid;
+
   os::VfChange vf_settings;  // through the PF
   std::optional<MacAddress> mac;
   std::optional<int> mtu;

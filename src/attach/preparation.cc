@@ -3,6 +3,7 @@
 
 #include "attach/rdma.h"
 #include "attach/source_routes.h"
+#include "state/sandbox.h"
 
 namespace railbed::attach {
 
@@ -54,6 +55,47 @@ Result<void> Preparation::hardware_rdma(const std::vector<std::string>& names) {
   before_.rdma = names;
   before_.rdma_undo = RdmaUndo::kMoveBack;
   return {};
+}
+
+namespace {
+
+// "a0:…:02:00:00:00:00:00:00:09": the GUID is the end of an IPoIB address.
+bool has_guid(const InterfaceResult& result, Guid guid) {
+  constexpr size_t kIpoibText = 20 * 3 - 1;
+  return result.mac.size() == kIpoibText && result.mac.ends_with(guid.to_pairs());
+}
+
+}  // namespace
+
+// The same pod's other sandbox is no other pod: a runtime may ask for the next one before the DEL of the last.
+Result<void> Preparation::identity_is_free() {
+  if (!spec_.chosen_mac.has_value() && !spec_.chosen_guid.has_value()) return {};
+  const auto refused = [](const std::string& what, const std::string& whose) {
+    return fail(Error{.code = Code::kConflict,
+                      .message = fmt::format("the pod asks for {}, which {} has on this node", what, whose),
+                      .hint = "ask for another one, or for none"});
+  };
+  const std::string pod = state::Sandbox::of_key(out_.record.pod).pod;
+  for (const state::Attachment& other : TRY(store_.attachments())) {
+    const std::string others = state::Sandbox::of_key(other.pod).pod;
+    if (others == pod) continue;
+    const Before before = TRY(before_of(other));
+    const Result<InterfaceResult> result = result_from_json(other.result);  // none while it is being attached
+    const std::string whose = fmt::format("interface {} of pod {}", other.interface, others);
+    if (const auto& mac = spec_.chosen_mac; mac.has_value())
+      if (before.new_mac == mac || (result.has_value() && result->mac == mac->to_string()))
+        return refused(fmt::format("MAC {}", *mac), whose);
+    if (const auto& guid = spec_.chosen_guid; guid.has_value() && result.has_value() && has_guid(*result, *guid))
+      return refused(fmt::format("GUID {}", guid->to_pairs()), whose);
+  }
+  if (!spec_.chosen_guid.has_value() || !spec_.pf.has_value() || !spec_.vf.has_value()) return {};
+  for (VfIndex vf{0};; ++vf.value) {
+    const Result<os::VfInfo> one = host_.vf(*spec_.pf, vf);
+    if (!one.has_value()) return {};
+    if (vf != *spec_.vf && (one->port_guid == spec_.chosen_guid || one->node_guid == spec_.chosen_guid))
+      return refused(fmt::format("GUID {}", spec_.chosen_guid->to_pairs()),
+                     fmt::format("VF {} of PF {}", vf.value, *spec_.pf));
+  }
 }
 
 }  // namespace railbed::attach

@@ -23,6 +23,9 @@ class Preparation {
   Result<std::vector<int>> tables();
   // Rules and VRF, known before anything is changed, so that they can be undone.
   Result<void> pod_routing();
+  // Whether another pod of the node has the MAC or GUID that this one's author chose. What an administrator wrote into
+  // a definition is not compared. Conflict.
+  Result<void> identity_is_free();
   // Records the character devices of existing RDMA devices; in exclusive mode plans their move.
   Result<void> hardware_rdma(const std::vector<std::string>& names);
 

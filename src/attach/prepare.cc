@@ -53,6 +53,7 @@ class NewPreparation : Preparation {
       if (spec_.way == Way::kMove) TRY(rdma());
     }
     before_.way = spec_.way;
+    TRY(identity_is_free());
     if (spec_.way == Way::kVfio) return {};
     TRY(name_is_free());
     return pod_routing();

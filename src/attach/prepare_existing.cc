@@ -22,6 +22,7 @@ class ExistingPreparation : Preparation {
                         .message = fmt::format("there is no interface {} in the pod", spec_.interface),
                         .hint = fmt::format("{} changes what a plugin before it in the list has made", spec_.type)});
     remember(*link);
+    TRY(identity_is_free());
     if (spec_.mtu == link->mtu) spec_.mtu.reset();
     if (spec_.mac == link->mac()) spec_.mac.reset();
     if (link->parent_bus == "pci") TRY(place_parent(*link));

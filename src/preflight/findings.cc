@@ -14,6 +14,7 @@
 #include "controller/crds.h"
 #include "doc/members.h"
 #include "kube/object.h"
+#include "preflight/writers.h"
 
 namespace railbed::preflight {
 
@@ -113,6 +114,7 @@ class Look {
     cilium();
     definitions();
     pools();
+    definition_writers();
     own_namespace();
     rights();
     return std::move(out_);
@@ -312,6 +314,29 @@ class Look {
     if (!sliced.empty())
       add(Weight::kAgainst, "whereabouts gives each node a slice of a range (node_slice_size), which railbed refuses",
           "NodeSlicePool " + listed(sliced), "take node_slice_size out of the networks that railbed is to serve");
+  }
+
+  // Where agents restrict definitions already, it matters no more.
+  void definition_writers() {
+    for (const Value& one : look_.workloads)
+      for (const Value* container : containers_of(one)) {
+        const std::vector<std::string> args = doc::texts_in(*container, "args");
+        const auto option = std::ranges::find(args, "--tenant-definitions");
+        if (std::ranges::find(args, "--tenant-definitions=restrict") != args.end() ||
+            (option != args.end() && option + 1 != args.end() && *(option + 1) == "restrict"))
+          return;
+      }
+    std::vector<std::string> who;
+    Weight weight = Weight::kToKnow;
+    for (const DefinitionWriter& one : preflight::definition_writers(look_.roles, look_.bindings, look_.ns)) {
+      if (one.is_everybody()) weight = Weight::kAgainst;
+      who.push_back(one.to_string());
+    }
+    if (!who.empty())
+      add(weight,
+          "others than administrators may write network definitions, which can take any interface of a node and run its "
+          "plugins as root",
+          listed(who), "take the right away, or run agents with --tenant-definitions restrict (docs/meta.md)");
   }
 
   void own_namespace() {

@@ -30,6 +30,8 @@ struct ClusterLook {
   std::vector<doc::Value> definitions;      // CustomResourceDefinition
   std::vector<doc::Value> pools;            // IPPool and NodeSlicePool of whereabouts
   std::vector<doc::Value> config_maps;      // those of Cilium and Multus that are there
+  std::vector<doc::Value> roles;            // ClusterRole and Role
+  std::vector<doc::Value> bindings;         // ClusterRoleBinding and RoleBinding
   std::optional<doc::Value> own_namespace;  // nothing: it is not there yet
   std::vector<MissingRight> missing_rights;
   std::vector<std::string> unknown;  // "DaemonSet: GET /apis/apps/v1/daemonsets: 403 …"

@@ -19,6 +19,12 @@ constexpr kube::Resource kDaemonSets{"apps", "v1", "daemonsets", "DaemonSet"};
 constexpr kube::Resource kDeployments{"apps", "v1", "deployments", "Deployment"};
 constexpr kube::Resource kConfigMaps{"", "v1", "configmaps", "ConfigMap"};
 constexpr kube::Resource kServiceAccounts{"", "v1", "serviceaccounts", "ServiceAccount"};
+constexpr const char* kRbac = "rbac.authorization.k8s.io";
+constexpr kube::Resource kClusterRoles{kRbac, "v1", "clusterroles", "ClusterRole", kube::Scope::kCluster};
+constexpr kube::Resource kRoles{kRbac, "v1", "roles", "Role"};
+constexpr kube::Resource kClusterRoleBindings{kRbac, "v1", "clusterrolebindings", "ClusterRoleBinding",
+                                              kube::Scope::kCluster};
+constexpr kube::Resource kRoleBindings{kRbac, "v1", "rolebindings", "RoleBinding"};
 constexpr kube::Resource kAccessReviews{"authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview",
                                         kube::Scope::kCluster};
 
@@ -55,6 +61,9 @@ class Reader {
            {"spec.template.metadata.labels", "spec.template.spec.containers", "spec.template.spec.initContainers"},
            look_.workloads);
     list(kube::kCrds, {}, look_.definitions);
+    for (const kube::Resource& kind : {kClusterRoles, kRoles}) list(kind, {"rules"}, look_.roles);
+    for (const kube::Resource& kind : {kClusterRoleBindings, kRoleBindings})
+      list(kind, {"roleRef", "subjects"}, look_.bindings);
     list(kube::kIpPools, {"spec.allocations"}, look_.pools);
     list(kube::kNodeSlicePools, {}, look_.pools);
     for (const kube::ObjectKey& key : kKnownConfigMaps)

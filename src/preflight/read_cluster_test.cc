@@ -79,6 +79,11 @@ TEST(ReadCluster, AsksForEverythingThatIsJudged) {
   world.put("/apis/whereabouts.cni.cncf.io/v1alpha1/namespaces/a/nodeslicepools/s", "NodeSlicePool", "a", "s");
   world.put("/api/v1/namespaces/kube-system/configmaps/cilium-config", "ConfigMap", "kube-system", "cilium-config");
   world.put("/api/v1/namespaces/railbed", "Namespace", "", "railbed");
+  const std::string rbac = "/apis/rbac.authorization.k8s.io/v1/";
+  world.put(rbac + "clusterroles/edit", "ClusterRole", "", "edit");
+  world.put(rbac + "namespaces/a/roles/r", "Role", "a", "r");
+  world.put(rbac + "clusterrolebindings/b", "ClusterRoleBinding", "", "b");
+  world.put(rbac + "namespaces/a/rolebindings/c", "RoleBinding", "a", "c");
   const ClusterLook look = world.look();
   EXPECT_EQ(look.version, "v1.36.2");
   EXPECT_THAT(look.groups, ElementsAre("apps/v1"));
@@ -91,6 +96,8 @@ TEST(ReadCluster, AsksForEverythingThatIsJudged) {
   EXPECT_EQ(names(look.workloads), "DaemonSet a/multus;Deployment a/operator;");
   EXPECT_EQ(names(look.definitions), "CustomResourceDefinition x;");
   EXPECT_EQ(names(look.pools), "IPPool a/p;NodeSlicePool a/s;");
+  EXPECT_EQ(names(look.roles), "ClusterRole edit;Role a/r;");
+  EXPECT_EQ(names(look.bindings), "ClusterRoleBinding b;RoleBinding a/c;");
   EXPECT_EQ(names(look.config_maps), "ConfigMap kube-system/cilium-config;");
   EXPECT_TRUE(look.own_namespace.has_value());
   EXPECT_THAT(look.unknown, IsEmpty());
