@@ -176,14 +176,13 @@ def del_netns(*names):
 
 
 class Parents:
-    """veth pairs in the host's namespace: p0… as parents of macvlan, d0… to be moved; their peers are <name>p. And the
-    bridges of the reference's plugin, with MACs of their own: the kernel would give a bridge the lowest MAC of its ports,
-    which are random, and the reference's CHECK fails when another pod's port has changed it."""
+    """veth pairs in the host's namespace: p0… as parents of macvlan, d0… to be moved; their peers are <name>p."""
 
     GROUP = 4711
-    BRIDGES = ("br0", "br1")
 
-    def __init__(self, names, mtu=1500, addresses=()):
+    def __init__(self, names, mtu=1500, addresses=(), bridges=()):
+        """Bridges for the reference's plugin have MACs of their own: the kernel would give one the lowest MAC of its ports,
+        which are random, and the reference's CHECK fails when another pod's port has changed it."""
         self.names = list(names)
         lines = []
         for number, name in enumerate(self.names):
@@ -191,13 +190,13 @@ class Parents:
             peer = f"02:00:00:01:{ord(name[0]):02x}:{number:02x}"
             lines.append(f"link add {name} address {mac} mtu {mtu} type veth peer name {name}p address {peer} mtu {mtu}")
             lines += [f"link set {name}p group {self.GROUP} up"] + ([f"link set {name} up"] if name[0] == "p" else [])
-        lines += [f"link add {name} address 02:00:00:02:00:{number:02x} type bridge" for number, name in enumerate(self.BRIDGES)]
+        lines += [f"link add {name} address 02:00:00:02:00:{number:02x} type bridge" for number, name in enumerate(bridges)]
         lines += list(addresses)
         ip_batch(lines)
 
     def remove(self):
-        """The peers, and with them the rest, and the bridges."""
-        ip_batch([f"link del group {self.GROUP}"] + [f"link del {name}" for name in self.BRIDGES], check=False)
+        """The peers, and with them the rest; and the bridges, which the reference's plugin leaves on every machine."""
+        ip_batch([f"link del group {self.GROUP}", "link del br0", "link del br1"], check=False)
 
 
 def has_dhcp_server():

@@ -17,7 +17,7 @@ def run_case(side, case):
     lines = ["addr add 198.51.100.2/24 dev p1", "route add default via 198.51.100.1"] if case["host_default_route"] else []
     dhcp = any(one["conf"]["plugins"][0].get("ipam", {}).get("type") == "dhcp" for one in case["networks"])
     devices = [f"d{i}" for i in range(case["devices"])]
-    parents = machine.Parents(["p0", "p1"] + devices, addresses=lines + device_lines(devices, case["device"]))
+    parents = machine.Parents(["p0", "p1"] + devices, addresses=lines + device_lines(devices, case["device"]), bridges=("br0", "br1"))
     for folder in (machine.HOST_LOCAL, machine.OTHER_DATA):
         shutil.rmtree(folder, ignore_errors=True)
     pathlib.Path(addresses.RESOLV_CONF).write_text("# of a test\nnameserver 10.7.7.7\nsearch b.test c.test\noptions ndots:3 rotate\n")
