@@ -91,31 +91,6 @@ TEST(PreflightOfACluster, SaysWhatStandsAgainstRailbed) {
       {[](ClusterLook& look) { look.groups.emplace_back("security.openshift.io/v1"); },
        "this is OpenShift, where railbed was never tried | API group security.openshift.io | agents want a "
        "SecurityContextConstraints like `privileged`; tell us what else was missing\n"},
-      {[](ClusterLook& look) {
-         look.roles = {json(R"({"kind": "ClusterRole", "metadata": {"name": "edit"}, "rules": [{"apiGroups":
-             ["k8s.cni.cncf.io"], "resources": ["*"], "verbs": ["*"]}]})")};
-         look.bindings = {json(R"({"kind": "RoleBinding", "metadata": {"name": "b", "namespace": "ai"}, "roleRef":
-             {"kind": "ClusterRole", "name": "edit"}, "subjects": [{"kind": "Group", "name": "devs"}]})")};
-       },
-       "others than administrators may write network definitions, which can take any interface of a node and run its "
-       "plugins as root | Group devs by ClusterRole edit in namespace ai | take the right away, or run agents with "
-       "--tenant-definitions restrict (docs/meta.md)\n"},
-      {[](ClusterLook& look) {
-         look.roles = {json(R"({"kind": "ClusterRole", "metadata": {"name": "open"}, "rules": [{"apiGroups":
-             ["k8s.cni.cncf.io"], "resources": ["*"], "verbs": ["*"]}]})")};
-         look.bindings = {json(R"({"kind": "ClusterRoleBinding", "metadata": {"name": "b"}, "roleRef":
-             {"kind": "ClusterRole", "name": "open"}, "subjects": [{"kind": "Group", "name": "system:authenticated"}]})")};
-       },
-       "! others than administrators may write network definitions, which can take any interface of a node and run its "
-       "plugins as root | Group system:authenticated by ClusterRole open | take the right away, or run agents with "
-       "--tenant-definitions restrict (docs/meta.md)\n"},
-      {[](ClusterLook& look) {
-         look.roles = {json(R"({"kind": "ClusterRole", "metadata": {"name": "edit"}, "rules": [{"apiGroups":
-             ["k8s.cni.cncf.io"], "resources": ["*"], "verbs": ["*"]}]})")};
-         look.workloads = {workload("DaemonSet", "railbed-agent", "", "railbed-node:1",
-                                    R"("agent", "--tenant-definitions", "restrict")")};
-       },
-       ""},
       {[](ClusterLook& look) { look.nodes.clear(); },
        "! no node runs Linux, so no agent would run | nodes | add nodes\n"},
       {[](ClusterLook& look) {
@@ -248,6 +223,40 @@ TEST(PreflightOfACluster, SaysWhatStandsAgainstRailbed) {
     one.plant(look);
     EXPECT_EQ(told(cluster_findings(look, "amd64")), one.told);
   }
+}
+
+Value role(const std::string& name) {
+  return json(fmt::format(R"({{"kind": "ClusterRole", "metadata": {{"name": "{}"}}, "rules": [{{"apiGroups":
+      ["k8s.cni.cncf.io"], "resources": ["*"], "verbs": ["*"]}}]}})",
+                          name));
+}
+Value binding(const std::string& role, const std::string& group) {
+  return json(fmt::format(R"({{"kind": "RoleBinding", "metadata": {{"name": "b", "namespace": "ai"}}, "roleRef":
+      {{"kind": "ClusterRole", "name": "{}"}}, "subjects": [{{"kind": "Group", "name": "{}"}}]}})",
+                          role, group));
+}
+
+TEST(PreflightOfACluster, SaysWhoMayWriteDefinitions) {
+  const auto of = [](const std::string& group) {
+    ClusterLook look = good();
+    look.roles = {role("edit")};
+    look.bindings = {binding("edit", group)};
+    return look;
+  };
+  const std::string said =
+      "others than administrators may write network definitions, which can take any interface of a node and run its "
+      "plugins as root | Group {} by ClusterRole edit in namespace ai | take the right away, or run agents with "
+      "--tenant-definitions restrict (docs/meta.md)\n";
+  EXPECT_EQ(told(cluster_findings(of("devs"), "amd64")), fmt::format(fmt::runtime(said), "devs"));
+  EXPECT_EQ(told(cluster_findings(of("system:authenticated"), "amd64")),
+            "! " + fmt::format(fmt::runtime(said), "system:authenticated"));
+  ClusterLook restricted = of("devs");
+  restricted.workloads = {
+      workload("DaemonSet", "railbed-agent", "", "railbed-node:1", R"("agent", "--tenant-definitions", "restrict")")};
+  EXPECT_EQ(told(cluster_findings(restricted, "amd64")), "");
+  restricted.workloads = {
+      workload("DaemonSet", "railbed-agent", "", "railbed-node:1", R"("agent", "--tenant-definitions", "allow")")};
+  EXPECT_NE(told(cluster_findings(restricted, "amd64")), "");
 }
 
 struct NodeCase {

@@ -16,13 +16,13 @@ Value object_of(const std::string& text) {
   EXPECT_TRUE(read.has_value()) << text;
   return read.value_or(Value());
 }
-Value role(const std::string& name, const std::string& rules, const std::string& ns = "") {
+Value some_role(const std::string& name, const std::string& rules, const std::string& ns = "") {
   return object_of(fmt::format(R"({{"kind": "{}", "metadata": {{"name": "{}"{}}}, "rules": [{}]}})",
                                ns.empty() ? "ClusterRole" : "Role", name,
                                ns.empty() ? "" : fmt::format(R"(, "namespace": "{}")", ns), rules));
 }
-Value binding(const std::string& role_kind, const std::string& role_name, const std::string& subjects,
-              const std::string& ns = "") {
+Value some_binding(const std::string& role_kind, const std::string& role_name, const std::string& subjects,
+                   const std::string& ns = "") {
   return object_of(fmt::format(
       R"({{"kind": "Binding", "metadata": {{"name": "b"{}}}, "roleRef": {{"kind": "{}", "name": "{}"}}, "subjects": [{}]}})",
       ns.empty() ? "" : fmt::format(R"(, "namespace": "{}")", ns), role_kind, role_name, subjects));
@@ -45,31 +45,32 @@ std::string writers_in(const std::vector<Value>& roles, const std::vector<Value>
 }
 
 TEST(DefinitionWriters, AreThoseWithARoleThatWritesThem) {
-  const std::vector<Value> roles{role("edit", kDefinitions), role("view", kReads), role("apps", kElse),
-                                 role("rails", kNetworks), role("cluster-admin", kAll)};
+  const std::vector<Value> roles{some_role("edit", kDefinitions), some_role("view", kReads), some_role("apps", kElse),
+                                 some_role("rails", kNetworks), some_role("cluster-admin", kAll)};
   const char* devs = R"({"kind": "Group", "name": "devs"})";
-  EXPECT_EQ(writers_in(roles, {binding("ClusterRole", "edit", devs)}), "Group devs by ClusterRole edit; ");
-  EXPECT_EQ(writers_in(roles, {binding("ClusterRole", "edit", devs, "ai")}),
+  EXPECT_EQ(writers_in(roles, {some_binding("ClusterRole", "edit", devs)}), "Group devs by ClusterRole edit; ");
+  EXPECT_EQ(writers_in(roles, {some_binding("ClusterRole", "edit", devs, "ai")}),
             "Group devs by ClusterRole edit in namespace ai; ");
-  EXPECT_EQ(writers_in(roles, {binding("ClusterRole", "rails",
-                                       R"({"kind": "ServiceAccount", "namespace": "ci", "name": "d"})"),
-                               binding("ClusterRole", "edit", devs)}),
+  EXPECT_EQ(writers_in(roles, {some_binding("ClusterRole", "rails",
+                                            R"({"kind": "ServiceAccount", "namespace": "ci", "name": "d"})"),
+                               some_binding("ClusterRole", "edit", devs)}),
             "Group devs by ClusterRole edit; ServiceAccount ci/d by ClusterRole rails; ");
   for (const char* other : {"view", "apps", "gone"})
-    EXPECT_EQ(writers_in(roles, {binding("ClusterRole", other, devs), binding("ClusterRole", "edit", "")}), "")
+    EXPECT_EQ(writers_in(roles, {some_binding("ClusterRole", other, devs), some_binding("ClusterRole", "edit", "")}),
+              "")
         << other;
 }
 
 TEST(DefinitionWriters, AreNotAdministratorsOrTheControlPlane) {
-  const std::vector<Value> roles{role("cluster-admin", kAll), role("network-operator", kDefinitions)};
+  const std::vector<Value> roles{some_role("cluster-admin", kAll), some_role("network-operator", kDefinitions)};
   const char* root = R"({"kind": "User", "name": "root"})";
-  EXPECT_EQ(writers_in(roles, {binding("ClusterRole", "cluster-admin", root)}), "");
-  EXPECT_EQ(writers_in(roles, {binding("ClusterRole", "cluster-admin", root, "ai")}),
+  EXPECT_EQ(writers_in(roles, {some_binding("ClusterRole", "cluster-admin", root)}), "");
+  EXPECT_EQ(writers_in(roles, {some_binding("ClusterRole", "cluster-admin", root, "ai")}),
             "User root by ClusterRole cluster-admin in namespace ai; ");
   EXPECT_EQ(
       writers_in(roles,
-                 {binding("ClusterRole", "network-operator",
-                          R"({"kind": "Group", "name": "system:masters"}, {"kind": "User", "name": "system:admin"},
+                 {some_binding("ClusterRole", "network-operator",
+                               R"({"kind": "Group", "name": "system:masters"}, {"kind": "User", "name": "system:admin"},
                                     {"kind": "ServiceAccount", "namespace": "kube-system", "name": "x"},
                                     {"kind": "ServiceAccount", "namespace": "railbed", "name": "railbed-operator"},
                                     {"kind": "ServiceAccount", "namespace": "sriov", "name": "operator"},
@@ -80,24 +81,26 @@ TEST(DefinitionWriters, AreNotAdministratorsOrTheControlPlane) {
 }
 
 TEST(DefinitionWriters, MayBeEverybody) {
-  const std::vector<Value> roles{role("cluster-admin", kAll), role("open", kDefinitions)};
-  EXPECT_EQ(writers_in(roles, {binding("ClusterRole", "open", R"({"kind": "Group", "name": "system:authenticated"})")}),
-            "! Group system:authenticated by ClusterRole open; ");
-  EXPECT_EQ(writers_in(roles, {binding("ClusterRole", "cluster-admin",
-                                       R"({"kind": "Group", "name": "system:serviceaccounts"})")}),
+  const std::vector<Value> roles{some_role("cluster-admin", kAll), some_role("open", kDefinitions)};
+  EXPECT_EQ(
+      writers_in(roles, {some_binding("ClusterRole", "open", R"({"kind": "Group", "name": "system:authenticated"})")}),
+      "! Group system:authenticated by ClusterRole open; ");
+  EXPECT_EQ(writers_in(roles, {some_binding("ClusterRole", "cluster-admin",
+                                            R"({"kind": "Group", "name": "system:serviceaccounts"})")}),
             "! Group system:serviceaccounts by ClusterRole cluster-admin; ");
 }
 
 TEST(DefinitionWriters, ARoleIsThatOfItsNamespace) {
-  const std::vector<Value> roles{role("nets", kDefinitions, "ai"), role("nets", kReads, "web")};
+  const std::vector<Value> roles{some_role("nets", kDefinitions, "ai"), some_role("nets", kReads, "web")};
   const char* dev = R"({"kind": "User", "name": "dev"})";
-  EXPECT_EQ(writers_in(roles, {binding("Role", "nets", dev, "web")}), "");
-  EXPECT_EQ(writers_in(roles, {binding("Role", "nets", dev, "ai")}), "User dev by Role ai/nets in namespace ai; ");
+  EXPECT_EQ(writers_in(roles, {some_binding("Role", "nets", dev, "web")}), "");
+  EXPECT_EQ(writers_in(roles, {some_binding("Role", "nets", dev, "ai")}), "User dev by Role ai/nets in namespace ai; ");
 }
 
 TEST(DefinitionWriters, OwnersOfNamespacesWillBe) {
-  EXPECT_EQ(writers_in({role("admin", kDefinitions), role("edit", kReads), role("other", kDefinitions)}, {}),
-            "ClusterRole admin (nobody is bound to it yet); ");
+  EXPECT_EQ(
+      writers_in({some_role("admin", kDefinitions), some_role("edit", kReads), some_role("other", kDefinitions)}, {}),
+      "ClusterRole admin (nobody is bound to it yet); ");
 }
 
 }  // namespace
