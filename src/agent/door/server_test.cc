@@ -410,6 +410,8 @@ TEST(Server, RefusesWhatIsTooLargeTogether) {
 
 // Why pods start slowly is told where nobody can be started to serve them; one thread does it all meanwhile.
 TEST(Server, TellsThatItGetsNoThreadsAndServesAllTheSame) {
+  // In a process of its own: threads that tests before this one have left must not be there when it forks.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
         Gate told;
