@@ -33,8 +33,8 @@ void ClusterOptions::declare(CommandLine& line) {
       .one_of({"refuse", "share"});
   line.option(
           "--tenant-definitions", &tenant_definitions,
-          "network definitions of namespaces without the label railbed.dev/host-devices=allowed: allow them all, or "
-          "restrict them to resources of the node, without its interfaces, devices, files and plugins of others")
+          "restrict: network definitions use resources of device plugins only, not the host's interfaces, devices, files "
+          "and other plugins, unless their namespace has the label railbed.dev/host-devices=allowed")
       .show_default()
       .one_of({"allow", "restrict"});
   line.option("--whereabouts-namespace", &whereabouts_ns, "of whereabouts' pools").show_default();

@@ -113,8 +113,8 @@ void print_cluster(const doc::Value& agent) {
   print("API server {}, node {}\n", text_of(*cluster, "server"), text_of(*cluster, "node"));
   if (text_of(*cluster, "tenantDefinitions") == "restrict")
     print(
-        "  network definitions take nothing of the node but resources, unless their namespace has the label\n"
-        "  railbed.dev/host-devices=allowed (--tenant-definitions restrict)\n");
+        "  --tenant-definitions restrict: network definitions use resources only, unless their namespace has the\n"
+        "  label railbed.dev/host-devices=allowed\n");
   for (const doc::Value& cache : list_of(*cluster, "caches")) {
     const std::string age = text_of(cache, "ageSeconds");
     print("  {} {} known, {}", text_of(cache, "objects"), text_of(cache, "kind"),

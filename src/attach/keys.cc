@@ -7,15 +7,12 @@
 #include "doc/json.h"
 
 namespace railbed::attach {
-namespace {
 
 bool is_given(const doc::Value* value) {
   if (value == nullptr || value->is_null()) return false;
   const std::string* text = value->as_string();
   return text == nullptr || !text->empty();
 }
-
-}  // namespace
 
 Error Keys::invalid(const std::string& what) const {
   return Error{.code = Code::kInvalid,

@@ -18,6 +18,9 @@
 
 namespace railbed::attach {
 
+// Whether a key has a value: absent, null and "" are none.
+bool is_given(const doc::Value* value);
+
 class Keys {
  public:
   // All must outlive this.

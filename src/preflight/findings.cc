@@ -334,9 +334,9 @@ class Look {
     }
     if (!who.empty())
       add(weight,
-          "others than administrators may write network definitions, which can take any interface of a node and run its "
-          "plugins as root",
-          listed(who), "take the right away, or run agents with --tenant-definitions restrict (docs/meta.md)");
+          "users other than administrators may write network definitions, which can use any interface of a node and "
+          "execute its plugins as root",
+          listed(who), "remove the right, or run agents with --tenant-definitions restrict (docs/meta.md)");
   }
 
   void own_namespace() {

@@ -4,18 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "base/format.h"
-#include "kube/object.h"
+#include "preflight/test_objects.h"
 
 namespace railbed::preflight {
 namespace {
 
 using doc::Value;
 
-Value json(const std::string& text) {
-  auto read = kube::parse_object(text);
-  EXPECT_TRUE(read.has_value()) << text;
-  return read.value_or(Value());
-}
 Value node(const std::string& name, const std::string& architecture = "amd64", const std::string& labels = "",
            const std::string& runtime = "containerd://2.0.5", const std::string& kernel = "6.1.0-26-amd64") {
   return json(fmt::format(
@@ -244,8 +239,8 @@ TEST(PreflightOfACluster, SaysWhoMayWriteDefinitions) {
     return look;
   };
   const std::string said =
-      "others than administrators may write network definitions, which can take any interface of a node and run its "
-      "plugins as root | Group {} by ClusterRole edit in namespace ai | take the right away, or run agents with "
+      "users other than administrators may write network definitions, which can use any interface of a node and "
+      "execute its plugins as root | Group {} by ClusterRole edit in namespace ai | remove the right, or run agents with "
       "--tenant-definitions restrict (docs/meta.md)\n";
   EXPECT_EQ(told(cluster_findings(of("devs"), "amd64")), fmt::format(fmt::runtime(said), "devs"));
   EXPECT_EQ(told(cluster_findings(of("system:authenticated"), "amd64")),

@@ -4,26 +4,21 @@
 #include <gtest/gtest.h>
 
 #include "base/format.h"
-#include "kube/object.h"
+#include "preflight/test_objects.h"
 
 namespace railbed::preflight {
 namespace {
 
 using doc::Value;
 
-Value object_of(const std::string& text) {
-  auto read = kube::parse_object(text);
-  EXPECT_TRUE(read.has_value()) << text;
-  return read.value_or(Value());
-}
 Value some_role(const std::string& name, const std::string& rules, const std::string& ns = "") {
-  return object_of(fmt::format(R"({{"kind": "{}", "metadata": {{"name": "{}"{}}}, "rules": [{}]}})",
-                               ns.empty() ? "ClusterRole" : "Role", name,
-                               ns.empty() ? "" : fmt::format(R"(, "namespace": "{}")", ns), rules));
+  return json(fmt::format(R"({{"kind": "{}", "metadata": {{"name": "{}"{}}}, "rules": [{}]}})",
+                          ns.empty() ? "ClusterRole" : "Role", name,
+                          ns.empty() ? "" : fmt::format(R"(, "namespace": "{}")", ns), rules));
 }
 Value some_binding(const std::string& role_kind, const std::string& role_name, const std::string& subjects,
                    const std::string& ns = "") {
-  return object_of(fmt::format(
+  return json(fmt::format(
       R"({{"kind": "Binding", "metadata": {{"name": "b"{}}}, "roleRef": {{"kind": "{}", "name": "{}"}}, "subjects": [{}]}})",
       ns.empty() ? "" : fmt::format(R"(, "namespace": "{}")", ns), role_kind, role_name, subjects));
 }

@@ -40,7 +40,7 @@ class MetaTest : public RequestTest {
         .command = command,
         .type = "railbed",
         .container_id = container,
-        .netns = "/run/netns/a",
+        .netns = netns_path,
         .ifname = "eth0",
         .args = {{"K8S_POD_NAMESPACE", "ns"}, {"K8S_POD_NAME", pod}},
         .args_text = "K8S_POD_NAMESPACE=ns;K8S_POD_NAME=" + pod,
@@ -71,7 +71,7 @@ class MetaTest : public RequestTest {
 
   std::thread recovery;
   bool recovered = false;
-  std::string pod = "a";
+  std::string pod = "a", netns_path = "/run/netns/a";
   std::string delegates = R"("delegates":[{"cniVersion":"1.0.0","name":"cbr0","type":"bridge"}])";
 };
 
@@ -132,6 +132,26 @@ TEST_F(MetaTest, IdentitiesNeedTheDefinitionsWord) {
         << added.error().message;
     EXPECT_TRUE(ask(cni::Command::kDel).has_value());
   }
+}
+
+// Records of executed plugins are among those that a chosen MAC is compared with.
+TEST_F(MetaTest, AMacOfAnotherPodIsRefusedBesideExecutedPlugins) {
+  pods.add_network("rail", R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1","capabilities":{"mac":true}})");
+  pods.add_pod(R"([{"name":"rail","mac":"02:00:00:00:00:42"}])");
+  ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
+  ASSERT_TRUE(kernel.netns().create("b").has_value());
+  pods.pods["ns/b"] = pods.pods["ns/a"];
+  pods.pods["ns/b"].name = "b";
+  pod = "b";
+  netns_path = "/run/netns/b";
+  const auto refused = ask(cni::Command::kAdd, "", "c2");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, 101);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("the pod asks for MAC 02:00:00:00:00:42, which interface net1 of pod ns/a has on this node"));
+  pods.pods["ns/b"].annotations[kNetworksKey] = R"([{"name":"rail","mac":"02:00:00:00:00:43"}])";
+  const auto other = ask(cni::Command::kAdd, "", "c2");
+  EXPECT_TRUE(other.has_value()) << other.error().message;
 }
 
 TEST_F(MetaTest, CheckLooksAtEveryInterfaceOfThePod) {
@@ -316,7 +336,7 @@ TEST_F(MetaTest, DefinitionsOfTenantsTakeNothingOfTheNode) {
   };
   EXPECT_EQ(
       refused(),
-      "7: network ns/rail: its key master (macvlan) names what is the node's: eth1, which is refused in namespace "
+      "7: network ns/rail: its key master (macvlan) names something on the host: eth1, which is refused in namespace "
       "ns (--tenant-definitions restrict) (use a resource, or have an administrator label the namespace "
       "railbed.dev/host-devices=allowed)");
   expect_nothing_left();
@@ -335,7 +355,7 @@ TEST_F(MetaTest, DefinitionsOfTenantsTakeNothingOfTheNode) {
   pods.add_network("rail", kMacvlan);
   pods.may_use_the_node = fail(Code::kBusy, "nobody answers");
   EXPECT_EQ(refused(),
-            "11: network ns/rail: its key master (macvlan) names what is the node's: eth1: nobody answers ()");
+            "11: network ns/rail: its key master (macvlan) names something on the host: eth1: nobody answers ()");
   // A definition that loses its namespace's label while a pod runs.
   pods.may_use_the_node = true;
   EXPECT_EQ(refused(), "added");

@@ -3,6 +3,7 @@
 
 #include "agent/pod/meta_pod.h"
 #include "api/cni_types.h"
+#include "attach/keys.h"
 #include "doc/members.h"
 
 namespace railbed::agent {
@@ -18,8 +19,8 @@ std::string shown(const Value& value) {
 std::optional<std::string> named_by(const Value& config, std::span<const api::CniKey> keys, const std::string& type) {
   for (const api::CniKey& key : keys) {
     const Value* value = key.of_host ? config.find(key.name) : nullptr;
-    if (value != nullptr && !value->is_null())
-      return fmt::format("its key {} ({}) names what is the node's: {}", key.name, type, shown(*value));
+    if (attach::is_given(value))
+      return fmt::format("its key {} ({}) names something on the host: {}", key.name, type, shown(*value));
   }
   return std::nullopt;
 }
@@ -32,12 +33,12 @@ bool is_set(const Value& config, std::string_view flag) {
 // Of a type that railbed does itself.
 std::optional<std::string> use_by_plugin(const Value& plugin, const api::CniType& type) {
   const std::string name(type.name);
-  if (const api::CniKey* master = api::find_cni_key(type, "master"); master != nullptr) {
-    if (is_set(plugin, "linkInContainer")) return std::nullopt;  // its master is the pod's own
-    if (plugin.find("master") == nullptr)
+  const bool has_master = api::find_cni_key(type, "master") != nullptr;
+  if (!has_master || !is_set(plugin, "linkInContainer")) {  // with it, the master is the pod's own
+    if (has_master && !attach::is_given(plugin.find("master")))
       return fmt::format("it names no master, so its {} is on the interface of the node's default route", name);
+    if (auto key = named_by(plugin, type.keys, name)) return key;
   }
-  if (auto key = named_by(plugin, type.keys, name)) return key;
   if (auto key = named_by(plugin, api::cni_common_keys(), name)) return key;
   if (declares(plugin, "deviceID")) return fmt::format("its capability deviceID ({}) lets pods name devices", name);
   return std::nullopt;
@@ -47,7 +48,7 @@ std::optional<std::string> use_by_ipam(const Value& ipam) {
   const std::string name = type_of(ipam);
   if (name.empty()) return std::nullopt;
   const api::CniType* type = api::find_cni_type(name);
-  if (type == nullptr || !type->ours) return fmt::format("its IPAM plugin {} is executed as root of the node", name);
+  if (type == nullptr || !type->ours) return fmt::format("its IPAM plugin {} is executed as root on the node", name);
   return named_by(ipam, type->keys, name);
 }
 
@@ -56,7 +57,7 @@ std::optional<std::string> use_by_ipam(const Value& ipam) {
 std::optional<std::string> use_of_node(const cni::ListConfig& list) {
   for (const Value& plugin : list.plugins) {
     const std::string name = type_of(plugin);
-    if (!is_native(name)) return fmt::format("its plugin {} is executed as root of the node", name);
+    if (!is_native(name)) return fmt::format("its plugin {} is executed as root on the node", name);
     if (auto use = use_by_plugin(plugin, *api::find_cni_type(name))) return use;
     if (const Value* ipam = doc::object_in(plugin, "ipam"); ipam != nullptr)
       if (auto use = use_by_ipam(*ipam)) return use;

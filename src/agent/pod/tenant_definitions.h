@@ -20,7 +20,7 @@ inline constexpr const char* kHostDevicesLabel = "railbed.dev/host-devices";
 inline constexpr const char* kHostDevicesAllowed = "allowed";
 
 // The first thing of the node that the list takes, as half a sentence: "its plugin bridge is executed as root of the
-// node", "its key master (macvlan) names what is the node's: eth0". nullopt: it works with a resource alone.
+// node", "its key master (macvlan) names something on the host: eth0". nullopt: it works with a resource alone.
 std::optional<std::string> use_of_node(const cni::ListConfig& list);
 
 }  // namespace railbed::agent
