@@ -101,7 +101,7 @@ TEST_F(NodeStatesTest, ChangesNothingWhileTheDaemonOfTheOtherOperatorIsHere) {
   ASSERT_TRUE(eventually([&] { return has_event("StandsAside"); }));
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
   EXPECT_EQ(stored("syncStatus"), "");
-  EXPECT_TRUE(states->counters().node.aside);
+  ASSERT_TRUE(eventually([&] { return states->counters().node.aside; }));  // the Event comes before the count
   api.erase(kDaemonPath);
   ASSERT_TRUE(eventually([&] { return stored("syncStatus") == "Succeeded"; }));
 }
