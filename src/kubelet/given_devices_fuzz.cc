@@ -71,7 +71,8 @@ void ask(Said& service, const Files& files, const std::set<std::string>& texts) 
   for (const auto& [pod, given] : service.pods) {
     const size_t slash = pod.find('/');
     const kubelet::PodRef ref{pod.substr(0, slash), slash == std::string::npos ? "" : pod.substr(slash + 1), "uid"};
-    if (const auto one = devices.of(ref, {}); one && service.pods.contains(ref.key()))
+    if (ref.key() != pod) continue;  // "a" is no key, and asks for pod "a/"
+    if (const auto one = devices.of(ref, {}))
       for (const auto& [resource, ids] : given)
         if (!one->contains(resource)) std::abort();
   }
