@@ -69,6 +69,8 @@ std::vector<MetricFamily> families_of(const controller::OperatorStanding& standi
              static_cast<double>(standing.cells.unreadable)),
       single("railbed_operator_leases_without_node", "leases of addresses whose machine has no Node", MetricType::Gauge,
              static_cast<double>(standing.cells.without_node)),
+      single("railbed_operator_shared_identities", "MACs and GUIDs that pods of two nodes have", MetricType::Gauge,
+             static_cast<double>(standing.shared_identities)),
       single("railbed_operator_leads", "1 where this process has the Lease", MetricType::Gauge, standing.leads),
       single("railbed_operator_writing", "1 where it leads and everything is known", MetricType::Gauge,
              standing.closed.empty()),

@@ -115,6 +115,10 @@ void print_cluster(const doc::Value& agent) {
     print(
         "  --tenant-definitions restrict: network definitions use resources only, unless their namespace has the\n"
         "  label railbed.dev/host-devices=allowed\n");
+  else
+    print(
+        "  --tenant-definitions allow: network definitions may use what is the node's; `railbed preflight` says who may\n"
+        "  write them\n");
   for (const doc::Value& cache : list_of(*cluster, "caches")) {
     const std::string age = text_of(cache, "ageSeconds");
     print("  {} {} known, {}", text_of(cache, "objects"), text_of(cache, "kind"),

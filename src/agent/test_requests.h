@@ -35,6 +35,7 @@ class Pods : public PodSource {
   bool known = true;
   bool cluster = false;
   Result<bool> may_use_the_node = true;
+  Result<bool> ib_kubernetes_is_reserved = true;
 
   void add_network(const std::string& name, const std::string& config, const std::string& resource = "") {
     networks["ns/" + name] = {"ns", name, parse_network_config(config).value(), resource};
@@ -53,6 +54,7 @@ class Pods : public PodSource {
     return found->second;
   }
   Result<bool> may_use_node(const std::string&) override { return may_use_the_node; }
+  Result<bool> reserves_ib_kubernetes() override { return ib_kubernetes_is_reserved; }
   bool of_cluster() const override { return cluster; }
   Result<std::string> published_status(const std::string& ns, const std::string& name, const std::string&) override {
     if (!known) return fail(Code::kBusy, "the pods are not known yet");

@@ -32,7 +32,7 @@ Result<std::optional<Guid>> defined_guid(const Keys& keys) {
 // With ib-kubernetes an attachment must wait until it has given the pod a GUID and configured the subnet manager.
 Result<void> check_configured(const Keys& keys, const InterfaceRequest& request, const std::optional<Guid>& guid) {
   const doc::Value* said = nullptr;
-  if (request.selection.cni_args.present) said = request.selection.cni_args.value.find("mellanox.infiniband.app");
+  if (request.selection.cni_args.present) said = request.selection.cni_args.value.find(kIbKubernetesWord);
   bool configured = said != nullptr && said->is_string() && *said->as_string() == "configured";
   if (configured && guid.has_value()) return {};
   return fail(Error{.code = Code::kBusy,

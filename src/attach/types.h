@@ -15,6 +15,9 @@
 
 namespace railbed::attach {
 
+// In a pod's cni-args: ib-kubernetes has configured the GUID beside it.
+inline constexpr const char* kIbKubernetesWord = "mellanox.infiniband.app";
+
 struct PluginType {
   const api::CniType& row;
   // Adds the plugin's configuration to `spec`.

@@ -118,6 +118,7 @@ void Operator::add_everything() {
     queue_.add({Task::Type::kPolicy, key.to_string()}, settings_.status_pause);
   queue_.add({Task::Type::kNetworks, ""});
   queue_.add({Task::Type::kCells, ""});
+  queue_.add({Task::Type::kIdentities, ""});
 }
 
 std::string Operator::why_closed() const {
@@ -246,6 +247,8 @@ bool Operator::carry_out(const Task& task, std::stop_token stop) {
       return write_policy_status(task.name, stop);
     case Task::Type::kCells:
       return look_at_cells(stop);
+    case Task::Type::kIdentities:
+      return look_at_identities(stop);
     default:
       return true;
   }
@@ -320,6 +323,7 @@ OperatorStanding Operator::standing() const {
   out.held = held_;
   out.writes = writes_;
   out.cells = cells_.standing();
+  out.shared_identities = shared_identities_.size();
   out.looked = looked_;
   return out;
 }

@@ -24,6 +24,7 @@
 
 #include "controller/cell_reclaim.h"
 #include "controller/cluster.h"
+#include "controller/identities.h"
 #include "controller/networks.h"
 #include "controller/node_states.h"
 #include "controller/outcomes.h"
@@ -47,6 +48,7 @@ struct OperatorSettings {
   std::chrono::seconds keep_states{1800};    // of nodes that are gone
   ReclaimSettings reclaim;                   // leases of addresses
   kube::milliseconds cells_gather{1000};     // Nodes that change together are one look at leases
+  kube::milliseconds identities_period{300000};  // between two looks at the MACs and GUIDs of all pods
 };
 
 // For people and for metrics.
@@ -59,6 +61,7 @@ struct OperatorStanding {
   std::map<std::string, std::string> held;                  // why, by node
   std::map<std::pair<std::string, bool>, uint64_t> writes;  // by kind, and whether it worked
   CellStanding cells;
+  size_t shared_identities = 0;  // MACs and GUIDs that pods of two nodes have
   size_t waiting = 0;  // tasks
   kube::ClientCounters requests;
   kube::EventCounters events;
@@ -111,6 +114,7 @@ class Operator {
   CellReclaimer::World cells_world();
   bool look_at_cells(std::stop_token stop);
   void look_at_pool_entries(std::stop_token stop);
+  bool look_at_identities(std::stop_token stop);
 
   std::shared_ptr<const PolicySet> policies();
   // The definition of a kind, without a UID where nobody may look; Conflict while it is being deleted.
@@ -152,6 +156,7 @@ class Operator {
   std::map<std::string, LastWrite> last_writes_;
   std::map<std::string, std::string> held_;
   std::set<std::string> kept_;               // UIDs of NetworkAttachmentDefinitions without network
+  std::vector<SharedIdentity> shared_identities_;
   std::map<std::string, std::string> told_;  // by object: what was told by an Event, where its status is not kept
   std::map<std::pair<std::string, bool>, uint64_t> writes_;
 };

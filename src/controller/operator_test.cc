@@ -127,7 +127,8 @@ struct Running {
               .look_period = milliseconds(10),
               .upstream_quiet = milliseconds(100),
               .keep_states = keep,
-              .cells_gather = milliseconds(5)},
+              .cells_gather = milliseconds(5),
+              .identities_period = milliseconds(2000)},
              [this](Importance, const std::string& line) {
                const std::lock_guard lock(world.mutex);
                world.log.push_back(line);
@@ -233,6 +234,31 @@ TEST_F(OperatorTest, LeavesLeasesAloneWhileAnotherOneLeads) {
   expect("its addresses are free", [&] { return leases_in(world.server).empty(); });
   expect("the first did it", [&] { return running->work.standing().cells.ended.size() == 1; });
   EXPECT_TRUE(second.work.standing().cells.ended.empty());
+}
+
+TEST_F(OperatorTest, TellsOfAMacThatPodsOfTwoNodesHave) {
+  const auto put_pod = [this](const std::string& name, const std::string& node) {
+    Value pod = object("v1", "Pod", "llm", name);
+    pod.find("metadata")
+        ->set("annotations", Value::object())
+        .set("k8s.v1.cni.cncf.io/network-status",
+             Value(R"([{"name":"llm/rail0","interface":"net1","mac":"02:00:00:00:00:09"}])"));
+    pod.set("spec", Value::object()).set("nodeName", node);
+    world.server.put("/api/v1/namespaces/llm/pods/" + name, std::move(pod));
+  };
+  put_pod("a", "n1");
+  put_pod("b", "n2");
+  start();
+  expect_event(
+      "IdentityShared: pods of two nodes have the same MAC 02:00:00:00:00:09: llm/a (net1 of llm/rail0, n1), llm/b "
+      "(net1 of llm/rail0, n2)");
+  EXPECT_EQ(running->work.standing().shared_identities, 1u);
+  // It is told once; the third pod is news.
+  expect_stays("one Event", [&] { return world.told().find("llm/c") == std::string::npos; });
+  put_pod("c", "n3");
+  expect_event("llm/c (net1 of llm/rail0, n3)");
+  for (const char* name : {"a", "b"}) world.server.erase(fmt::format("/api/v1/namespaces/llm/pods/{}", name));
+  expect("none is shared", [&] { return running->work.standing().shared_identities == 0; });
 }
 
 TEST_F(OperatorTest, WritesNothingBeforeEverythingIsKnown) {

@@ -231,6 +231,31 @@ void Operator::look_at_pool_entries(std::stop_token stop) {
                       *gone));
 }
 
+// A list of the pods from time to time, since what is looked for lasts as long as a pod: no cache of all pods is kept.
+bool Operator::look_at_identities(std::stop_token stop) {
+  Identities identities;
+  const auto seen = reader_.visit(
+      kube::kPods, {}, identity_trim(),
+      [&](const Value& pod) {
+        identities.add(pod);
+        return kube::Visit::kGoOn;
+      },
+      std::move(stop));
+  if (!seen) return false;
+  std::vector<SharedIdentity> shared = identities.shared();
+  std::vector<SharedIdentity> fresh;
+  {
+    const std::lock_guard lock(mutex_);
+    std::ranges::set_difference(shared, shared_identities_, std::back_inserter(fresh));
+    shared_identities_ = std::move(shared);
+  }
+  // At the namespace of railbed: a pod's author is not told the names of others' pods.
+  for (const SharedIdentity& one : fresh)
+    tell_of_namespace("IdentityShared", fmt::format("pods of two nodes have the same {}", to_text(one)));
+  queue_.add({Task::Type::kIdentities, ""}, settings_.identities_period);
+  return true;
+}
+
 bool Operator::look_at_networks(std::stop_token stop) {
   if (cluster_.upstream_operator()) return true;  // looked at again when it is gone
   std::set<std::string> namespaces;

@@ -27,6 +27,7 @@ struct Task {
     kNetworks,
     kPolicy,  // `name`: the status of a policy
     kCells,   // leases of addresses
+    kIdentities,  // MACs and GUIDs of pods
   };
   Type type = Type::kLook;
   std::string name;

@@ -22,6 +22,11 @@ inline constexpr Resource kNodeStates{"sriovnetwork.openshift.io", "v1", "sriovn
                                       "SriovNetworkNodeState"};
 inline constexpr Resource kSriovNetworks{"sriovnetwork.openshift.io", "v1", "sriovnetworks", "SriovNetwork"};
 inline constexpr Resource kSriovIbNetworks{"sriovnetwork.openshift.io", "v1", "sriovibnetworks", "SriovIBNetwork"};
+inline constexpr Resource kAdmissionPolicies{"admissionregistration.k8s.io", "v1", "validatingadmissionpolicies",
+                                             "ValidatingAdmissionPolicy", Scope::kCluster};
+inline constexpr Resource kAdmissionPolicyBindings{"admissionregistration.k8s.io", "v1",
+                                                   "validatingadmissionpolicybindings",
+                                                   "ValidatingAdmissionPolicyBinding", Scope::kCluster};
 // What an object says: api/address_cell.h.
 inline constexpr Resource kAddressCells{"railbed.dev", "v1", "addresscells", "AddressCell", Scope::kCluster};
 // Of whereabouts; what an IPPool says: api/ip_pool.h.

@@ -116,6 +116,7 @@ class Reader {
     attributes.set("group", group);
     attributes.set("resource", resource.substr(0, slash));
     if (slash != std::string::npos) attributes.set("subresource", resource.substr(slash + 1));
+    if (!rule.names.empty()) attributes.set("name", rule.names.front());
     Value review = Value::object();
     review.set("apiVersion", kAccessReviews.api_version());
     review.set("kind", kAccessReviews.kind);
@@ -155,7 +156,8 @@ std::vector<GrantedRule> rules_of(const std::string& yaml) {
                      .everywhere = kind == "ClusterRole",
                      .groups = doc::texts_in(rule, "apiGroups"),
                      .resources = doc::texts_in(rule, "resources"),
-                     .verbs = doc::texts_in(rule, "verbs")});
+                     .verbs = doc::texts_in(rule, "verbs"),
+                     .names = doc::texts_in(rule, "resourceNames")});
   }
   return out;
 }

@@ -18,6 +18,7 @@ struct GrantedRule {
   std::string account;
   bool everywhere = false;  // of a ClusterRole
   std::vector<std::string> groups, resources, verbs;
+  std::vector<std::string> names;  // of the objects that it is about; empty: all
 };
 // The rules of such a manifest.
 std::vector<GrantedRule> rules_of(const std::string& yaml);

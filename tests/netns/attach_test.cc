@@ -117,6 +117,39 @@ TEST_P(AttachTest, PutsBackTheHostsOwnAddressesAndRoutes) {
   EXPECT_EQ(host_state(), before);
 }
 
+// What is refused is left as it was, down to its routes.
+TEST_P(AttachTest, LeavesTheNodesDefaultRouteOnTheNode) {
+  make_veth("v0", "v1");
+  for (const char* name : {"v0", "v1"}) ASSERT_EQ(message(host_->change(link(*host_, name).index, {.up = true})), "");
+  const IfIndex v0 = link(*host_, "v0").index;
+  ASSERT_EQ(message(host_->add_address({v0, *IpPrefix::parse("192.0.2.1/24")})), "");
+  Route route = Route::default_by(*IpAddress::parse("192.0.2.9"));
+  route.link = v0;
+  ASSERT_EQ(message(host_->add_route(route)), "");
+  const std::string before = host_state();
+  EXPECT_THAT(message(attach({wanted("net1", {R"({"type":"host-device","device":"v0"})"})})),
+              HasSubstr("v0 (interface v0) has the node's default route by 192.0.2.9"));
+  EXPECT_EQ(host_state(), before);
+  EXPECT_TRUE(store_->attachments()->empty());
+}
+
+TEST_P(AttachTest, GivesNoPodTheMacOfAnother) {
+  make_veth("v0", "v1");
+  InterfaceRequest one = wanted("net1", {R"({"type":"macvlan","master":"v0"})"});
+  one.selection.mac = api::given(*MacAddress::parse("02:00:00:00:00:77"));
+  ASSERT_EQ(message(attach({one})), "");
+  ASSERT_EQ(message(kernel_->netns().create("other")), "");
+  const auto second = [&] {
+    return message(attach_with_addresses(
+        *kernel_, *store_, {.pod = "default/b", .netns_path = "/run/netns/other", .interfaces = {one}}, soon()));
+  };
+  EXPECT_THAT(second(), HasSubstr("the pod asks for MAC 02:00:00:00:00:77, which interface net1 of pod default/a has"));
+  ASSERT_EQ(message(detach_pod(*kernel_, *store_, "default/a", soon())), "");
+  EXPECT_EQ(second(), "") << "nobody has it any more";
+  ASSERT_EQ(message(detach_pod(*kernel_, *store_, "default/b", soon())), "");
+  (void)kernel_->netns().remove("other");
+}
+
 TEST_P(AttachTest, MakesMacvlansInThePodAndRemovesThemTogether) {
   make_veth("v0", "v1");
   std::vector<InterfaceRequest> three;

@@ -188,6 +188,22 @@ TEST(Dhcp, TakesOnlyRoutesInsideThoseThatTheNetworkLists) {
   }
 }
 
+// In pieces of 255 bytes (RFC 3396), of a packet that came in fragments.
+TEST(Dhcp, FiveHundredRoutesOfAServerAreDroppedInOneLine) {
+  DhcpRig rig;
+  for (int i = 0; i < 500; ++i)
+    rig.server.options[121] +=
+        "\x18\x0a"s + static_cast<char>(1 + i / 250) + static_cast<char>(i % 250) + "\x0a\0\0\x07"s;
+  auto result = rig.acquire();
+  ASSERT_TRUE(result.has_value()) << result.error().to_string();
+  EXPECT_TRUE(result->routes.empty());
+  const auto dropped = rig.dhcp->take_dropped();
+  ASSERT_EQ(dropped.size(), 1u);
+  EXPECT_EQ(dropped.front().second,
+            "DHCP server 10.0.0.2 offered routes that are not inside ipam.routes; dropped: 10.1.0.0/24, 10.1.1.0/24, "
+            "10.1.2.0/24, 10.1.3.0/24, 10.1.4.0/24, 10.1.5.0/24, 10.1.6.0/24, 10.1.7.0/24 and 492 more");
+}
+
 TEST(Dhcp, SendsAndAsksWhatTheConfigurationSays) {
   DhcpRig rig;
   auto item = [](std::vector<std::pair<const char*, doc::Value>> members) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/cluster/cluster_source.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -40,6 +41,16 @@ std::unexpected<Error> unanswered(const KeptCache& cache, const std::string& wha
   error.context.push_back(fmt::format("{}: {}, and the API server cannot be asked", what, source_of(cache)));
   if (error.hint.empty()) error.hint = "`railbed status` tells since when; the runtime tries the pod again";
   return fail(std::move(error));
+}
+
+// Their name in deploy/sharing/ib-kubernetes.yaml.
+constexpr const char* kIbKubernetesPolicy = "railbed-ib-kubernetes";
+
+bool denies(const Value& binding, const std::string& policy) {
+  const Value* spec = doc::object_in(binding, "spec");
+  if (spec == nullptr || doc::text_in(*spec, "policyName") != policy) return false;
+  const std::vector<std::string> actions = doc::texts_in(*spec, "validationActions");
+  return std::ranges::find(actions, "Deny") != actions.end();
 }
 
 struct Unwritten {
@@ -122,6 +133,20 @@ Result<bool> ClusterSource::may_use_node(const std::string& ns) {
   if (const auto last = may_use_node_.find(ns); last != may_use_node_.end()) return last->second;
   Error error = asked.error();
   error.context.push_back(fmt::format("the labels of namespace {} are not known", ns));
+  return fail(std::move(error));
+}
+
+Result<bool> ClusterSource::reserves_ib_kubernetes() {
+  const kube::ObjectKey key{.ns = "", .name = kIbKubernetesPolicy};
+  Result<ObjectPtr> policy = asks_.get(kube::kAdmissionPolicies, key);
+  Result<ObjectPtr> binding = policy;
+  if (policy.has_value()) binding = asks_.get(kube::kAdmissionPolicyBindings, key);
+  const std::lock_guard lock(mutex_);
+  if (binding.has_value()) return *(reserves_ib_kubernetes_ = denies(**binding, key.name));
+  if (binding.error().code == Code::kNotFound) return *(reserves_ib_kubernetes_ = false);
+  if (reserves_ib_kubernetes_.has_value()) return *reserves_ib_kubernetes_;
+  Error error = binding.error();
+  error.context.push_back(fmt::format("ValidatingAdmissionPolicy {}", key.name));
   return fail(std::move(error));
 }
 

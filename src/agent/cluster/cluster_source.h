@@ -11,6 +11,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "agent/cluster/ask_once.h"
@@ -39,6 +40,8 @@ class ClusterSource : public PodSource {
   Result<NetworkInfo> network_if_known(const std::string& ns, const std::string& name) override;
   // The namespace's label is asked for each time. Where the API server is away, what it said last goes on.
   Result<bool> may_use_node(const std::string& ns) override;
+  // Whether the policy of deploy/sharing/ib-kubernetes.yaml is in force; where the API server is away, as it was.
+  Result<bool> reserves_ib_kubernetes() override;
   bool of_cluster() const override { return true; }
   bool soft_rdma() override { return settings_.soft_rdma; }
   Result<std::string> published_status(const std::string& ns, const std::string& name, const std::string& uid) override;
@@ -60,7 +63,9 @@ class ClusterSource : public PodSource {
   state::Store& store_;
   const Settings settings_;
   std::mutex mutex_;
-  std::map<std::string, bool> may_use_node_;  // by namespace, as the API server said last; under mutex_
+  // As the API server said last; under mutex_.
+  std::map<std::string, bool> may_use_node_;  // by namespace
+  std::optional<bool> reserves_ib_kubernetes_;
 };
 
 }  // namespace railbed::agent

@@ -69,6 +69,37 @@ TEST_F(ClusterSourceTest, ANamespacesLabelSaysWhetherItMayUseWhatIsTheNodes) {
   EXPECT_THAT(may("gone"), HasSubstr("the labels of namespace gone are not known: "));
 }
 
+TEST_F(ClusterSourceTest, APolicyThatDeniesKeepsIbKubernetesWord) {
+  const auto reserved = [&] {
+    const Result<bool> got = source.reserves_ib_kubernetes();
+    return got.has_value() ? fmt::format("{}", *got) : got.error().story();
+  };
+  const auto put = [&](const std::string& plural, const std::string& spec) {
+    server.put("/apis/admissionregistration.k8s.io/v1/" + plural + "/railbed-ib-kubernetes",
+               kube::parse_object(fmt::format(R"({{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "Any",
+                                                   "metadata": {{"name": "railbed-ib-kubernetes"}}, "spec": {}}})",
+                                              spec))
+                   .value());
+  };
+  const std::string bindings = "validatingadmissionpolicybindings";
+  EXPECT_EQ(reserved(), "false");
+  put(bindings, R"({"policyName": "railbed-ib-kubernetes", "validationActions": ["Deny"]})");
+  EXPECT_EQ(reserved(), "false") << "there is no policy";
+  put("validatingadmissionpolicies", "{}");
+  EXPECT_EQ(reserved(), "true");
+  put(bindings, R"({"policyName": "railbed-ib-kubernetes", "validationActions": ["Warn", "Audit"]})");
+  EXPECT_EQ(reserved(), "false") << "it only warns";
+  put(bindings, R"({"policyName": "another", "validationActions": ["Deny"]})");
+  EXPECT_EQ(reserved(), "false");
+  put(bindings, R"({"policyName": "railbed-ib-kubernetes", "validationActions": ["Audit", "Deny"]})");
+  EXPECT_EQ(reserved(), "true");
+  api.away = true;
+  EXPECT_EQ(reserved(), "true") << "as it was";
+  ClusterSource fresh(pods, networks, asks, writer, *store, {.node = "node1"});
+  EXPECT_THAT(fresh.reserves_ib_kubernetes().error().story(),
+              HasSubstr("ValidatingAdmissionPolicy railbed-ib-kubernetes: "));
+}
+
 TEST_F(ClusterSourceTest, APodAndItsNetworksCostNoRequest) {
   server.put(pod_path("a"), pod_object("a", {{kNetworksKey, "rail"}}));
   doc::Value network = network_object("rail", config_of("eth1"));

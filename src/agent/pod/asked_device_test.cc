@@ -27,25 +27,27 @@ class AskedDevice : public RequestTest {
       {"PodUID":"u2","ContainerName":"a","ResourceName":"o/rail","DeviceIDs":["0000:01:10.2"]}]}})");
   }
 
+  // Of a request about a pod, whose container and namespace bear its name.
+  std::string ask(cni::Command command, const std::string& pod) {
+    const cni::Request request{.command = command,
+                               .type = "railbed",
+                               .container_id = "of-" + pod,
+                               .netns = "/run/netns/" + pod,
+                               .ifname = "eth0",
+                               .args = {{"K8S_POD_NAMESPACE", "ns"}, {"K8S_POD_NAME", pod}},
+                               .args_text = "K8S_POD_NAMESPACE=ns;K8S_POD_NAME=" + pod,
+                               .path = {"/opt/cni/bin"},
+                               .config = R"({"cniVersion":"1.1.0","name":"pods","type":"railbed"})"};
+    const auto done = meta_request(backends, request, *cni::read_plugin_config(request.config));
+    return done.has_value() ? "attached" : fmt::format("{}: {}", done.error().code, done.error().message);
+  }
   // Of an ADD whose pod asks for the device.
   std::string answer(const std::string& device, const std::string& members = "", const std::string& resource = "") {
     pods.add_network("hd", kHostDevice + members + "}", resource);
     pods.add_pod(fmt::format(R"([{{"name":"hd","deviceID":"{}"}}])", device));
-    cni::Request request{.command = cni::Command::kAdd,
-                         .type = "railbed",
-                         .container_id = "c1",
-                         .netns = "/run/netns/a",
-                         .ifname = "eth0",
-                         .args = {{"K8S_POD_NAMESPACE", "ns"}, {"K8S_POD_NAME", "a"}},
-                         .args_text = "K8S_POD_NAMESPACE=ns;K8S_POD_NAME=a",
-                         .path = {"/opt/cni/bin"},
-                         .config = R"({"cniVersion":"1.1.0","name":"pods","type":"railbed"})"};
-    auto config = cni::read_plugin_config(request.config);
-    auto added = meta_request(backends, request, *config);
-    if (!added.has_value()) return fmt::format("{}: {}", added.error().code, added.error().message);
-    request.command = cni::Command::kDel;
-    EXPECT_TRUE(meta_request(backends, request, *config).has_value());
-    return "attached";
+    std::string added = ask(cni::Command::kAdd, "a");
+    if (added == "attached") EXPECT_EQ(ask(cni::Command::kDel, "a"), "attached");
+    return added;
   }
   std::string offered_answer(const std::string& device) {
     kubelet.known_by([](const std::string&) { return plan::PoolVf{}; });
@@ -59,6 +61,35 @@ TEST_F(AskedDevice, IsOneOfThoseThatThePodHas) {
             "7: pod ns/a asks for device 0000:01:10.2 by deviceID; of o/rail the kubelet gave it 0000:01:10.0");
   EXPECT_EQ(answer(kPf, "", kResource),
             "7: pod ns/a asks for device 0000:02:00.0 by deviceID; of o/rail the kubelet gave it 0000:01:10.0");
+}
+
+// A checkpoint that lies, or two claims: who has the VF keeps it, and who comes later is told who that is.
+TEST_F(AskedDevice, GivenToTwoPodsIsTheFirstOnes) {
+  kernel.put_file(kubelet::kCheckpoint, R"({"Data":{"PodDeviceEntries":[
+    {"PodUID":"u1","ContainerName":"a","ResourceName":"o/rail","DeviceIDs":["0000:01:10.0"]},
+    {"PodUID":"u2","ContainerName":"a","ResourceName":"o/rail","DeviceIDs":["0000:01:10.0"]}]}})");
+  ASSERT_TRUE(kernel.netns().create("b"));
+  pods.add_network("hd", std::string(kHostDevice) + "}", kResource);
+  pods.add_pod(R"([{"name":"hd"}])");
+  pods.pods["ns/b"] = {"ns", "b", "u2", pods.pods["ns/a"].annotations};
+  ASSERT_EQ(ask(cni::Command::kAdd, "a"), "attached");
+  EXPECT_THAT(ask(cni::Command::kAdd, "b"), testing::HasSubstr("device 0000:01:10.0 belongs to pod ns/a"));
+  EXPECT_EQ(ask(cni::Command::kCheck, "a"), "attached") << "the refused one has changed nothing";
+  EXPECT_EQ(ask(cni::Command::kDel, "b"), "attached");
+  EXPECT_EQ(ask(cni::Command::kCheck, "a"), "attached");
+  EXPECT_EQ(ask(cni::Command::kDel, "a"), "attached");
+  EXPECT_EQ(ask(cni::Command::kAdd, "b"), "attached");
+  EXPECT_EQ(ask(cni::Command::kDel, "b"), "attached");
+}
+
+TEST_F(AskedDevice, OfAKubeletThatSaysNothingIsRefused) {
+  pods.add_network("hd", std::string(kHostDevice) + "}", kResource);
+  pods.add_pod(R"([{"name":"hd"}])");
+  kernel.put_file(kubelet::kCheckpoint, R"({"Data":{"PodDeviceEntries":null}})");
+  EXPECT_THAT(ask(cni::Command::kAdd, "a"), testing::HasSubstr("kubelet gave pod ns/a no device of o/rail"));
+  kernel.put_file(kubelet::kCheckpoint, "{");
+  EXPECT_THAT(ask(cni::Command::kAdd, "a"), testing::HasSubstr("asking the kubelet for the devices of pod ns/a: "));
+  EXPECT_TRUE(store->attachments()->empty());
 }
 
 TEST_F(AskedDevice, WithoutAResourceNeedsTheDefinitionsWord) {

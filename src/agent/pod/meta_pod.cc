@@ -195,7 +195,25 @@ class PodReader {
     Delegate network = TRY_CNI(of_definition(*found));
     TRY_CNI(is_allowed(*found, network));
     network.selection = selection;
+    TRY_CNI(says_ib_kubernetes(*found, network));
     return network;
+  }
+
+  // A pod's author can write ib-kubernetes' word, and a GUID beside it, unless the cluster keeps it for ib-kubernetes.
+  Outcome<void> says_ib_kubernetes(const NetworkInfo& definition, const Delegate& network) {
+    const auto& args = network.selection.cni_args;
+    const bool said = args.present && args->is_object() && args->find(kIbKubernetesWord) != nullptr;
+    if (!said || std::ranges::none_of(network.list.plugins, is_by_ib_kubernetes)) return {};
+    const Result<bool> reserved = source_.reserves_ib_kubernetes();
+    if (!reserved.has_value()) {
+      cni::Failure why = cni::failure_of(reserved.error());
+      why.message = fmt::format("network {}: it waits for ib-kubernetes: {}", definition.key(), why.message);
+      return std::unexpected(std::move(why));
+    }
+    if (*reserved) return {};
+    return wrong(fmt::format("network {}: it waits for ib-kubernetes, and the author of a pod can write {} as well",
+                             definition.key(), kIbKubernetesWord),
+                 "apply deploy/sharing/ib-kubernetes.yaml, which keeps it for ib-kubernetes' service account");
   }
 
   // What a pod's author selects; networks that the node's configuration names are the administrator's.
@@ -338,10 +356,7 @@ class PodReader {
     }
     return {};
   }
-  static bool is_by_ib_kubernetes(const Value& plugin) {
-    const Value* enabled = plugin.find("ibKubernetesEnabled");
-    return enabled != nullptr && enabled->as_bool() != nullptr && *enabled->as_bool();
-  }
+  static bool is_by_ib_kubernetes(const Value& plugin) { return doc::flag_in(plugin, "ibKubernetesEnabled"); }
 
   os::Kernel& kernel_;
   PodSource& source_;

@@ -365,6 +365,52 @@ TEST_F(MetaTest, DefinitionsOfTenantsTakeNothingOfTheNode) {
   expect_nothing_left();
 }
 
+TEST_F(MetaTest, IbKubernetesWordCountsOnlyWhereItIsKeptForIbKubernetes) {
+  const auto refused = [&] {
+    const auto answer = ask(cni::Command::kAdd);
+    return answer.has_value()
+               ? "added"
+               : fmt::format("{}: {} ({})", answer.error().code, answer.error().message, answer.error().details);
+  };
+  pods.add_network("rail", R"({"cniVersion":"1.0.0","type":"ib-sriov","ibKubernetesEnabled":true})");
+  pods.add_pod(R"([{"name":"rail","cni-args":{"guid":"02:00:00:00:00:00:00:09"}}])");
+  pods.ib_kubernetes_is_reserved = false;
+  EXPECT_THAT(refused(), Not(HasSubstr("as well"))) << "it has not said a word";
+  pods.add_pod(
+      R"([{"name":"rail","cni-args":{"guid":"02:00:00:00:00:00:00:09","mellanox.infiniband.app":"configured"}}])");
+  EXPECT_EQ(refused(),
+            "7: network ns/rail: it waits for ib-kubernetes, and the author of a pod can write "
+            "mellanox.infiniband.app as well (apply deploy/sharing/ib-kubernetes.yaml, which keeps it for "
+            "ib-kubernetes' service account)");
+  expect_nothing_left();
+  pods.ib_kubernetes_is_reserved = fail(Code::kBusy, "nobody answers");
+  EXPECT_EQ(refused(), "11: network ns/rail: it waits for ib-kubernetes: nobody answers ()");
+  pods.ib_kubernetes_is_reserved = true;
+  EXPECT_THAT(refused(), HasSubstr("deviceID")) << "it goes on to look for a VF";
+  expect_nothing_left();
+  // Where no network waits for it, it is a word like any other.
+  pods.ib_kubernetes_is_reserved = false;
+  pods.add_network("rail", kMacvlan);
+  pods.add_pod(R"([{"name":"rail","cni-args":{"mellanox.infiniband.app":"configured"}}])");
+  EXPECT_EQ(refused(), "added");
+}
+
+// The pod keeps what it was given; what it asks for next is refused with the reason.
+TEST_F(MetaTest, ADefinitionThatLosesItsCapabilityWhilePodsRunKeepsThem) {
+  pods.add_network("rail", R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1","capabilities":{"mac":true}})");
+  pods.add_pod(R"([{"name":"rail","mac":"02:00:00:00:00:42"}])");
+  ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
+  pods.add_network("rail", kMacvlan);
+  EXPECT_TRUE(ask(cni::Command::kCheck).has_value());
+  EXPECT_EQ(links_inside(), std::vector<std::string>{"net1"});
+  EXPECT_TRUE(ask(cni::Command::kDel).has_value());
+  expect_nothing_left();
+  const auto again = ask(cni::Command::kAdd);
+  ASSERT_FALSE(again.has_value());
+  EXPECT_EQ(again.error().message,
+            "network ns/rail (net1): the pod asks for mac, and no plugin of the network takes it");
+}
+
 TEST_F(MetaTest, KeepsNamespacesApartWhereItIsTold) {
   pods.networks["other/rail"] = {"other", "rail", parse_network_config(kMacvlan).value(), ""};
   pods.add_pod("other/rail");
