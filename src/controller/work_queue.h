@@ -25,8 +25,8 @@ struct Task {
     kSettle,  // policies have come or gone, and no more do
     kNode,    // `name`: a node
     kNetworks,
-    kPolicy,  // `name`: the status of a policy
-    kCells,   // leases of addresses
+    kPolicy,      // `name`: the status of a policy
+    kCells,       // leases of addresses
     kIdentities,  // MACs and GUIDs of pods
   };
   Type type = Type::kLook;

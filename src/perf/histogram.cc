@@ -5,6 +5,23 @@
 #include <cmath>
 
 namespace railbed::perf {
+namespace {
+
+// Histograms of others may be merged in any number: a sum that does not fit stays at the limit.
+__int128 limit_of(bool negative) {
+  constexpr __int128 kLargest = ~(static_cast<__int128>(1) << 127);
+  return negative ? -kLargest : kLargest;
+}
+__int128 plus(__int128 a, __int128 b) {
+  __int128 out = 0;
+  return __builtin_add_overflow(a, b, &out) ? limit_of(a < 0) : out;
+}
+__int128 times(__int128 a, __int128 b) {
+  __int128 out = 0;
+  return __builtin_mul_overflow(a, b, &out) ? limit_of((a < 0) != (b < 0)) : out;
+}
+
+}  // namespace
 
 Histogram::Histogram(int precision_bits) : precision_bits_(std::clamp(precision_bits, 1, 16)) {
   counts_.resize(index_of(kMaxValue_ns) + 1);
@@ -25,8 +42,9 @@ void Histogram::merge(const Histogram& other) {
   // Converts the sums to this histogram's base: x - a = (x - b) + (b - a).
   const __int128 move = static_cast<__int128>(other.base_ns_) - static_cast<__int128>(base_ns_);
   const __int128 n = other.count_;
-  sum_squares_ += other.sum_squares_ + 2 * move * other.sum_ + n * move * move;
-  sum_ += other.sum_ + n * move;
+  const __int128 squares = plus(times(2 * move, other.sum_), times(n, move * move));
+  sum_squares_ = plus(sum_squares_, plus(other.sum_squares_, squares));
+  sum_ = plus(sum_, plus(other.sum_, times(n, move)));
   count_ += other.count_;
   min_ns_ = std::min(min_ns_, other.min_ns_);
   max_ns_ = std::max(max_ns_, other.max_ns_);
@@ -136,9 +154,10 @@ bool Histogram::restore(const Compact& compact, Histogram& out) {
   if (first != result.index_of(compact.min_ns) || index != result.index_of(compact.max_ns)) return false;
   const auto n = static_cast<double>(compact.count);
   if (compact.mean_ns < static_cast<double>(compact.min_ns) * 0.999999 - 1 ||
-      compact.mean_ns > static_cast<double>(compact.max_ns) * 1.000001 + 1 || compact.stddev_ns < 0 ||
-      compact.stddev_ns > static_cast<double>(compact.max_ns))
+      compact.mean_ns > static_cast<double>(compact.max_ns) * 1.000001 + 1 || compact.stddev_ns < 0)
     return false;
+  // Half of the values at either end deviate most; more would not fit into the sum of squares either.
+  if (compact.stddev_ns > static_cast<double>(compact.max_ns - compact.min_ns) * 0.500001 + 1) return false;
   result.min_ns_ = compact.min_ns;
   result.max_ns_ = compact.max_ns;
   result.base_ns_ = static_cast<uint64_t>(std::llround(compact.mean_ns));

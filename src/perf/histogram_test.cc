@@ -156,6 +156,28 @@ TEST(Histogram, RefusesACompactFormThatContradictsItself) {
   EXPECT_TRUE(refused([](auto& c) { c.mean_ns = NAN; }));
   EXPECT_TRUE(refused([](auto& c) { c.mean_ns = 1e18; }));
   EXPECT_TRUE(refused([](auto& c) { c.stddev_ns = -1; }));
+  EXPECT_TRUE(refused([](auto& c) { c.stddev_ns = 2050; })) << "more than half of the range";
+}
+
+// As many samples as a result may claim, at both ends of the range: sums do not overflow (asan finds it).
+TEST(Histogram, HostileCountsDoNotOverflow) {
+  Histogram two;
+  two.record(0);
+  two.record(Histogram::kMaxValue_ns);
+  Histogram::Compact most = two.compact();
+  most.count = uint64_t{1} << 48;
+  most.steps[1] = most.steps[3] = most.count / 2;
+  Histogram hostile;
+  ASSERT_TRUE(Histogram::restore(most, hostile));
+  EXPECT_NEAR(hostile.stddev_ns() / static_cast<double>(uint64_t{1} << 39), 1, 1e-6);
+  most.stddev_ns = static_cast<double>(Histogram::kMaxValue_ns);
+  Histogram refused;
+  EXPECT_FALSE(Histogram::restore(most, refused));
+  Histogram all;
+  all.record(Histogram::kMaxValue_ns);
+  for (int i = 0; i < 64; ++i) all.merge(hostile);
+  EXPECT_TRUE(std::isfinite(all.mean_ns()) && std::isfinite(all.stddev_ns()));
+  EXPECT_EQ(all.max_ns(), Histogram::kMaxValue_ns);
 }
 
 }  // namespace
