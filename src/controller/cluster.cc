@@ -7,62 +7,61 @@
 #include "base/format.h"
 #include "controller/networks.h"
 #include "controller/node_states.h"
-#include "doc/members.h"
 
 namespace railbed::controller {
-
-using doc::Value;
-using kube::Change;
-
 namespace {
 
-bool runs(const kube::ObjectPtr& pod) {
-  if (pod == nullptr) return false;
-  const Value* status = doc::object_in(*pod, "status");
-  const std::string phase = status != nullptr ? doc::text_in(*status, "phase") : "";
-  return phase != "Succeeded" && phase != "Failed";
-}
+enum class Where : uint8_t { kEverywhere, kOwnNamespace };
 
-std::string node_of(const kube::ObjectPtr& pod) {
-  const Value* spec = pod != nullptr ? doc::object_in(*pod, "spec") : nullptr;
-  return spec != nullptr ? doc::text_in(*spec, "nodeName") : "";
-}
+struct KnownKind {
+  Known known;
+  const char* name;  // for people
+  kube::Resource resource;
+  kube::Trim trim;
+  Where where = Where::kEverywhere;
+  std::string_view labels = {};
+};
 
-kube::InformerSettings all_of(const kube::Resource& resource, kube::Trim trim, std::string ns = "",
-                              std::string labels = "") {
-  return {.resource = resource,
-          .selection = {.ns = std::move(ns), .labels = std::move(labels), .fields = {}},
-          .trim = std::move(trim)};
+std::array<KnownKind, kKnownKinds> kinds() {
+  const kube::Trim pod = kube::keep_fields({"spec.nodeName", "status.phase"});
+  return {{
+      {Known::kPolicies, "SriovNetworkNodePolicy", kube::kPolicies, kube::trim_metadata, Where::kOwnNamespace},
+      {Known::kNodeStates, "SriovNetworkNodeState", kube::kNodeStates, node_state_trim(), Where::kOwnNamespace},
+      {Known::kNodes, "Node", kube::kNodes, node_trim()},
+      {Known::kNetworks, "SriovNetwork", kube::kSriovNetworks, kube::trim_metadata},
+      {Known::kIbNetworks, "SriovIBNetwork", kube::kSriovIbNetworks, kube::trim_metadata},
+      {Known::kDefinitions, "NetworkAttachmentDefinition", kube::kNetworkDefinitions, definition_trim()},
+      {Known::kNamespaces, "Namespace", kube::kNamespaces, kube::keep_fields({})},
+      {Known::kUpstreamOperators, "Pod of the SR-IOV operator", kube::kPods, pod, Where::kEverywhere,
+       api::kUpstreamOperatorPods},
+      {Known::kUpstreamDaemons, "Pod of the config daemon", kube::kPods, pod, Where::kEverywhere,
+       api::kUpstreamDaemonPods},
+  }};
 }
 
 }  // namespace
 
-Cluster::Cluster(kube::Client& client, const std::string& ns, ClusterObservers observers,
-                 kube::milliseconds upstream_quiet)
-    : client_(client),
-      ns_(ns),
-      observers_(std::move(observers)),
-      upstream_quiet_(upstream_quiet),
-      policies_(client, all_of(kube::kPolicies, kube::trim_metadata, ns), observers_.policies),
-      node_states_(client, all_of(kube::kNodeStates, node_state_trim(), ns), observers_.node_states),
-      nodes_(client, all_of(kube::kNodes, node_trim()), observers_.nodes),
-      networks_(client, all_of(kube::kSriovNetworks, kube::trim_metadata), observers_.networks),
-      ib_networks_(client, all_of(kube::kSriovIbNetworks, kube::trim_metadata), observers_.networks),
-      definitions_(client, all_of(kube::kNetworkDefinitions, definition_trim()), observers_.definitions),
-      namespaces_(client, all_of(kube::kNamespaces, kube::keep_fields({})), observers_.namespaces),
-      upstream_operators_(client,
-                          all_of(kube::kPods, kube::keep_fields({"spec.nodeName", "status.phase"}), "",
-                                 std::string(api::kUpstreamOperatorPods)),
-                          [this](const Change& change) { take_upstream_operator(change); }),
-      upstream_daemons_(client,
-                        all_of(kube::kPods, kube::keep_fields({"spec.nodeName", "status.phase"}), "",
-                               std::string(api::kUpstreamDaemonPods)),
-                        [this](const Change& change) { take_upstream_daemon(change); }) {}
+Cluster::Cache::Cache(std::string the_name, kube::Client& client, kube::InformerSettings settings)
+    : name(std::move(the_name)), informer(client, std::move(settings), [this](const kube::Change& change) {
+        for (const kube::Informer::Observer& observer : observers) observer(change);
+      }) {}
+
+Cluster::Cluster(kube::Client& client, std::string ns) : ns_(std::move(ns)) {
+  for (KnownKind& kind : kinds())
+    caches_.emplace_back(kind.name, client,
+                         kube::InformerSettings{.resource = kind.resource,
+                                                .selection = {.ns = kind.where == Where::kOwnNamespace ? ns_ : "",
+                                                              .labels = std::string(kind.labels),
+                                                              .fields = {}},
+                                                .trim = std::move(kind.trim)});
+}
+
+void Cluster::observe(Known kind, kube::Informer::Observer observer) {
+  caches_[static_cast<size_t>(kind)].observers.push_back(std::move(observer));
+}
 
 void Cluster::start() {
-  for (kube::Informer* informer : {&policies_, &node_states_, &nodes_, &networks_, &ib_networks_, &definitions_,
-                                   &namespaces_, &upstream_operators_, &upstream_daemons_})
-    threads_.emplace_back([informer](std::stop_token stop) { informer->run(stop); });
+  for (Cache& one : caches_) threads_.emplace_back([&one](std::stop_token stop) { one.informer.run(std::move(stop)); });
 }
 
 void Cluster::stop() {
@@ -71,15 +70,9 @@ void Cluster::stop() {
 }
 
 std::vector<std::pair<std::string, kube::Standing>> Cluster::standings() const {
-  return {{"SriovNetworkNodePolicy", policies_.standing()},
-          {"SriovNetworkNodeState", node_states_.standing()},
-          {"Node", nodes_.standing()},
-          {"SriovNetwork", networks_.standing()},
-          {"SriovIBNetwork", ib_networks_.standing()},
-          {"NetworkAttachmentDefinition", definitions_.standing()},
-          {"Namespace", namespaces_.standing()},
-          {"Pod of the SR-IOV operator", upstream_operators_.standing()},
-          {"Pod of the config daemon", upstream_daemons_.standing()}};
+  std::vector<std::pair<std::string, kube::Standing>> out;
+  for (const Cache& one : caches_) out.emplace_back(one.name, one.informer.standing());
+  return out;
 }
 
 std::string Cluster::missing() const {
@@ -94,47 +87,12 @@ std::string Cluster::missing() const {
   return out;
 }
 
-bool Cluster::synced() const {
-  for (const auto& [kind, standing] : standings())
-    if (!standing.synced) return false;
-  return true;
+kube::Objects Cluster::objects(Known kind) const {
+  return cache(kind).informer.objects();
 }
 
-void Cluster::take_upstream_operator(const Change& change) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (runs(change.after))
-      operators_.insert(change.key);
-    else
-      operators_.erase(change.key);
-    operator_seen_ = client_.clock().now();
-  }
-  if (observers_.upstream) observers_.upstream(change);
-}
-
-void Cluster::take_upstream_daemon(const Change& change) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (const std::string before = node_of(change.before); !before.empty()) {
-      std::set<kube::ObjectKey>& there = daemons_[before];
-      there.erase(change.key);
-      if (there.empty()) daemons_.erase(before);
-    }
-    if (const std::string after = node_of(change.after); !after.empty() && runs(change.after))
-      daemons_[after].insert(change.key);
-  }
-  if (observers_.upstream) observers_.upstream(change);
-}
-
-bool Cluster::upstream_operator() const {
-  const std::lock_guard lock(mutex_);
-  if (!operators_.empty()) return true;
-  return operator_seen_ != kube::Instant{} && client_.clock().now() - operator_seen_ < upstream_quiet_;
-}
-
-bool Cluster::upstream_daemon(const std::string& node) const {
-  const std::lock_guard lock(mutex_);
-  return daemons_.contains(node);
+kube::ObjectPtr Cluster::find(Known kind, const kube::ObjectKey& key) const {
+  return cache(kind).informer.find(key);
 }
 
 }  // namespace railbed::controller

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator knows of the cluster: a cache per kind, each fed by a thread of its own.
+// The operator's caches: one per kind, each fed by its own thread.
 //
 // Why: decisions are made from caches alone, and only while all of them are fed: a list that is missing, forbidden or
-// gone with its definition is no order. The SR-IOV operator is known by its pods; it counts as running for a while
-// after the last of them was seen, since a pod that moves to another node is away for a moment.
-// Threading: start() once; everything else from any thread. Failure: missing() says what is not known and why.
+// gone with its definition is no desired state. A kind is one row in kinds() (cluster.cc).
+// Threading: observe() before start(), start() once; everything else from any thread. Failure: missing() says what is
+// not known and why.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <mutex>
-#include <set>
+#include <deque>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "kube/informer.h"
@@ -20,55 +18,53 @@
 
 namespace railbed::controller {
 
-// Called in the thread of their kind's cache, which has the change already.
-struct ClusterObservers {
-  kube::Informer::Observer policies, node_states, nodes, networks, definitions, namespaces, upstream;
+// In the order of the rows.
+enum class Known : uint8_t {
+  kPolicies,
+  kNodeStates,
+  kNodes,
+  kNetworks,
+  kIbNetworks,
+  kDefinitions,
+  kNamespaces,
+  kUpstreamOperators,  // pods of the SR-IOV operator
+  kUpstreamDaemons,    // pods of its config daemon
 };
+inline constexpr size_t kKnownKinds = 9;
 
 class Cluster {
  public:
-  Cluster(kube::Client& client, const std::string& ns, ClusterObservers observers, kube::milliseconds upstream_quiet);
+  // `ns` has policies and node states. `client` outlives this.
+  Cluster(kube::Client& client, std::string ns);
 
+  // Called in the thread of that kind's cache, which has the change already, in the order of registration.
+  void observe(Known kind, kube::Informer::Observer observer);
   void start();
   void stop();
 
   // "SriovNetworkNodePolicy: 404 …" for each list that is not known or not fed any more; empty when all are.
   // An API server that does not answer is none: what was known stays, and no write gets through either.
   std::string missing() const;
-  bool synced() const;
   std::vector<std::pair<std::string, kube::Standing>> standings() const;  // by kind
 
-  // The SR-IOV operator's: whether it runs, and whether its config daemon is on a node.
-  bool upstream_operator() const;
-  bool upstream_daemon(const std::string& node) const;
-
-  kube::Objects policies() const { return policies_.objects(); }
-  kube::ObjectPtr policy(const kube::ObjectKey& key) const { return policies_.find(key); }
-  kube::Objects nodes() const { return nodes_.objects(); }
-  kube::ObjectPtr node(const std::string& name) const { return nodes_.find({"", name}); }
-  kube::Objects node_states() const { return node_states_.objects(); }
-  kube::ObjectPtr node_state(const std::string& name) const { return node_states_.find({ns_, name}); }
-  kube::Objects networks() const { return networks_.objects(); }
-  kube::Objects ib_networks() const { return ib_networks_.objects(); }
-  kube::Objects definitions() const { return definitions_.objects(); }
-  kube::Objects namespaces() const { return namespaces_.objects(); }
-  kube::ObjectPtr own_namespace() const { return namespaces_.find({"", ns_}); }
+  kube::Objects objects(Known kind) const;
+  kube::ObjectPtr find(Known kind, const kube::ObjectKey& key) const;  // null where it is not there
+  kube::ObjectPtr node(const std::string& name) const { return find(Known::kNodes, {"", name}); }
+  kube::ObjectPtr node_state(const std::string& name) const { return find(Known::kNodeStates, {ns_, name}); }
+  kube::ObjectPtr own_namespace() const { return find(Known::kNamespaces, {"", ns_}); }
+  const std::string& ns() const { return ns_; }
 
  private:
-  void take_upstream_operator(const kube::Change& change);
-  void take_upstream_daemon(const kube::Change& change);
+  struct Cache {
+    Cache(std::string the_name, kube::Client& client, kube::InformerSettings settings);
+    std::string name;
+    std::vector<kube::Informer::Observer> observers;
+    kube::Informer informer;
+  };
+  const Cache& cache(Known kind) const { return caches_[static_cast<size_t>(kind)]; }
 
-  kube::Client& client_;
   const std::string ns_;
-  const ClusterObservers observers_;
-  const kube::milliseconds upstream_quiet_;
-  kube::Informer policies_, node_states_, nodes_, networks_, ib_networks_, definitions_, namespaces_;
-  kube::Informer upstream_operators_, upstream_daemons_;
-
-  mutable std::mutex mutex_;
-  std::set<kube::ObjectKey> operators_;
-  kube::Instant operator_seen_{};                             // when the last of them went; zero: none has been seen
-  std::map<std::string, std::set<kube::ObjectKey>> daemons_;  // by node
+  std::deque<Cache> caches_;  // as Known
   std::vector<std::jthread> threads_;
 };
 

@@ -85,11 +85,12 @@ void Identities::add(const Value& pod) {
   for (const Value& one : *elements) {
     if (!one.is_object() || doc::flag_in(one, "default")) continue;
     if (const std::optional<std::string> identity = identity_of(doc::text_in(one, "mac")))
-      holders_[*identity].push_back({.pod = kube::key_of(pod).to_string(),
+      holders_[*identity].push_back({.pod = kube::key_of(pod),
                                      .node = node,
                                      .network = doc::text_in(one, "name"),
                                      .interface = doc::text_in(one, "interface"),
-                                     .of_vf = is_vf(one)});
+                                     .of_vf = is_vf(one),
+                                     .uid = kube::uid_of(pod)});
   }
 }
 
@@ -108,7 +109,7 @@ std::string to_text(const SharedIdentity& shared) {
   std::vector<std::string> named;
   for (const IdentityHolder& one : shared.holders) {
     if (named.size() == kMostNamed) break;
-    named.push_back(fmt::format("{} ({} of {}, {})", one.pod, one.interface, one.network, one.node));
+    named.push_back(fmt::format("{} ({} of {}, {})", one.pod.to_string(), one.interface, one.network, one.node));
   }
   if (shared.holders.size() > named.size())
     named.push_back(fmt::format("and {} more", shared.holders.size() - named.size()));

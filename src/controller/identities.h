@@ -19,9 +19,10 @@ namespace railbed::controller {
 
 // An interface of a pod that runs.
 struct IdentityHolder {
-  std::string pod;  // "ai/worker-0"
+  kube::ObjectKey pod;
   std::string node, network, interface;
   bool of_vf = false;
+  std::string uid;  // of the pod
   friend auto operator<=>(const IdentityHolder&, const IdentityHolder&) = default;
 };
 

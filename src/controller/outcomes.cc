@@ -37,4 +37,19 @@ std::vector<NodeOutcome> Outcomes::of(const std::string& policy) const {
   return out;
 }
 
+void Outcomes::expect(std::set<std::string> nodes) {
+  const std::lock_guard lock(mutex_);
+  undecided_ = std::move(nodes);
+}
+
+void Outcomes::decided(const std::string& node) {
+  const std::lock_guard lock(mutex_);
+  undecided_.erase(node);
+}
+
+bool Outcomes::are_complete() const {
+  const std::lock_guard lock(mutex_);
+  return undecided_.empty();
+}
+
 }  // namespace railbed::controller

@@ -20,17 +20,8 @@
 namespace railbed::controller {
 
 struct Task {
-  enum class Type : uint8_t {
-    kLook,    // whether it may write now, and what time alone changes
-    kSettle,  // policies have come or gone, and no more do
-    kNode,    // `name`: a node
-    kNetworks,
-    kPolicy,      // `name`: the status of a policy
-    kCells,       // leases of addresses
-    kIdentities,  // MACs and GUIDs of pods
-  };
-  Type type = Type::kLook;
-  std::string name;
+  std::string reconciler;  // Reconciler::name()
+  std::string key;
   friend auto operator<=>(const Task&, const Task&) = default;
 };
 

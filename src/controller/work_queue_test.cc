@@ -13,7 +13,7 @@ namespace {
 using kube::milliseconds;
 
 Task node(const std::string& name) {
-  return {Task::Type::kNode, name};
+  return {"node", name};
 }
 
 struct WorkQueueTest : ::testing::Test {
@@ -22,7 +22,7 @@ struct WorkQueueTest : ::testing::Test {
   std::string next() {
     if (queue.idle()) return "";
     const std::optional<Task> task = queue.take({});
-    return task ? task->name : "";
+    return task ? task->key : "";
   }
 };
 
@@ -83,7 +83,7 @@ TEST(WorkQueue, WakesWhoWaits) {
   queue.add(node("late"), std::chrono::hours(1));
   queue.add(node("a"));
   worker.join();
-  EXPECT_EQ(taken->name, "a");
+  EXPECT_EQ(taken->key, "a");
   std::jthread other([&] { taken = queue.take(stop.get_token()); });
   stop.request_stop();
   other.join();

@@ -35,6 +35,9 @@ std::string metadata_text(const doc::Value& object, std::string_view field);
 inline std::string resource_version(const doc::Value& object) {
   return metadata_text(object, "resourceVersion");
 }
+inline bool is_being_deleted(const doc::Value& object) {
+  return !metadata_text(object, "deletionTimestamp").empty();
+}
 inline std::string uid_of(const doc::Value& object) {
   return metadata_text(object, "uid");
 }

@@ -42,13 +42,18 @@ bool in_collection(const std::string& path, const std::string& collection) {
   return ns != std::string::npos && path.substr(0, ns) + path.substr(plural, name - plural) == collection;
 }
 
-// Of label selectors, those that are one key and ask whether it is there; by any other everything is selected.
+// Of label selectors, those that are one key or key=value; by any other everything is selected.
 bool has_label(const Value& object, std::string selector) {
-  for (size_t at = 0; (at = selector.find("%2F", at)) != std::string::npos;) selector.replace(at, 3, "/");
-  if (selector.empty() || selector.find_first_of("=!,%") != std::string::npos) return true;
+  for (const auto& [code, character] : {std::pair{"%2F", "/"}, std::pair{"%3D", "="}})
+    for (size_t at = 0; (at = selector.find(code, at)) != std::string::npos;) selector.replace(at, 3, character);
+  const size_t equals = selector.find('=');
+  const std::string key = selector.substr(0, equals);
+  if (selector.empty() || selector.find_first_of("!,%") != std::string::npos || key.size() + 1 == selector.size())
+    return true;
   const Value* metadata = doc::object_in(object, "metadata");
   const Value* labels = metadata != nullptr ? doc::object_in(*metadata, "labels") : nullptr;
-  return labels != nullptr && labels->find(selector) != nullptr;
+  if (labels == nullptr || labels->find(key) == nullptr) return false;
+  return equals == std::string::npos || doc::text_in(*labels, key) == selector.substr(equals + 1);
 }
 
 void merge(Value& into, const Value& patch) {
@@ -108,8 +113,8 @@ Value object(const std::string& kind, const std::string& ns, const std::string& 
 // One watch: the events after a version, for a collection.
 class FakeStream : public ByteStream {
  public:
-  FakeStream(ApiServer& server, std::string collection, size_t next)
-      : server_(server), collection_(std::move(collection)), next_(next) {}
+  FakeStream(ApiServer& server, std::string collection, std::string labels, size_t next)
+      : server_(server), collection_(std::move(collection)), labels_(std::move(labels)), next_(next) {}
 
   Answer<std::string> next(std::stop_token stop) override {
     while (true) {
@@ -142,8 +147,15 @@ class FakeStream : public ByteStream {
     const std::lock_guard lock(server_.mutex_);
     for (; next_ < server_.events_.size(); ++next_) {
       const ApiServer::Event& event = server_.events_[next_];
-      if (event.path.empty() || in_collection(event.path, collection_)) waiting_ += event.line + "\n";
+      if (event.path.empty() || (in_collection(event.path, collection_) && is_selected(event)))
+        waiting_ += event.line + "\n";
     }
+  }
+  bool is_selected(const ApiServer::Event& event) const {
+    if (labels_.empty()) return true;
+    const Result<Value> all = parse_object(event.line);
+    const Value* object = all.has_value() ? all->find("object") : nullptr;
+    return object == nullptr || has_label(*object, labels_);
   }
   std::string some() {
     const size_t count = server_.piece ? std::clamp<size_t>(server_.piece(), 1, waiting_.size()) : waiting_.size();
@@ -153,7 +165,7 @@ class FakeStream : public ByteStream {
   }
 
   ApiServer& server_;
-  const std::string collection_;
+  const std::string collection_, labels_;
   size_t next_;
   std::string waiting_;
 };
@@ -181,7 +193,8 @@ Answer<std::unique_ptr<ByteStream>> ApiServer::open(const Request& request, std:
   }
   size_t next = 0;
   while (next < events_.size() && events_[next].version <= from) ++next;
-  return std::make_unique<FakeStream>(*this, request.target.substr(0, request.target.find('?')), next);
+  return std::make_unique<FakeStream>(*this, request.target.substr(0, request.target.find('?')),
+                                      query(request.target, "labelSelector"), next);
 }
 
 Answer<Response> ApiServer::answer(const Request& request) {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/cell_reconciler.h"
+
+#include "base/format.h"
+#include "controller/pool_entries.h"
+
+namespace railbed::controller {
+
+using kube::Change;
+using kube::milliseconds;
+
+CellReconciler::CellReconciler(Manager& manager, ReclaimSettings settings, milliseconds gather)
+    : manager_(manager), gather_(gather), cells_(world(), settings) {}
+
+CellReclaimer::World CellReconciler::world() {
+  return {.reader = manager_.reader(),
+          .writer = manager_.writer(),
+          .clock = manager_.clock(),
+          .node = [this](const std::string& node) { return manager_.cluster().node(node); },
+          .may_write = [this] { return manager_.may_write(); },
+          .wrote = [this](const std::string& what,
+                          const kube::ApiError* error) { manager_.wrote("AddressCell", what, error); },
+          .ended = [this](const EndedLeases& ended) { report(ended); }};
+}
+
+void CellReconciler::report(const EndedLeases& ended) {
+  const std::string note =
+      fmt::format("{} addresses in {} cells that node {} (machine {}) had leased are free: {}", ended.addresses,
+                  ended.cells, ended.holder.node, ended.holder.system_uuid, ended.why);
+  manager_.tell(Importance::kWarning, note);
+  const std::string uid = ended.node != nullptr ? kube::uid_of(*ended.node) : "";
+  manager_.event(kube::EventType::kWarning, "AddressesFreed" + ended.reason, note,
+                 {"v1", "Node", {"", ended.holder.node}, uid});
+}
+
+void CellReconciler::watch() {
+  manager_.cluster().observe(Known::kNodes, [this](const Change& change) {
+    const std::set<std::string> machines = machines_gone_by(change);
+    if (machines.empty()) return;
+    cells_.concern(machines);
+    manager_.later(name(), "", gather_);
+  });
+}
+
+void CellReconciler::add_all() {
+  manager_.later(name(), "");
+}
+
+bool CellReconciler::reconcile(const std::string& /*key*/, std::stop_token stop) {
+  const std::string before = cells_.standing().error;
+  const Result<milliseconds> next = cells_.look(stop);
+  if (next.has_value()) {
+    clean_pools(std::move(stop));
+    manager_.later(name(), "", *next);
+    return true;
+  }
+  if (next.error().code != Code::kCanceled && next.error().story() != before)
+    manager_.tell(Importance::kWarning, "leases of addresses: " + next.error().story());
+  return false;
+}
+
+// What fails here is done with the next look.
+void CellReconciler::clean_pools(std::stop_token stop) {
+  const Result<size_t> gone = take_stale_pool_entries(
+      {manager_.reader(), manager_.writer(), [this] { return manager_.may_write(); }}, std::move(stop));
+  std::string error = gone.has_value() || gone.error().code == Code::kCanceled ? "" : gone.error().story();
+  if (!error.empty() && error != pools_error_) manager_.tell(Importance::kWarning, "reserved addresses: " + error);
+  pools_error_ = std::move(error);
+  if (gone.has_value() && *gone > 0)
+    manager_.tell(Importance::kInfo, fmt::format("released {} expired reservations in whereabouts' pools", *gone));
+}
+
+}  // namespace railbed::controller

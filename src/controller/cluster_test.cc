@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/cluster.h"
+
+#include <gtest/gtest.h>
+
+#include "controller/test_cluster.h"
+#include "kube/fake/clock.h"
+
+namespace railbed::controller {
+namespace {
+
+// A row in another place than its enumerator would answer for another kind.
+TEST(ClusterKinds, StandInTheOrderOfTheirEnumerators) {
+  kube::fake::ApiServer server;
+  kube::fake::FakeClock clock;
+  kube::Client client(server, clock);
+  const Cluster cluster(client, "op");
+  const auto standings = cluster.standings();
+  ASSERT_EQ(standings.size(), kKnownKinds);
+  EXPECT_EQ(standings[static_cast<size_t>(Known::kPolicies)].first, "SriovNetworkNodePolicy");
+  EXPECT_EQ(standings[static_cast<size_t>(Known::kNodeStates)].first, "SriovNetworkNodeState");
+  EXPECT_EQ(standings[static_cast<size_t>(Known::kNodes)].first, "Node");
+  EXPECT_EQ(standings[static_cast<size_t>(Known::kNetworks)].first, "SriovNetwork");
+  EXPECT_EQ(standings[static_cast<size_t>(Known::kIbNetworks)].first, "SriovIBNetwork");
+  EXPECT_EQ(standings[static_cast<size_t>(Known::kDefinitions)].first, "NetworkAttachmentDefinition");
+  EXPECT_EQ(standings[static_cast<size_t>(Known::kNamespaces)].first, "Namespace");
+  EXPECT_EQ(standings[static_cast<size_t>(Known::kUpstreamOperators)].first, "Pod of the SR-IOV operator");
+  EXPECT_EQ(standings[static_cast<size_t>(Known::kUpstreamDaemons)].first, "Pod of the config daemon");
+  EXPECT_NE(cluster.missing().find("Node: not listed yet"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace railbed::controller

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/manager.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/format.h"
+#include "controller/node_states.h"
+#include "doc/members.h"
+
+namespace railbed::controller {
+
+using doc::Value;
+using kube::milliseconds;
+
+namespace {
+
+constexpr milliseconds kFlush{2000};
+constexpr const char* kLook = "";  // the manager's own task: whether it may write now
+
+// From the moment at which a leader may not begin a write any more to the one at which another may.
+constexpr milliseconds write_time() {
+  return kube::LeaderSettings{}.lease_duration - kube::LeaderSettings{}.renew_deadline;
+}
+
+std::unexpected<kube::ApiError> closed_error() {
+  return kube::no_answer(kube::not_sent({.code = Code::kCanceled, .message = "nothing may be written now"}));
+}
+
+}  // namespace
+
+Manager::Manager(kube::Transport& transport, kube::Clock& clock, ManagerSettings settings, Tell tell)
+    : clock_(clock),
+      settings_(std::move(settings)),
+      tell_(std::move(tell)),
+      reader_(transport, clock, {.page = 100}),
+      writer_(transport, clock, {.timeout = write_time(), .try_timeout = write_time()}),
+      recorder_(writer_, {.controller = "railbed.dev/operator", .instance = settings_.identity}),
+      election_(
+          transport, clock, {.lease = {settings_.ns, "railbed-operator"}, .identity = settings_.identity},
+          [this] {
+            tell_(Importance::kInfo, "leads");
+            later(kLook, "");
+          },
+          [this] { tell_(Importance::kWarning, "does not lead any more"); }),
+      queue_(clock),
+      cluster_(reader_, settings_.ns) {}
+
+void Manager::add(Reconciler& one) {
+  reconcilers_.push_back(&one);
+  one.watch();
+}
+
+void Manager::later(std::string_view reconciler, std::string key, milliseconds delay) {
+  queue_.add({std::string(reconciler), std::move(key)}, delay);
+}
+
+void Manager::add_everything() {
+  for (Reconciler* one : reconcilers_) one->add_all();
+}
+
+std::string Manager::why_closed() const {
+  if (!election_.leads()) {
+    const std::string holder = election_.holder();
+    const std::optional<Error> error = election_.error();
+    if (error) return "no leader is known: " + error->story();
+    return holder.empty() || holder == settings_.identity ? "it does not lead" : holder + " leads";
+  }
+  std::string missing = cluster_.missing();
+  return missing.empty() ? missing : "not everything is known: " + missing;
+}
+
+void Manager::look(const std::stop_token& stop) {
+  const std::string closed = why_closed();
+  bool opened = false, closed_is_new = false;
+  {
+    const std::lock_guard lock(mutex_);
+    opened = closed.empty() && !closed_.empty();
+    closed_is_new = closed != closed_;
+    closed_ = closed;
+    looked_ = clock_.now();
+  }
+  if (closed_is_new && !closed.empty()) tell_(Importance::kWarning, "writes nothing: " + closed);
+  if (opened) {
+    tell_(Importance::kInfo, "everything is known, writes");
+    for (Reconciler* one : reconcilers_) one->opened(stop);
+  }
+  if (closed.empty() && (missed_.exchange(false) || opened)) add_everything();
+  if (closed.empty()) looked_at_everything_ = true;
+  later(kLook, "", settings_.look_period);
+}
+
+void Manager::work(std::stop_token stop) {
+  while (std::optional<Task> task = queue_.take(stop)) {
+    if (carry_out(*task, stop) || stop.stop_requested())
+      queue_.done(*task);
+    else
+      queue_.failed(*task);
+  }
+}
+
+bool Manager::carry_out(const Task& task, std::stop_token stop) {
+  if (task.reconciler == kLook) {
+    look(stop);
+    return true;
+  }
+  if (!may_write()) return true;
+  const auto found = std::ranges::find(reconcilers_, task.reconciler, &Reconciler::name);
+  return found == reconcilers_.end() || (*found)->reconcile(task.key, std::move(stop));
+}
+
+bool Manager::may_write() {
+  if (why_closed().empty()) return true;
+  missed_ = true;
+  return false;
+}
+
+bool Manager::wrote(const std::string& kind, const std::string& what, const kube::ApiError* error) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++writes_[{kind, error == nullptr}];
+  }
+  if (error == nullptr) return true;
+  if (error->code != Code::kCanceled) tell_(Importance::kWarning, fmt::format("{}: {}", what, error->story()));
+  return false;
+}
+
+kube::Answer<Value> Manager::apply(const WriteOf& of, Value object, std::stop_token stop) {
+  if (!may_write()) return closed_error();
+  kube::Answer<Value> answer = writer_.apply(
+      of.resource, std::move(object),
+      {.manager = std::string(kFieldManager), .conflicts = kube::ApplyOptions::Conflicts::kTakeOver}, std::move(stop));
+  wrote(std::string(of.resource.kind), of.what, answer ? nullptr : &answer.error());
+  return answer;
+}
+
+kube::Answer<Value> Manager::patch(const WriteOf& of, const kube::ObjectKey& key, const Value& patch,
+                                   std::stop_token stop) {
+  if (!may_write()) return closed_error();
+  kube::Answer<Value> answer =
+      writer_.patch(of.resource, key, kube::PatchType::kMerge, patch, kube::Part::kObject, std::move(stop));
+  wrote(std::string(of.resource.kind), of.what, answer ? nullptr : &answer.error());
+  return answer;
+}
+
+kube::Answer<void> Manager::remove(const WriteOf& of, const kube::ObjectKey& key,
+                                   const kube::Preconditions& preconditions, std::stop_token stop) {
+  if (!may_write()) return closed_error();
+  kube::Answer<void> answer = writer_.remove(of.resource, key, preconditions, std::move(stop));
+  if (!answer && answer.error().code == Code::kNotFound) answer = {};
+  wrote(std::string(of.resource.kind), of.what, answer ? nullptr : &answer.error());
+  return answer;
+}
+
+void Manager::event(kube::EventType type, std::string reason, std::string note, kube::Regarding about) {
+  recorder_.record({.type = type,
+                    .reason = std::move(reason),
+                    .action = "Reconcile",
+                    .note = std::move(note),
+                    .object = std::move(about)});
+}
+
+void Manager::tell_of_namespace(const std::string& reason, const std::string& note) {
+  tell_(Importance::kWarning, note);
+  const kube::ObjectPtr own = cluster_.own_namespace();
+  event(kube::EventType::kWarning, reason, note,
+        {"v1", "Namespace", {"", settings_.ns}, own != nullptr ? kube::uid_of(*own) : ""});
+}
+
+Result<KindDefinition> Manager::definition_of(const kube::Resource& kind, std::stop_token stop) {
+  const auto crd = reader_.get(kube::kCrds, {"", fmt::format("{}.{}", kind.plural, kind.group)}, std::move(stop));
+  if (!crd && crd.error().code == Code::kDenied) return KindDefinition{};
+  if (!crd) return fail(crd.error());
+  if (kube::is_being_deleted(*crd)) return fail(Code::kConflict, "it is being deleted");
+  return KindDefinition{.uid = kube::uid_of(*crd), .created = kube::metadata_text(*crd, "creationTimestamp")};
+}
+
+void Manager::run(std::stop_token stop) {
+  std::jthread events([this](std::stop_token end) { recorder_.run(std::move(end)); });
+  std::jthread leader([this](std::stop_token end) { election_.run(std::move(end)); });
+  cluster_.start();
+  later(kLook, "");
+  {
+    std::vector<std::jthread> writers;
+    for (int i = 0; i < std::max(1, settings_.writers); ++i) writers.emplace_back([this, stop] { work(stop); });
+  }
+  // The Lease is released only once nothing is written any more.
+  recorder_.flush(kFlush);
+  leader.request_stop();
+  leader.join();
+  cluster_.stop();
+}
+
+ManagerStanding Manager::standing() const {
+  ManagerStanding out{.leads = election_.leads(),
+                      .holder = election_.holder(),
+                      .caches = cluster_.standings(),
+                      .waiting = queue_.size(),
+                      .requests = writer_.counters(),
+                      .events = recorder_.counters()};
+  for (const kube::ClientCounters& other : {reader_.counters(), election_.counters()}) {
+    for (const auto& [key, count] : other.requests) out.requests.requests[key] += count;
+    out.requests.retries += other.retries;
+  }
+  const std::lock_guard lock(mutex_);
+  out.closed = closed_;
+  out.writes = writes_;
+  out.looked = looked_;
+  return out;
+}
+
+}  // namespace railbed::controller

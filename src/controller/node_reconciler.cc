@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/node_reconciler.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "controller/policy_reconciler.h"
+#include "doc/json.h"
+
+namespace railbed::controller {
+
+using doc::Value;
+using kube::Change;
+using kube::milliseconds;
+using Action = NodeDecision::Action;
+
+namespace {
+
+constexpr const char* kSettle = "";          // the task: policies were deleted or created, and no more are
+constexpr milliseconds kFirstRewrite{1000};  // longer than a cache takes to hear of the write
+constexpr int kLongestRewrite = 8;           // doublings
+
+graph::Labels labels_in(const kube::ObjectPtr& object) {
+  return object != nullptr ? kube::labels_of(*object) : graph::Labels();
+}
+
+}  // namespace
+
+NodeReconciler::NodeReconciler(Manager& manager, const Upstream& upstream, Policies& policies, Outcomes& outcomes,
+                               Settings settings)
+    : manager_(manager),
+      upstream_(upstream),
+      policies_(policies),
+      outcomes_(outcomes),
+      settings_(std::move(settings)) {}
+
+void NodeReconciler::watch() {
+  Cluster& cluster = manager_.cluster();
+  cluster.observe(Known::kPolicies, [this](const Change& change) { policy_changed(change); });
+  cluster.observe(Known::kNodeStates, [this](const Change& change) { add_node(change.key.name); });
+  cluster.observe(Known::kNodes, [this](const Change& change) {
+    if (change.type != Change::Type::kChanged || labels_in(change.before) != labels_in(change.after))
+      add_node(change.key.name);
+  });
+  for (const Known pods : {Known::kUpstreamOperators, Known::kUpstreamDaemons})
+    cluster.observe(pods, [this](const Change& change) {
+      for (const kube::ObjectPtr& pod : {change.before, change.after}) add_node(node_of_pod(pod));
+    });
+}
+
+void NodeReconciler::policy_changed(const Change& change) {
+  if (change.type == Change::Type::kChanged && asks_the_same(*change.before, *change.after)) return;
+  // The first policies after a time without any settle, too: they may be some of those that vanished.
+  const bool were_none = change.type == Change::Type::kAdded && policies_.were_none();
+  policies_.changed();
+  {
+    const std::lock_guard lock(mutex_);
+    if (change.type == Change::Type::kRemoved) ++deleted_together_;
+    if (change.type == Change::Type::kRemoved || were_none || settled_at_ != kube::Instant{}) {
+      settled_at_ = manager_.clock().now() + settings_.settle;
+      manager_.later(name(), kSettle, settings_.settle);
+    }
+  }
+  for (const kube::ObjectPtr& policy : {change.before, change.after})
+    if (policy != nullptr) add_nodes_of(node_selector_of(*policy));
+}
+
+void NodeReconciler::add_node(const std::string& node) {
+  if (!node.empty()) manager_.later(name(), node);
+}
+
+void NodeReconciler::add_nodes_of(const graph::Labels& selector) {
+  for (const auto& [key, node] : manager_.cluster().objects(Known::kNodes))
+    if (graph::labels_match(selector, kube::labels_of(*node))) add_node(key.name);
+}
+
+void NodeReconciler::add_all() {
+  std::set<std::string> names;
+  for (const Known kind : {Known::kNodes, Known::kNodeStates})
+    for (const auto& [key, object] : manager_.cluster().objects(kind)) names.insert(key.name);
+  outcomes_.expect(names);
+  for (const std::string& node : names) add_node(node);
+  const std::lock_guard lock(mutex_);
+  if (settled_at_ != kube::Instant{}) manager_.later(name(), kSettle);
+}
+
+void NodeReconciler::opened(const std::stop_token& stop) {
+  const Result<KindDefinition> kind = manager_.definition_of(kube::kPolicies, stop);
+  const std::lock_guard lock(mutex_);
+  if (kind && settled_at_ == kube::Instant{}) policy_kind_ = kind->uid;
+}
+
+bool NodeReconciler::reconcile(const std::string& key, std::stop_token stop) {
+  return key == kSettle ? settle(std::move(stop)) : look_at_node(key, std::move(stop));
+}
+
+bool NodeReconciler::is_namespace_going() const {
+  const kube::ObjectPtr own = manager_.cluster().own_namespace();
+  return own == nullptr || kube::is_being_deleted(*own);
+}
+
+// Whether what is left of the policies is what somebody wants.
+bool NodeReconciler::settle(std::stop_token stop) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (settled_at_ == kube::Instant{}) return true;
+    if (const auto left = settled_at_ - manager_.clock().now(); left > kube::Instant::duration{}) {
+      manager_.later(name(), kSettle, std::chrono::ceil<milliseconds>(left));
+      return true;
+    }
+  }
+  const Result<KindDefinition> kind = manager_.definition_of(kube::kPolicies, std::move(stop));
+  const bool is_doubtful = is_namespace_going() || !kind;
+  const bool none_left = policies_.set()->empty();
+  int deleted = 0;
+  bool vanished = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_doubtful) settled_at_ = manager_.clock().now() + settings_.settle;
+    if (!is_doubtful) {
+      settled_at_ = {};
+      deleted = std::exchange(deleted_together_, 0);
+      // Installed again since: they went with the former definition.
+      const bool is_same_kind = kind->uid == std::exchange(policy_kind_, kind->uid);
+      if (!none_left || !is_same_kind) without_policies_ = WithoutPolicies::kKeepSpecs;
+      if (none_left && deleted == 1 && is_same_kind) without_policies_ = WithoutPolicies::kEmptySpecs;
+      vanished = none_left && deleted > 0 && without_policies_ == WithoutPolicies::kKeepSpecs;
+    }
+  }
+  if (is_doubtful) {
+    manager_.tell_of_namespace("PoliciesGone",
+                               "policies go with their definition or namespace: node states stay as they are");
+    manager_.later(name(), kSettle, settings_.settle);
+    return true;
+  }
+  if (vanished)
+    manager_.tell_of_namespace(
+        "AllPoliciesGone", fmt::format("all {} policies vanished at once: node states stay as they are; annotate them "
+                                       "{}=true if their VFs may go",
+                                       deleted, kConfirmEmpty));
+  manager_.add_everything();
+  return true;
+}
+
+bool NodeReconciler::look_at_node(const std::string& node, std::stop_token stop) {
+  const std::shared_ptr<const PolicySet> set = policies_.set();
+  const Cluster& cluster = manager_.cluster();
+  NodeView view{.name = node,
+                .ns = cluster.ns(),
+                .upstream_operator = upstream_.runs(),
+                .upstream_daemon = upstream_.has_daemon(node),
+                .keep = settings_.keep_states,
+                .now = manager_.clock().wall()};
+  {
+    const std::lock_guard lock(mutex_);
+    if (settled_at_ != kube::Instant{}) {
+      outcomes_.decided(node);  // all are looked at again when it has settled
+      return true;
+    }
+    view.without_policies = without_policies_;
+  }
+  const kube::ObjectPtr object = cluster.node(node);
+  const kube::ObjectPtr state = cluster.node_state(node);
+  if (object != nullptr && graph::labels_match(settings_.node_selector, kube::labels_of(*object)))
+    view.node = object.get();
+  view.state = state.get();
+  NodeDecision decision = decide(view, *set);
+  for (const std::string& policy : outcomes_.put(node, std::move(decision.outcomes)))
+    manager_.later(PolicyReconciler::kName, policy, settings_.status_pause);
+  report_held(node, state, decision.held);
+  if (decision.again) manager_.later(name(), node, *decision.again);
+  const bool done = write(node, state, std::move(decision), std::move(stop));
+  if (done) outcomes_.decided(node);
+  return done;
+}
+
+// The same spec again means that somebody else writes another one, or that the cache has not heard of ours yet.
+bool NodeReconciler::is_too_soon(const std::string& node, const Value& body) {
+  const size_t hash = std::hash<std::string>()(doc::to_json(body));
+  const kube::Instant now = manager_.clock().now();
+  milliseconds pause{}, since{};
+  int times = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    LastWrite& last = last_writes_[node];
+    if (last.times == 0 || last.hash != hash) {
+      last = {.hash = hash, .at = now, .times = 1};
+      return false;
+    }
+    pause = kFirstRewrite * (1 << std::min(last.times - 1, kLongestRewrite));
+    since = std::chrono::duration_cast<milliseconds>(now - last.at);
+    times = last.times;
+    if (since >= pause) {
+      last.at = now;
+      ++last.times;
+    }
+  }
+  if (since < pause) {
+    manager_.later(name(), node, pause - since);
+    return true;
+  }
+  if (times > 1)
+    manager_.tell(Importance::kWarning,
+                  fmt::format("node state {}: somebody else changes its spec again and again", node));
+  return false;
+}
+
+bool NodeReconciler::write(const std::string& node, const kube::ObjectPtr& state, NodeDecision decision,
+                           std::stop_token stop) {
+  if (decision.action == Action::kNone) return true;
+  if (decision.action == Action::kApply && is_too_soon(node, decision.body)) return true;
+  if (!manager_.may_write()) return true;
+  const WriteOf of{kube::kNodeStates, fmt::format("node state {}: {}", node, decision.what)};
+  const kube::ObjectKey key{manager_.cluster().ns(), node};
+  bool done = false;
+  switch (decision.action) {
+    case Action::kApply:
+      done = manager_.apply(of, std::move(decision.body), std::move(stop)).has_value();
+      break;
+    case Action::kPatch:
+      done = manager_.patch(of, key, decision.body, std::move(stop)).has_value();
+      break;
+    case Action::kDelete:
+      done = manager_
+                 .remove(of, key,
+                         {.uid = kube::uid_of(*state),
+                          .resource_version = kube::resource_version(*state),
+                          .grace_seconds = {}},
+                         std::move(stop))
+                 .has_value();
+      break;
+    case Action::kNone:
+      break;
+  }
+  if (done) manager_.tell(Importance::kInfo, of.what);
+  if (!done || decision.action == Action::kDelete) {
+    const std::lock_guard lock(mutex_);
+    last_writes_.erase(node);  // it counts only what was written
+  }
+  return done;
+}
+
+void NodeReconciler::report_held(const std::string& node, const kube::ObjectPtr& state, const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = held_.find(node);
+    if (known != held_.end() ? known->second == why : why.empty()) return;
+    if (why.empty()) {
+      held_.erase(known);
+      return;
+    }
+    held_[node] = why;
+  }
+  manager_.tell(Importance::kWarning, fmt::format("node state {}: held: {}", node, why));
+  // While the SR-IOV operator runs it is so for all of them: one Event at the namespace says so.
+  if (state != nullptr && !upstream_.runs())
+    manager_.event(kube::EventType::kWarning, "Held", why, kube::regarding(*state));
+}
+
+std::map<std::string, std::string> NodeReconciler::held() const {
+  const std::lock_guard lock(mutex_);
+  return held_;
+}
+
+}  // namespace railbed::controller

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps a SriovNetworkNodeState per node: its spec from the policies.
+//
+// Why: all decisions are pure (node_states.h); here is only when they are made and what is written.
+// After a policy was deleted nothing is written for nodes until no more are deleted for a moment: with a definition or
+// a namespace that is deleted, or a mistake, all of them go one after the other. When two or more go and none is left,
+// specs stay until somebody confirms; the last one alone is an order, where the definition of its kind still exists.
+// Threading: as Reconciler. Failure: held() and Events say what is not written and why.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "controller/node_states.h"
+#include "controller/outcomes.h"
+#include "controller/policies.h"
+#include "controller/upstream.h"
+
+namespace railbed::controller {
+
+class NodeReconciler : public Reconciler {
+ public:
+  struct Settings {
+    graph::Labels node_selector;       // the nodes that get a node state
+    kube::milliseconds settle;         // after a policy was deleted
+    kube::milliseconds status_pause;   // between two writes of one policy's status
+    std::chrono::seconds keep_states;  // of nodes that no longer exist
+  };
+  // All outlive this.
+  NodeReconciler(Manager& manager, const Upstream& upstream, Policies& policies, Outcomes& outcomes, Settings settings);
+
+  // Why a node state stays as it is, by node.
+  std::map<std::string, std::string> held() const;
+
+  std::string_view name() const override { return "node state"; }
+  void watch() override;
+  bool reconcile(const std::string& key, std::stop_token stop) override;  // a node's name, or kSettle
+  void add_all() override;
+  void opened(const std::stop_token& stop) override;
+
+ private:
+  // What came of the last write of a node's state, against two who write in turn.
+  struct LastWrite {
+    size_t hash = 0;
+    kube::Instant at{};
+    int times = 0;
+  };
+
+  void policy_changed(const kube::Change& change);
+  void add_node(const std::string& node);
+  void add_nodes_of(const graph::Labels& selector);
+  bool settle(std::stop_token stop);
+  bool is_namespace_going() const;
+  bool look_at_node(const std::string& node, std::stop_token stop);
+  bool write(const std::string& node, const kube::ObjectPtr& state, NodeDecision decision, std::stop_token stop);
+  bool is_too_soon(const std::string& node, const doc::Value& body);
+  void report_held(const std::string& node, const kube::ObjectPtr& state, const std::string& why);
+
+  Manager& manager_;
+  const Upstream& upstream_;
+  Policies& policies_;
+  Outcomes& outcomes_;
+  const Settings settings_;
+
+  mutable std::mutex mutex_;
+  kube::Instant settled_at_{};
+  int deleted_together_ = 0;  // policies, since it was settled last
+  std::string policy_kind_;   // UID of their definition, when it was settled last
+  WithoutPolicies without_policies_ = WithoutPolicies::kKeepSpecs;
+  std::map<std::string, LastWrite> last_writes_;
+  std::map<std::string, std::string> held_;
+};
+
+}  // namespace railbed::controller

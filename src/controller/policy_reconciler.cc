@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/policy_reconciler.h"
+
+#include <algorithm>
+
+#include "controller/policy_status.h"
+#include "doc/members.h"
+
+namespace railbed::controller {
+
+using doc::Value;
+using kube::Change;
+
+PolicyReconciler::PolicyReconciler(Manager& manager, const Upstream& upstream, Policies& policies,
+                                   const Outcomes& outcomes, kube::milliseconds pause)
+    : manager_(manager),
+      upstream_(upstream),
+      policies_(policies),
+      outcomes_(outcomes),
+      pause_(pause),
+      statuses_(manager) {}
+
+void PolicyReconciler::watch() {
+  manager_.cluster().observe(Known::kPolicies, [this](const Change& change) {
+    if (change.type == Change::Type::kChanged && asks_the_same(*change.before, *change.after)) return;
+    manager_.later(kName, change.key.to_string(), pause_);
+  });
+}
+
+void PolicyReconciler::add_all() {
+  for (const auto& [key, policy] : manager_.cluster().objects(Known::kPolicies))
+    manager_.later(kName, key.to_string(), pause_);
+}
+
+bool PolicyReconciler::reconcile(const std::string& key, std::stop_token stop) {
+  if (upstream_.runs()) return true;  // it would be a second writer
+  const Cluster& cluster = manager_.cluster();
+  const kube::ObjectPtr policy = cluster.find(Known::kPolicies, {cluster.ns(), key.substr(key.find('/') + 1)});
+  if (policy == nullptr) return true;
+  if (!outcomes_.are_complete()) {
+    manager_.later(kName, key, pause_);
+    return true;
+  }
+  const std::shared_ptr<const PolicySet> set = policies_.set();
+  const Value* stored = doc::object_in(*policy, "status");
+  const Value* meta = doc::object_in(*policy, "metadata");
+  const std::string now = kube::second_time(manager_.clock().wall());
+  const Value before = stored != nullptr ? *stored : Value();
+  const int generation = doc::number_in(*meta, "generation");
+  Value status = policy_status({.generation = generation, .status = before, .now = now, .nodes = outcomes_.of(key)});
+  const auto unreadable = std::ranges::find(set->unreadable(), key, &PolicySet::Unreadable::key);
+  if (unreadable != set->unreadable().end())
+    status.set("conditions", Value::array())
+        .push(ready_condition(before, generation, now, {"False", "Invalid", unreadable->why}));
+  if (status == before) return true;
+  const std::string text = condition_text(status);
+  return statuses_.apply({.kind = kube::kPolicies,
+                          .what = "status of policy " + key,
+                          .of = policy,
+                          .status = std::move(status),
+                          .type = text.starts_with("Applied") ? kube::EventType::kNormal : kube::EventType::kWarning,
+                          .reason = text.substr(0, text.find(':')),
+                          .note = text},
+                         std::move(stop));
+}
+
+}  // namespace railbed::controller

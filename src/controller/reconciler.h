@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What keeps one kind of object in the desired state.
+//
+// Why: a kind with its watches, decision and writes is one class in one file and one line in operator.h; the manager
+// (manager.h) has the Lease, the caches, the queue and the only way to write. Decisions are pure functions beside it.
+// Threading: watch() before anything runs; observers run in the threads of their caches; reconcile() runs in several
+// threads at once, never for the same key. Failure: reconcile() returns false, and is called again with backoff.
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+namespace railbed::controller {
+
+class Reconciler {
+ public:
+  Reconciler() = default;
+  Reconciler(const Reconciler&) = delete;
+  Reconciler& operator=(const Reconciler&) = delete;
+  virtual ~Reconciler() = default;
+
+  // Of its tasks, and unique: "node state".
+  virtual std::string_view name() const = 0;
+  // Registers which changes of which kinds make which tasks (Cluster::observe).
+  virtual void watch() = 0;
+  // Called only while the manager may write. Of `key` there is one call at a time.
+  virtual bool reconcile(const std::string& key, std::stop_token stop) = 0;
+  // Queues all of its tasks: some may have been dropped while nothing could be written.
+  virtual void add_all() = 0;
+  // From now on the manager may write; before add_all().
+  virtual void opened(const std::stop_token& /*stop*/) {}
+};
+
+}  // namespace railbed::controller

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/statuses.h"
+
+#include "base/format.h"
+#include "controller/node_states.h"
+#include "doc/members.h"
+
+namespace railbed::controller {
+
+using doc::Value;
+
+namespace {
+
+Value status_object(const Value& of, Value status) {
+  Value out = Value::object();
+  Value& meta = out.set("metadata", Value::object());
+  const kube::ObjectKey key = kube::key_of(of);
+  meta.set("name", key.name);
+  meta.set("namespace", key.ns);
+  meta.set("uid", kube::uid_of(of));
+  out.set("status", std::move(status));
+  return out;
+}
+
+bool keeps_status(const Value& answer) {
+  const Value* status = doc::object_in(answer, "status");
+  return status != nullptr && doc::list_in(*status, "conditions") != nullptr;
+}
+
+}  // namespace
+
+std::string condition_text(const Value& status) {
+  const Value::Array* conditions = doc::list_in(status, "conditions");
+  if (conditions == nullptr || conditions->empty()) return "";
+  const Value& ready = conditions->front();
+  return fmt::format("{}: {}", doc::text_in(ready, "reason"), doc::text_in(ready, "message"));
+}
+
+bool Statuses::apply(StatusToApply one, std::stop_token stop) {
+  const std::string uid = kube::uid_of(*one.of);
+  const std::string text = condition_text(one.status);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = told_.find(uid); known != told_.end() && known->second == text) return true;
+  }
+  if (!manager_.may_write()) return true;
+  const auto answer = manager_.writer().apply(one.kind, status_object(*one.of, std::move(one.status)),
+                                              {.manager = std::string(kFieldManager),
+                                               .conflicts = kube::ApplyOptions::Conflicts::kTakeOver,
+                                               .part = kube::Part::kStatus},
+                                              std::move(stop));
+  const bool is_gone = !answer && (answer.error().code == Code::kNotFound || answer.error().code == Code::kConflict);
+  if (is_gone) return true;  // another object is there, or none: its change is a task of its own
+  if (!manager_.wrote(std::string(one.kind.kind), one.what, answer ? nullptr : &answer.error())) return false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (keeps_status(*answer)) {
+      told_.erase(uid);
+      return true;
+    }
+    told_[uid] = text;
+  }
+  manager_.event(one.type, std::move(one.reason), std::move(one.note), kube::regarding(*one.of));
+  return true;
+}
+
+}  // namespace railbed::controller

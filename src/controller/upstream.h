@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SR-IOV operator in the same cluster: whether it runs, and on which nodes its config daemon does.
+//
+// Why: two operators that write the same objects would fight. It is known by its pods, and counts as running for a
+// while after the last of them was seen, since a pod that moves to another node is away for a moment.
+// Threading: any thread. Failure: none.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "controller/manager.h"
+
+namespace railbed::controller {
+
+class Upstream : public Reconciler {
+ public:
+  // `quiet`: how long after the last of its pods was seen.
+  Upstream(Manager& manager, kube::milliseconds quiet, kube::milliseconds look_period);
+
+  bool runs() const;
+  bool has_daemon(const std::string& node) const;
+
+  std::string_view name() const override { return "SR-IOV operator"; }
+  void watch() override;
+  // Reports a change, and has everything looked at again.
+  bool reconcile(const std::string& key, std::stop_token stop) override;
+  void add_all() override;
+
+ private:
+  void take_operator(const kube::Change& change);
+  void take_daemon(const kube::Change& change);
+
+  Manager& manager_;
+  const kube::milliseconds quiet_, look_period_;
+  mutable std::mutex mutex_;
+  std::set<kube::ObjectKey> operators_;
+  kube::Instant seen_{};                                      // when the last of them went; zero: none has been seen
+  std::map<std::string, std::set<kube::ObjectKey>> daemons_;  // by node
+  bool reported_ = false;
+};
+
+// Of a pod, the name of its node; empty where it has none.
+std::string node_of_pod(const kube::ObjectPtr& pod);
+
+}  // namespace railbed::controller
