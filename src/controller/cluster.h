@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator knows of the cluster: a cache per kind, each fed by a thread of its own.
+// The operator's view of the cluster: a cache per kind, each with its own thread.
 //
-// Why: decisions are made from caches alone, and only while all of them are fed: a list that is missing, forbidden or
-// gone with its definition is no order. The SR-IOV operator is known by its pods; it counts as running for a while
-// after the last of them was seen, since a pod that moves to another node is away for a moment.
-// Threading: start() once; everything else from any thread. Failure: missing() says what is not known and why.
+// Why: decisions are made from caches alone, and only while all of them are up to date: a list that is missing,
+// forbidden or deleted with its definition is not an order. The SR-IOV operator is detected by its pods; it counts as
+// running for a while after the last of them was seen, since a pod that moves to another node is briefly absent.
+// Threading: start() once; everything else from any thread.
+// Failure: missing() reports what is unknown and why.
 #pragma once
 
 #include <map>

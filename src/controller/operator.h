@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator of a cluster: policies become specs of node states, networks become definitions, and what became of
-// both is told in their status.
+// The operator of a cluster: policies become specs of node states, networks become definitions, and the results are
+// reported in their status.
 //
 //   caches (a thread each) ─► WorkQueue, by key ─► writers ─► decide(), plan_networks(), policy_status() ─► API server
 //
-// Why: all decisions are pure (node_states.h, networks.h, policy_status.h); here is only when they are asked and what
-// may be written. One change makes the tasks of the objects that it concerns. Nothing is written by who does not lead,
-// while a list is not known, and, but for the nodes that were taken over, while the SR-IOV operator runs.
-// After a policy was deleted nothing is written for nodes until no more go for a moment: with a definition or a
-// namespace that is deleted, or a mistake, all of them go one after the other. When two or more go and none is left,
-// specs stay until somebody confirms; the last one alone is an order, where the definition of its kind is still there.
-// Threading: run() once; standing() from any thread. Failure: run() has none, it goes on until it is stopped;
-// standing() and the Events say what is wrong.
+// Why: all decisions are pure (node_states.h, networks.h, policy_status.h); here is only when they run and what may be
+// written. One change queues the tasks of the affected objects. Nothing is written by an operator that is not the
+// leader, while a list is unknown, and, except for the nodes that were taken over, while the SR-IOV operator runs.
+// After a policy was deleted nothing is written for nodes until no more are deleted for a moment: if a definition or a
+// namespace is deleted, or by mistake, all of them are deleted one by one. If two or more are deleted and none remains,
+// specs stay until a user confirms; deleting a single last one is an order, if the definition of its kind still exists.
+// Threading: run() once; standing() from any thread.
+// Failure: run() has none, it continues until it is stopped; standing() and the Events report errors.
 #pragma once
 
 #include <atomic>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of policies on nodes, kept by node and by policy.
+// The outcomes of policies on nodes, indexed by node and by policy.
 //
-// Why: a node is decided for itself, and a policy's status is about all nodes: the status of a policy is then made
-// without a look at nodes that have nothing to do with it. Threading: any thread. Failure: none.
+// Why: a node is decided by itself, and a policy's status is about all nodes: the index builds the status of a policy
+// without examining unrelated nodes.
+// Threading: any thread.
+// Failure: none.
 #pragma once
 
 #include <map>
