@@ -2,8 +2,9 @@
 // The state file of a machine that has none yet.
 //
 // Why not with SQLite: creating the tables takes half of the instructions of the first `railbed up`, and as much again
-// is written twice, to the log and to the file. So the empty file is created while railbed is built, and written here
-// in one piece. A reader sees the complete file or none, also after a kill at any moment: the file gets its name last.
+// is written twice, to the log and to the file. So the file with empty tables is created while railbed is built, and
+// written here in one piece. A reader sees the complete file or none, also after a kill at any moment: the file gets
+// its name last.
 // Threading: under the lock of the state.
 // Failure: the kernel's error; nothing is left then.
 #pragma once
