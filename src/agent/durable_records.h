@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only a DEL can give back, on disk: it outlives the state, which ends with the boot.
+// On disk: the records that only a DEL can release. They outlive the state, which ends with the boot.
 //
-// Why: what railbed itself makes ends with its namespace, at a reboot at the latest. A plugin that was executed may
-// have reserved something elsewhere (an address of a cluster's IPAM), which only its own DEL gives back, with the
+// Why: what railbed itself creates ends with its namespace, at a reboot at the latest. An executed plugin may have
+// reserved something elsewhere (an address of a cluster's IPAM), which only its own DEL releases, with the
 // configuration and the result of its ADD. The runtime sends that DEL after the reboot, too, to an agent whose state is
-// new. So each executed plugin has a file here from before its ADD begins until after its DEL has ended, and the agent
-// takes what it finds here into its state when it starts (restore_records.h). Interfaces and addresses of railbed's own
-// have none: their ADD never waits for the disk. host-local's files are found in their directories; of those, only
-// places outside of the usual one are noted here, once each.
+// new. So each executed plugin has a file here from before its ADD begins until after its DEL has ended, and a starting
+// agent loads these files into its state (restore_records.h). railbed's own interfaces and addresses have none: their
+// ADD never waits for the disk. host-local's files are found in their directories; of those, only directories other
+// than the usual one are recorded here, once each.
 //
-//   <directory>/00000000000000000042.json   in the order in which they were made
+//   <directory>/00000000000000000042.json   in the order of creation
 //
-// The directory is for root alone: configurations have secrets. A file is removed with its DEL, and nothing else keeps
-// it.
+// The directory is for root only: configurations contain secrets. A file is removed with its DEL, and nothing else
+// retains it.
 //
-// Threading: any thread; each change waits for the disk, so not in a Turn where that can be helped. One process adds
-// records, others (`railbed gc`) may read and remove. Failure: Io with what to do; nothing was recorded then. A power
-// failure leaves each file whole or absent.
+// Threading: any thread; each change waits for the disk, so avoid it inside a Turn. One process adds records, others
+// (`railbed gc`) may read and remove.
+// Failure: Io with what to do; nothing was recorded then. After a power failure each file is complete or absent.
 #pragma once
 
 #include <cstdint>

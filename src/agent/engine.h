@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place of the agent that changes the machine: kernel, state and addresses, one turn at a time.
+// The only place of the agent that changes the machine: kernel, state and addresses, in one exclusive section (a Turn)
+// at a time.
 //
-// Why turns: the kernel takes interface moves one at a time anyway, and an attachment's records, addresses
-// and messages belong together. A turn holds the agent's mutex and the lock of the state, so that `railbed
-// up` and `down` can run beside the agent; what another process wrote meanwhile is read anew when the turn
-// begins. What waits long (plugins that are executed, dhcp, a device that is not there yet) is done outside a
-// turn. Threading: turn() from any thread; a Turn belongs to its thread. Failure: Busy with the holder of the lock.
+// Why Turns: the kernel serializes interface moves anyway, and an attachment's records, addresses and messages belong
+// together. A Turn holds the agent's mutex and the lock of the state, so that `railbed up` and `down` can run alongside
+// the agent; changes by another process are read when the Turn begins. Long waits (executed plugins, dhcp, a device
+// that is not ready yet) happen outside of a Turn.
+// Threading: turn() from any thread; a Turn belongs to its thread.
+// Failure: Busy with the holder of the lock.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several failures as one, where all of something is tried: the first one's code and details, all the
-// stories.
+// Combines several failures into one, for operations that try all items: the code and details of the first, the context
+// of all.
 //
-// Threading: plain values. Failure: none.
+// Threading: plain values.
+// Failure: none.
 #pragma once
 
 #include <optional>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugins that are being executed for pods: how many at once.
+// Limits the number of plugins that are executed for pods at once.
 //
-// Why: a plugin that hangs holds its request for a minute and a half. Where hundreds hang, the pods that need none must
+// Why: a plugin that hangs holds its request for a minute and a half. If hundreds hang, the pods that need none must
 // not wait for them. So a limited number runs, half as many requests wait for one to end, and each for a limited time;
-// all others fail at once, and their runtimes try again. Those that run and those that wait are together fewer than the
-// requests that the server works on at once (ServerOptions::workers), so the rest of its threads is for pods that need
-// no plugin. Threading: any thread; not in a turn. Failure: code 11 with the plugin that runs most often.
+// all others fail immediately, and their runtimes retry. Running and waiting requests together are fewer than the
+// requests that the server handles at once (ServerOptions::workers), so the rest of its threads is for pods that need
+// no plugin.
+// Threading: any thread; not inside a Turn.
+// Failure: code 11 with the plugin that runs most often.
 #pragma once
 
 #include <chrono>

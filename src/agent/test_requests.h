@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of requests share: a machine in memory with everything that the handlers work with, pods and
-// networks that a test names, and programs that answer what a test says.
+// Shared by the tests of requests: a machine in memory with everything that the handlers need, pods and networks that a
+// test defines, and programs whose answers a test defines.
 //
-// Threading: a test's thread; programs may be run from others. Failure: none.
+// Threading: a test's thread; programs may be run from others.
+// Failure: none.
 #pragma once
 
 #include <map>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests with threads wait for: that something holds, and that a thread does nothing any more.
+// Waits for tests with threads: until a condition holds, and until a thread is idle.
 //
-// Threading: any. Failure: eventually() says no after a minute.
+// Threading: any.
+// Failure: eventually() returns false after a minute.
 #pragma once
 
 #include <chrono>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// AddressCell of railbed.dev/v1: which nodes give which of 16 neighbouring addresses.
+// AddressCell of railbed.dev/v1: which nodes may allocate which of 16 neighbouring addresses.
 //
-// Why: nodes share a range, and each gives only what it has leased. The unit is a cell, 16 addresses from a multiple of
-// 16 on, of a whereabouts network_name: never a range or a definition, so that ranges that overlap, or are written
-// twice, meet in the same object. Where no such object is there, its addresses are free. A lease is of single addresses
-// (offsets): all 16 of a cell, or some, beside those of other nodes. What an object says is checked against its name.
-// Two leases with the same offset: the one that is first in the object has it, since each holder writes its lease in
-// place and adds new ones at the end. The later one keeps the offset in the object, for people to see, but no
-// reader counts it as leased to its holder. Threading: plain values. Failure: read_address_cell, Invalid with the
-// field.
+// Why: nodes share a range, and each allocates only what it has leased. The unit is a cell: 16 addresses, starting at a
+// multiple of 16, of a whereabouts network_name. It is never a range or a definition, so ranges that overlap, or are
+// written twice, use the same object. If the object does not exist, its addresses are free. A lease covers single
+// addresses (offsets): all 16 of a cell, or some, alongside those of other nodes. The content of an object is checked
+// against its name. If two leases have the same offset, the one that is first in the object is valid, since each holder
+// writes its lease in place and adds new ones at the end. The later lease keeps the offset in the object, for people to
+// see, but no reader counts it as leased to its holder.
+// Threading: plain values.
+// Failure: read_address_cell, Invalid with the field.
 #pragma once
 
 #include <cstdint>

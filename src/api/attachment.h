@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NetworkAttachmentDefinition and the CNI configuration in it, both ways.
+// NetworkAttachmentDefinition and the CNI configuration in it, reading and writing.
 //
 // Spec: Kubernetes Network Custom Resource Definition De-facto Standard 1.3, CNI 1.1.0 section 1.
 #pragma once

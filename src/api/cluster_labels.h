@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names in a cluster that operator and agents agree on, and whether railbed may act on a node.
 //
-// Why: beside the SR-IOV operator two programs would write one node state and change the same VFs. So railbed leaves a
-// node alone while that operator's config daemon is on it, and what that operator wrote is taken over by a person, node
-// by node, with a label. The operator asks before it writes a node state, the agent before it changes a VF.
-// Threading: pure. Failure: none.
+// Why: alongside the SR-IOV operator two programs would write one node state and change the same VFs. So railbed does
+// not act on a node while that operator's config daemon runs there, and what that operator wrote is taken over
+// manually, node by node, with a label. railbed's operator checks this before it writes a node state, the agent before
+// it changes a VF.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CNI plugin's configuration beside the table of types (cni_types.h).
+// Checks a CNI plugin's configuration against the table of types (cni_types.h).
 //
-// Why: a plugin ignores a key that it does not know; "isRdma": true in a host-device network does nothing and nobody is
-// told. Threading: pure functions. Failure: diagnostics RB-CNI-….
+// Why: a plugin ignores a key that it does not know; "isRdma": true in a host-device network has no effect and is not
+// reported.
+// Threading: pure functions.
+// Failure: diagnostics RB-CNI-….
 #pragma once
 
 #include "api/cni_types.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of the table of CNI types. Only included by cni_types.cc, and by attach/types for the list of identifiers.
 //
-// A type that makes or changes interfaces is one line of RAILBED_ATTACHED_TYPES, with its keys above as
-// keys_<identifier>: its identifier names the functions that its file src/attach/<identifier>.cc defines, which the
-// linker misses otherwise. All other types are rows of kOtherTypes. Bounds are those that the kernel or the original
-// plugin has. `of_host` marks keys that name something of the node, which a tenant's definition may be refused for
-// (agent/pod/tenant_definitions.h); keys that railbed passes over (logFile, whereabouts' files) are not marked.
-// Threading: constants. Failure: none.
+// A type that creates or changes interfaces is one line of RAILBED_ATTACHED_TYPES, with its keys above as
+// keys_<identifier>. Its identifier names the functions that its file src/attach/<identifier>.cc defines; without them
+// the program does not link. All other types are rows of kOtherTypes. Limits are those of the kernel or the original
+// plugin. `of_host` marks keys that name something of the node, which a tenant's definition may be refused for
+// (agent/pod/tenant_definitions.h); keys that railbed ignores (logFile, whereabouts' files) are not marked.
+// Threading: constants.
+// Failure: none.
 #pragma once
 
 #include <array>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table of CNI types: which there are, what each is for, and which keys its configuration has.
+// The single table of CNI types: which exist, the purpose of each, and the keys of its configuration.
 //
-// Why one: what `check` says of a key, what attaching refuses, which plugin the agent answers as, the labels of its
-// metrics, the names under which `railbed cni install` puts the shim, and the lists in the documentation are all made
-// from it, so that they cannot disagree. The rows are in cni_table.h; a new type is one row there, one file
-// src/attach/<identifier>.cc, one folder testdata/types/<name> and one page docs/plugins/<name>.md, and a test or the
-// linker names each of them that is missing. Nested objects (the ranges of an ipam block) have their shapes in
-// src/check/data/schema/cni.yaml, to which a key refers by name.
-// Threading: constants and pure functions. Failure: a problem is a sentence.
+// Why a single table: what `check` reports about a key, what attaching refuses, which plugins the agent serves, the
+// labels of its metrics, the names under which `railbed cni install` installs the shim, and the lists in the
+// documentation are all derived from it, so they cannot contradict each other. The rows are in cni_table.h; a new type
+// is one row there, one file src/attach/<identifier>.cc, one folder testdata/types/<name> and one page
+// docs/plugins/<name>.md, and a test or the linker names each missing one. Nested objects (the ranges of an ipam block)
+// have their schemas in src/check/data/schema/cni.yaml, to which a key refers by name.
+// Threading: constants and pure functions.
+// Failure: a problem is a sentence.
 // Source: the configuration structs of containernetworking/plugins, sriov-cni, ib-sriov-cni, rdma-cni, whereabouts.
 #pragma once
 

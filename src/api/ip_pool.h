@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// IPPool of whereabouts.cni.cncf.io/v1alpha1: which addresses of a range whereabouts has given to pods.
+// IPPool of whereabouts.cni.cncf.io/v1alpha1: which addresses of a range whereabouts has allocated to pods.
 //
-// Why: on nodes where whereabouts runs, it looks into nothing but these objects, so this is where railbed sees what it
-// has given and says what it must not give. An allocation's key is its distance from the address in `spec.range`. What
-// whereabouts cannot read it passes over, and so does this reader: a key that is no number is no allocation.
-// Objects are changed in place, so that what newer versions keep in them stays.
-// Threading: plain values. Failure: read_ip_pool, Invalid with the object's name; whereabouts gives nothing of such
-// one. Source: whereabouts' doc/crds and pkg/storage/kubernetes/ipam.go (0.9).
+// Why: on nodes where whereabouts runs, it reads only these objects, so here railbed sees what whereabouts has
+// allocated and reserves what it must not allocate. The key of an allocation is its distance from the address in
+// `spec.range`. Like whereabouts, this reader ignores what cannot be read: a key that is not a number is not an
+// allocation. Objects are changed in place, so that fields of newer versions are retained.
+// Threading: plain values.
+// Failure: read_ip_pool, Invalid with the object's name; whereabouts allocates nothing from such an object.
+// Source: whereabouts' doc/crds and pkg/storage/kubernetes/ipam.go (0.9).
 #pragma once
 
 #include <cstdint>

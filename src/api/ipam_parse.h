@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of IPAM plugins: those that railbed does itself, and those that it only knows by name.
+// Types of IPAM plugins: those that railbed implements itself, and those that it only knows by name.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds that railbed reads, and those that it knows and leaves alone.
+// The kinds that railbed reads, and those that it knows and ignores.
 //
-// Threading: pure functions over a constant table. Failure: none.
+// Threading: pure functions over a constant table.
+// Failure: none.
 #pragma once
 
 #include <string>

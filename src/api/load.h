@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of manifests → Objects.
+// Manifest texts → Objects.
 //
-// Multi-document YAML or JSON, `kind: List` expanded. Nothing is half-read: an object with an error is left
-// out of the result and told about; all other objects are there. Threading: pure function. Failure:
-// diagnostics with ids RB-YAML-…, RB-JSON-…, RB-API-….
+// Multi-document YAML or JSON, `kind: List` expanded. Objects are never partially read: an object with an error is left
+// out of the result and reported; all other objects are returned.
+// Threading: pure function.
+// Failure: diagnostics with ids RB-YAML-…, RB-JSON-…, RB-API-….
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// metadata of every object, and the maps of strings that many fields are.
+// metadata of every object, and the string maps that many fields use.
 #pragma once
 
 #include "api/objects.h"

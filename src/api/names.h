@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of Kubernetes objects and resources, and what stands in their place in templates.
+// Names of Kubernetes objects and resources, and the placeholders that replace them in templates.
 //
-// Threading: pure functions. Failure: diagnostics 007 (not a name) and 008 (a placeholder).
+// Threading: pure functions.
+// Failure: diagnostics 007 (not a name) and 008 (a placeholder).
 #pragma once
 
 #include <string_view>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// SriovNetworkNodeState: what one node shall be (spec, written by the operator) and what it is (status, written by its
-// agent).
+// SriovNetworkNodeState: the desired state of one node (spec, written by the operator) and its actual state (status,
+// written by its agent).
 //
-// Why: it is how policies reach a node, and how people and other tools see what became of them; keys and meaning are
-// those of sriovnetwork.openshift.io/v1. Two keys of a VF group are railbed's own (needVhostNet, excludeTopology): the
-// original tells them its device plugin in another way. Two keys of the status are, too (observedGeneration, policies):
-// definitions that the SR-IOV operator installed prune them, and readers go by syncStatus then. Spec: the kind's
-// published definition, src/check/data/schema/sriov.yaml. Threading: plain values. Failure: parse_node_state complains
-// about values of wrong types; keys that it does not know are left to those who wrote them.
+// Why: policies reach a node through it, and users and other tools see the result in it; keys and meaning are those of
+// sriovnetwork.openshift.io/v1. Two keys of a VF group are railbed's own (needVhostNet, excludeTopology): the original
+// passes them to its device plugin in another way. Two keys of the status are railbed's own, too (observedGeneration,
+// policies): definitions that the SR-IOV operator installed prune them, and readers then use syncStatus.
+// Spec: the kind's published definition, src/check/data/schema/sriov.yaml.
+// Threading: plain values.
+// Failure: parse_node_state reports values of wrong types; unknown keys are left to their writers.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pod: what networks, resources and placement need; everything else is checked by name only.
+// Pod: the parts that networks, resources and placement need; all other fields are checked by name only.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SriovNetworkNodePolicy: fields and rules of the operator's CRD and of its admission webhook, as far as they
-// concern one policy alone.
+// SriovNetworkNodePolicy: fields and rules of the operator's CRD and of its admission webhook, as far as they concern a
+// single policy.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubernetes quantities that have to be whole numbers: counts of devices.
+// Kubernetes quantities that must be integers: counts of devices.
 //
-// Why: the API server takes "4k", "1Ki", "2.0" and "3000m" for an extended resource as well as 4. Spec:
-// apimachinery's resource.Quantity. Threading: pure. Failure: nothing for what is no quantity or no whole number.
+// Why: for an extended resource the API server accepts "4k", "1Ki", "2.0" and "3000m" as well as 4.
+// Spec: apimachinery's resource.Quantity.
+// Threading: pure.
+// Failure: nothing for a text that is not a quantity or not an integer.
 #pragma once
 
 #include <cstdint>

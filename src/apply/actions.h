@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The single steps of one PF, done on the machine.
+// The single steps of one PF, applied to the machine.
 //
-// Why: a step looks before it acts, so that it can be repeated after a kill. Order and journal are pf_run's.
-// Threading: one thread. Failure: errors with the path or netlink message, the errno, and a hint for the
-// known ones; a step that failed is not undone, except for VFs that did not all appear: these are taken back.
+// Why: a step checks the current state before it acts, so that it can be repeated after a kill. pf_run handles order
+// and journal.
+// Threading: one thread.
+// Failure: errors with the path or netlink message, the errno, and a hint for the known ones; a failed step is not
+// undone, except for VFs that did not all appear: these are removed again.
 // Source: Documentation/PCI/pci-iov-howto.rst, Documentation/ABI/testing/sysfs-bus-pci.
 #pragma once
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out a plan: makes VFs, binds them once to their final driver, sets MTUs and MACs.
+// Applies a plan: creates VFs, binds them once to their final driver, sets MTUs and MACs.
 //
-// Why: what `plan` printed is done here, and nothing else. One thread per PF: sriov_numvfs of one PF can take
-// seconds while the others are idle. Before a PF is changed for the first time, how it was is stored; each
-// step is stored before it begins and after it ended, so that a killed process leaves a record, and the next
-// run starts from what the machine is then. Steps look before they act: one that is done already is no
-// change. Waits follow the kernel's announcements, end at a deadline and stop when asked. Threading: call
-// from one thread; the threads made here end before it returns. `Progress` is called from these threads, one
-// call at a time. Failure: of a step ends the work on that PF only; it is in the report with the step, the
-// policy, the path, the errno and what to do.
+// Why: this applies what `plan` printed, and nothing else. One thread per PF: sriov_numvfs of one PF can take seconds
+// while the others are idle. Before the first change of a PF its state is stored; each step is stored before it begins
+// and after it ended, so that a killed process leaves a record, and the next run starts from the machine's current
+// state. Steps check before they act: a completed step changes nothing. Waits follow the kernel's notifications, end at
+// a deadline and stop on request.
+// Threading: call from one thread; the threads created here end before it returns. `Progress` is called from these
+// threads, one call at a time.
+// Failure: a failed step ends the work on that PF only; it is in the report with the step, the policy, the path, the
+// errno and what to do.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a PF is before it is changed for the first time.
+// The state of a PF before its first change.
 //
-// Threading: any thread with its own LinkPort. Failure: what reading sysfs or the link says; a PF without an
-// interface (vfio-pci is its driver) has no MTU and is not up.
+// Threading: any thread with its own LinkPort.
+// Failure: the error of reading sysfs or the link; a PF without an interface (vfio-pci is its driver) has no MTU and is
+// not up.
 #pragma once
 
 #include "os/ports/kernel.h"

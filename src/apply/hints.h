@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to do about the errors that SR-IOV drivers are known for.
+// What to do about the well-known errors of SR-IOV drivers.
 //
-// Threading: pure functions. Failure: an empty text where nothing useful is known.
+// Threading: pure functions.
+// Failure: an empty text if nothing useful is known.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A PCI function in sysfs: its paths, its driver, its interfaces, its VFs.
 //
-// Threading: pure readers. Failure: NotFound when the function is gone.
+// Threading: pure readers.
+// Failure: NotFound if the function no longer exists.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of one PF, in order, with their journal.
 //
-// Threading: one thread per PF; the store serialises. Failure: see apply.h; here too a failure of the store
-// ends the work on the PF, before the step: what cannot be written down is not done.
+// Threading: one thread per PF; the store serialises.
+// Failure: see apply.h; here a failure of the store also ends the work on the PF, before the step: a step that cannot
+// be recorded is not run.
 #pragma once
 
 #include <optional>

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routers' advertisements on interfaces whose addresses the network assigns.
+// Router advertisements on interfaces whose addresses the network assigns.
 //
-// Why: a router on a rail gives each interface that comes up an address and a default route that no network definition
-// has, and the pod's traffic may leave through a rail. So accept_ra and autoconf are 0 before the interface is up. Not
-// where the network has no IPAM: there the advertisements may be what gives the addresses. A tuning that names a key
-// wins.
+// Why: a router on a rail configures each new interface with an address and a default route that no network definition
+// contains, and the pod's traffic may leave through a rail. So accept_ra and autoconf are set to 0 before the interface
+// is up. This does not apply to networks without IPAM: there the advertisements may provide the addresses. A tuning
+// that names a key takes precedence.
 //
-// What the kernel does (6.18, and addrconf.c since 4.x): an interface has these settings from MTU 1280 on, and they
-// begin with the namespace's defaults whenever it moves to another namespace, or its MTU gets that large. "all" has no
-// effect on them. Threading: pure. Failure: none.
+// Kernel behaviour (6.18, and addrconf.c since 4.x): an interface has these settings from MTU 1280 on, and they are
+// reset to the namespace's defaults whenever it moves to another namespace, or its MTU reaches that size. "all" has no
+// effect on them.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <optional>

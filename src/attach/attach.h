@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pod's secondary networks: attaching, detaching, and finishing what a killed process left.
 //
-// Why one transaction: interfaces of a pod come all or not at all. What will be done and how to undo it is in
-// the store before the first change; a failure undoes in reverse; what cannot be undone now stays in the
-// store and is tried again by the next attach, detach or recover. Hardware is known by its PCI address, never
-// by a name: names change, also while it is in a pod.
+// Why one transaction: interfaces of a pod are attached all or not at all. The planned changes and how to undo them are
+// in the store before the first change; a failure undoes in reverse; what cannot be undone now stays in the store and
+// is retried by the next attach, detach or recover. Hardware is identified by its PCI address, never by a name: names
+// change, also while it is in a pod.
 //
-// An interface costs as few messages as the kernel allows: one that moves and renames it (or makes it inside
-// the pod), one that brings it up, one per address and route; VF settings that differ travel in one message;
-// links are listed once here and once in the pod, whatever the number of interfaces.
+// An interface costs as few messages as the kernel allows: one that moves and renames it (or creates it inside the
+// pod), one that brings it up, one per address and route; changed VF settings are sent in one message; links are listed
+// once on the host and once in the pod, regardless of the number of interfaces.
 //
-// What the kernel guarantees, and this relies on: when a namespace ends, its virtual links end with it, and
-// its hardware goes back to the initial namespace under its last name.
+// This relies on kernel guarantees: when a namespace ends, its virtual links end with it, and its hardware returns to
+// the initial namespace under its last name.
 //
-// Threading: one call at a time per store (two at once could choose the same address; the kernel takes moves
-// one at a time anyway); while one stands aside to wait for a device (wait_policy.h), another may run, for another pod.
-// Failure: NotFound when the namespace or the device is
-// gone, Conflict when a device or name is taken, Invalid for a configuration that cannot be, Unsupported for
-// plugin types and settings that are not known, Exhausted without addresses, Timeout when a device has not
-// come back; the messages name pod, interface and network.
+// Threading: one call at a time per store (two at once could choose the same address; the kernel serializes moves
+// anyway); while one leaves the exclusive section to wait for a device (wait_policy.h), another may run, for another
+// pod.
+// Failure: NotFound if the namespace or the device does not exist, Conflict if a device or name is in use, Invalid for
+// an impossible configuration, Unsupported for unknown plugin types and settings, Exhausted without addresses, Timeout
+// if a device has not returned; the messages name pod, interface and network.
 #pragma once
 
 #include <functional>

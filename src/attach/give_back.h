@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Undoes attachments of one pod, wherever their devices are now.
 //
-// A device may be in the pod, at home (the pod's namespace ended, or it never left), on its way home, or
-// gone; only what is not as it was is changed. What was given back is forgotten, with its addresses; what
-// could not be stays in the store and is told. Where the pod's namespace can neither be reached nor has ended
-// (namespaces.h), the device and the addresses stay with it: the pod may live and use them. They are orphans, and are
-// released once the namespace has ended. So are those that the pod has moved to another namespace, and a VF that a
-// virtual machine may use (held.h). Waiting for a device is done outside of the turn (host.h). Threading: one
-// thread. Failure: per interface, in the answer.
+// A device may be in the pod, on the host (the pod's namespace ended, or it never left), on its way back to the host,
+// or removed; only what differs from its original state is changed. Released devices are removed from the state, with
+// their addresses; what could not be released stays in the store and is reported. If the pod's namespace can neither be
+// reached nor has ended (namespaces.h), the device and the addresses stay with it: the pod may be running and using
+// them. They are orphans, and are released once the namespace has ended. The same applies to those that the pod has
+// moved to another namespace, and to a VF that a virtual machine may use (held.h). Waiting for a device happens outside
+// of the exclusive section (host.h).
+// Threading: one thread.
+// Failure: per interface, in the result.
 #pragma once
 
 #include "attach/host.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pod may still have although it is neither in the pod's namespace nor at home.
+// What a pod may still have although it is neither in the pod's namespace nor on the host.
 //
-// Why: a pod with a user namespace of its own has all rights over its network. It can make more network namespaces and
+// Why: a pod with its own user namespace has all rights over its network. It can create more network namespaces and
 // move an interface there, which is then in use without being in the pod's namespace. And a virtual machine gets a VF
-// as a device: its runtime (Kata) binds the VF to vfio-pci, and no namespace has an interface of it. Neither is a proof
-// that the device and the addresses are free (give_back.h). Threading: one thread; find_elsewhere() looks through the
-// machine, which may take a second. Failure: of what is there and cannot be looked at; whether a VF is in use is then
-// in doubt, and it counts as used.
+// as a device: its runtime (Kata) binds the VF to vfio-pci, and no namespace has an interface of it. In neither case
+// does the absence prove that the device and the addresses are free (give_back.h).
+// Threading: one thread; find_elsewhere() searches the machine, which may take a second.
+// Failure: of what exists and cannot be examined; it is then uncertain whether a VF is in use, and it counts as used.
 #pragma once
 
 #include <optional>

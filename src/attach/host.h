@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in the host's namespace, listed once and remembered.
+// The interfaces in the host's namespace, listed once and cached.
 //
-// Why: eight interfaces of a pod need one list, not eight; asking a PF for its VFs holds the kernel's RTNL
-// lock for milliseconds per VF, so it is done once per PF and only for those whose settings matter.
-// Threading: one thread. Failure: the ports' own.
+// Why: eight interfaces of a pod need one list, not eight; querying a PF for its VFs holds the kernel's RTNL lock for
+// milliseconds per VF, so it is done once per PF and only for those whose settings matter.
+// Threading: one thread.
+// Failure: the ports' own.
 #pragma once
 
 #include <map>

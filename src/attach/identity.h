@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which interface is the one that a record is about.
+// Which interface a record refers to.
 //
-// Why: names and hardware addresses prove nothing. A pod with CAP_NET_ADMIN changes both, also on an interface that it
-// made itself, and what is taken for ours is moved into the host's namespace, set or removed. What a pod cannot forge
-// is what the kernel decides. In the namespace whose cookie is recorded these are:
+// Why: names and hardware addresses prove nothing. A pod with CAP_NET_ADMIN can change both, also on an interface that
+// it created itself, and an interface that is mistaken for railbed's is moved into the host's namespace, changed or
+// removed. A pod cannot forge what the kernel decides. In the namespace whose cookie is recorded these are:
 //
 //   hardware            the PCI device; on other buses the device there, and the permanent address
 //   veth                its peer: the number of that (IFLA_LINK) and of that one's namespace (IFLA_LINK_NETNSID). An
@@ -12,8 +12,10 @@
 //   dummy, bridge, …    its own number; nothing ties it to anything outside
 //
 // They are recorded as the pod's namespace showed them when the interface had arrived (InPod). Records without them,
-// begun ones and those of earlier versions, are compared by kind and hardware address, or number and name.
-// Threading: pure. Failure: none.
+// those of unfinished attachments and of earlier versions, are compared by kind and hardware address, or number and
+// name.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one interface of a pod shall be: a plugin chain's configuration, a pod's selection and assigned
-// addresses, all understood and typed.
+// The desired state of one interface of a pod: a plugin chain's configuration, a pod's selection and assigned
+// addresses, all parsed and typed.
 //
-// Why: everything after this is carrying out. Two specs that are equal mean the same interface, so an
-// attached one is left alone; the spec is stored as JSON with the attachment and compared.
-// Threading: plain values, pure functions. Failure: Invalid and Unsupported name network, plugin and key.
+// Why: all later code only applies it. Two equal specs mean the same interface, so an attached one is not changed; the
+// spec is stored as JSON with the attachment and compared.
+// Threading: plain values, pure functions.
+// Failure: Invalid and Unsupported name network, plugin and key.
 #pragma once
 
 #include <optional>

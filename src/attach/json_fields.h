@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strong types and lists of a record as JSON, both ways; plain members are doc/members.h. An absent member is the
-// default, a text that is no such address is an error. Threading: pure. Failure: Invalid.
+// The strong types and lists of a record as JSON, reading and writing; plain members are doc/members.h. An absent
+// member is the default, a text that is not such an address is an error.
+// Threading: pure.
+// Failure: Invalid.
 #pragma once
 
 #include <optional>

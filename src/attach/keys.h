@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed reading of a plugin's configuration keys, as the table of types has them.
+// Typed reading of a plugin's configuration keys, as defined in the table of types.
 //
-// Why: bounds and allowed values stand in the table once (api/cni_types.h), and what is refused here is told in the
-// sentence in which `check` finds it. Absent, null and "" are the same: no value. A little more is taken than `check`
-// likes, since clusters have it: "on" and "true" for a flag, true for "on".
-// Threading: pure. Failure: Invalid, naming network, plugin and key; Internal for a key that the table lacks.
+// Why: limits and allowed values are in the table once (api/cni_types.h), and errors here have the same text as in
+// `check`. Absent, null and "" are the same: no value. Slightly more is accepted than in `check`, since clusters use
+// it: "on" and "true" for a flag, true for "on".
+// Threading: pure.
+// Failure: Invalid, naming network, plugin and key; Internal for a key that the table lacks.
 #pragma once
 
 #include <optional>

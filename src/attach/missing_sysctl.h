@@ -2,8 +2,9 @@
 // Why a sysctl does not exist in a pod.
 //
 // Why: in a network namespace that belongs to another user namespace than the machine's first one (hostUsers: false)
-// kernels leave out tables of sysctls, each version others. "No such file" then says nothing about the kernel.
-// Threading: as NetnsPort. Failure: none; without an answer the reason is the general one.
+// kernels omit tables of sysctls, different ones in each version. "No such file" then does not describe the kernel.
+// Threading: as NetnsPort.
+// Failure: none; if the cause is unknown, the reason is the general one.
 #pragma once
 
 #include <string>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the namespaces are that records are about: at their path, elsewhere, ended, or out of reach.
+// The location of the namespaces in records: at their path, elsewhere, ended, or unreachable.
 //
-// Why: what a pod has is given back only from its own namespace, or once that has ended. A path is no proof of either:
-// a name goes while the pod runs (a mount over /run/netns, an unmount in the wrong place), and another namespace gets
-// it. So a namespace is known by its identity (os::NetnsIdentity), looked for where it is not at its path, and taken
-// for ended only if the kernel says so: its number is gone (os::NetnsPort::numbers()), or another namespace has that
-// number now. Whatever is neither found nor ended is out of reach: it may live, and all that it has stays its own.
+// Why: a pod's devices are released only from its own namespace, or once that has ended. A path proves neither: a name
+// can disappear while the pod runs (a mount over /run/netns, an unmount in the wrong place), and another namespace can
+// get it. So a namespace is identified by its identity (os::NetnsIdentity), searched for if it is not at its path, and
+// considered ended only if the kernel confirms it: its number no longer exists (os::NetnsPort::numbers()), or another
+// namespace has that number now. A namespace that is neither found nor ended is unreachable: it may be alive, and keeps
+// everything that it has.
 //
-// Threading: one thread; look() may be called where others need not wait (wait_policy.h). Failure: per namespace, as
-// `error`: it is there and cannot be looked at, or nobody can say what is at its path.
+// Threading: one thread; look() may be called outside of the exclusive section (wait_policy.h).
+// Failure: per namespace, as `error`: it exists and cannot be examined, or it is unknown what is at its path.
 #pragma once
 
 #include <compare>

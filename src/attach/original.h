@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an original plugin left behind, as the DEL of each type looks at it.
+// What an original plugin left behind, as needed by the DEL of each type.
 //
-// Why: a pod that an original attached before this machine was switched over is given back as the original would, from
-// the files that it left, by the code that undoes our own attachments. What is common is here; which file, and what it
-// says, is with each type (detach_original_… in its file).
-// Threading: one thread. Failure: as detach_foreign() in attach.h.
+// Why: a pod that an original plugin attached before this machine was switched over is released as the original would,
+// from the files that it left, by the code that undoes railbed's own attachments. The common part is here; the files
+// and their formats are defined by each type (detach_original_… in its file).
+// Threading: one thread.
+// Failure: as detach_foreign() in attach.h.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in a pod's namespace, listed once and remembered: links, routes, rules, and what will be added.
+// The content of a pod's namespace, listed once and cached: links, routes, rules, and what will be added.
 //
-// Why: whatever a request needs to know of the pod is asked for once, whatever the number of interfaces; and two
-// interfaces of one request must not choose the same routing table. Threading: one thread. Failure: the port's own.
+// Why: a request reads each kind of data from the pod once, regardless of the number of interfaces; and two interfaces
+// of one request must not choose the same routing table.
+// Threading: one thread.
+// Failure: the port's own.
 #pragma once
 
 #include <map>

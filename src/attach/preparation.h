@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What preparing an interface has in common, whether it comes into the pod or is there already. Of prepare.cc
-// and prepare_existing.cc only.
+// The common part of preparing an interface, whether it is moved into the pod or already exists there. Only for
+// prepare.cc and prepare_existing.cc.
 //
-// Threading: one thread. Failure: as prepare()'s.
+// Threading: one thread.
+// Failure: as prepare()'s.
 #pragma once
 
 #include <string>

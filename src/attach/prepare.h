@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a spec to what will be done, by looking only.
+// Converts a spec to the planned changes, only by reading.
 //
-// Why: whatever can be refused is refused here, before anything is written or changed. Threading: one thread.
+// Why: everything that can be refused is refused here, before anything is written or changed.
+// Threading: one thread.
 // Failure: NotFound, Conflict, Invalid, Unsupported, with interface and network.
 #pragma once
 

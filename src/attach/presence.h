@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine still has of attachments that the state records.
+// What still exists on the machine of the attachments that the state records.
 //
-// Why: whoever decides what is to be done for pods decides over values; this reads them, and changes nothing.
-// Threading: as os::Kernel. Failure: of a namespace that is there and cannot be looked into.
+// Why: decisions about pods are made over values; this reads them, and changes nothing.
+// Threading: as os::Kernel.
+// Failure: of a namespace that exists and cannot be examined.
 #pragma once
 
 #include <vector>

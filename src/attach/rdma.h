@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The RDMA side of a VF: which device it is, its files, and the name of a soft one.
-// Threading: pure but for reading sysfs. Failure: none; what is not there is empty.
+// The RDMA side of a VF: its device, its files, and the name of a soft one.
+// Threading: pure except for reading sysfs.
+// Failure: none; what does not exist is empty.
 #pragma once
 
 #include <string>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for a device's interface, and binding a VF's driver anew.
+// Waits for a device's interface, and re-binds a VF's driver.
 //
-// Why: interfaces come back from a namespace that ended, and come up after a driver was bound, in the
-// kernel's own time; it announces both. All of it is done outside of the turn (Host::aside): callers look again at
-// whatever they knew. Threading: one thread. Failure: Timeout at the deadline, Canceled when the agent stops.
+// Why: interfaces return from a namespace that ended, and appear after a driver was bound, asynchronously; the kernel
+// announces both. All of it happens outside of the exclusive section (Host::aside): callers re-check everything they
+// knew.
+// Threading: one thread.
+// Failure: Timeout at the deadline, Canceled when the agent stops.
 #pragma once
 
 #include "attach/host.h"

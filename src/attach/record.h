@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written down about an interface before it is touched: state::Attachment::undo.
+// What is recorded about an interface before it is changed: state::Attachment::undo.
 //
-// Two lines of JSON: how things were before, read back to undo, and the spec, only ever compared as text.
-// Threading: plain values. Failure: Invalid for a text that is no such record.
+// Two lines of JSON: the previous state, read back to undo, and the spec, only ever compared as text.
+// Threading: plain values.
+// Failure: Invalid for a text that is not such a record.
 #pragma once
 
 #include <string>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an attached interface is: the answer to whoever asked, and what `status` shows.
+// The result for an attached interface: the answer to the request, and what `status` shows.
 //
-// JSON both ways (state::Attachment::result). Threading: plain values. Failure: Invalid for a text that is no
-// such result.
+// Reading and writing JSON (state::Attachment::result).
+// Threading: plain values.
+// Failure: Invalid for a text that is not such a result.
 #pragma once
 
 #include <optional>

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routing by source address: which rules and routes make what has an address of an interface leave by it.
+// Routing by source address: the rules and routes that send traffic from an interface's addresses through that
+// interface.
 //
-// As the original sbr plugin has it: a rule "from ADDRESS" and a table per address; in the table the default route
-// through the address's gateway and the interface's routes that belong to the address; these are no longer in the main
-// table. Where the network names the table (and no gateways or hints for it), there are rules only. The link-local
-// network stays there: the kernel needs it. Threading: pure functions. Failure: none.
+// As in the original sbr plugin: a rule "from ADDRESS" and a table per address; the table has the default route through
+// the address's gateway and the interface's routes that belong to the address; these are no longer in the main table.
+// If the network names the table (and no gateways or hints for it), there are rules only. The link-local network stays
+// there: the kernel needs it.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include <vector>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code of each plugin type that attaching does: rows of the table of types (api/cni_table.h) with what the type's
-// file, attach/<identifier>.cc, defines. A row without its file does not link, and the linker names what it misses.
+// The code of each plugin type that attaching implements: rows of the table of types (api/cni_table.h) with what the
+// type's file, attach/<identifier>.cc, defines. A row without its file does not link, and the linker names what is
+// missing.
 //
-// Threading: constants. Failure: the functions' own.
+// Threading: constants.
+// Failure: the functions' own.
 #pragma once
 
 #include <span>

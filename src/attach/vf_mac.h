@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Setting the MAC address of an interface that may be a VF.
+// Sets the MAC address of an interface that may be a VF.
 //
 // Why: igb refuses a VF's own change of its address once the PF has set one, even to that very address, unless the VF
-// is trusted (drivers/net/ethernet/intel/igb/igb_main.c, igb_set_vf_mac_addr; igbvf then says EADDRNOTAVAIL). The
-// address that the PF has set counts only from the next start of the VF's driver. So the VF is trusted for that moment.
-// Other drivers take the address at once. Threading: one thread. Failure: the port's.
+// is trusted (drivers/net/ethernet/intel/igb/igb_main.c, igb_set_vf_mac_addr; igbvf then returns EADDRNOTAVAIL). The
+// address that the PF has set takes effect only at the next start of the VF's driver. So the VF is trusted for that
+// moment. Other drivers accept the address immediately.
+// Threading: one thread.
+// Failure: the port's.
 #pragma once
 
 #include <functional>

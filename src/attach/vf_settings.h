@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which VF settings have to be changed. Threading: pure functions. Failure: none.
+// Which VF settings have to be changed.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include "os/ports/links.h"

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long attaching and detaching may wait for a device, and what others can do meanwhile.
+// How long attaching and detaching may wait for a device, and what can run in the meantime.
 //
-// Why: a driver that is bound anew, or a device that comes home from a namespace which somebody holds, can take a
-// minute. The agent lets its turn at the machine go for that time, so that other pods do not wait for this one's
-// device. Removing interfaces takes only a few milliseconds where the kernel's freeing of them can be left to a thread
-// (os/netlink/sender_threads.h), and tens where not, most of them without the kernel's lock: removals of several pods
-// beside each other take hardly longer than one.
+// Why: a driver that is re-bound, or a device that returns from a namespace which a process still holds, can take a
+// minute. The agent leaves its exclusive section for that time, so that other pods do not wait for this pod's device.
+// Removing interfaces takes only a few milliseconds if a thread can wait until the kernel has freed them
+// (os/netlink/sender_threads.h), and otherwise tens, most of them without the kernel's lock: removals of several pods
+// in parallel take hardly longer than one.
 //
-// Whoever stands aside finds another world afterwards: other pods have come and gone, and another process may have
-// finished or undone what is recorded. So this happens only where everything that was begun is in the store, and what
-// is needed of the machine is read again. Threading: of the thread that attaches; `stop` is asked for by any other.
+// After leaving the exclusive section, the state may have changed: other pods have started and ended, and another
+// process may have finished or undone what is recorded. So this happens only when everything that was started is in the
+// store, and the needed machine state is read again.
+// Threading: of the thread that attaches; `stop` is requested by any other.
 // Failure: see `aside`.
 #pragma once
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command that people are to type, as words: what railbed prints in fix hints, reports and next to errors.
+// A command for users to type, as a list of words: what railbed prints in fix hints, reports and next to errors.
 //
-// Why: names of nodes, pods, interfaces and files come from others. Put into a text, "$(…)", a quote or a line end in a
-// name becomes a command of its own in the shell of the administrator who pastes it. So a command is its words until it
-// is printed, and the only printer quotes for POSIX shells. tests/tidy refuses a format string that has a command and a
-// placeholder.
+// Why: names of nodes, pods, interfaces and files are external input. In a text, "$(…)", a quote or a newline in a name
+// becomes a separate command in the shell of the administrator who pastes it. So a command stays a list of words until
+// it is printed, and the only printer quotes for POSIX shells. tests/tidy rejects a format string that contains a
+// command and a placeholder.
 //
 //   fmt::format("if unused: {}", Command{"ip", "netns", "del"}.value(name))
 //
-// Threading: plain values. Failure: none; a name that cannot be typed is described instead of printed as a command.
+// Threading: plain values.
+// Failure: none; a name that cannot be typed is described instead of printed as a command.
 // Spec: POSIX.1-2017, Shell & Utilities, 2.2 (quoting) and 12.2 (guideline 10, "--").
 #pragma once
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Periods of time as people type them: "90s", "30m", "24h", "2d".
+// Durations as users type them: "90s", "30m", "24h", "2d".
 //
-// Why: options that take hours and days are misread as plain numbers. One number and one unit, since "1h30m" can be
-// written as "90m". Threading: pure. Failure: Invalid with the text.
+// Why: options for hours and days are misread as plain numbers. The format is one number and one unit, since "1h30m"
+// can be written as "90m".
+// Threading: pure.
+// Failure: Invalid with the text.
 #pragma once
 
 #include <chrono>

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Result and Error: how every function of railbed that can fail says so.
+// Result and Error: how every function of railbed reports failure.
 //
-// Why: operating errors (a busy device, a missing file) are part of the work, so they are values, not
-// exceptions. An Error carries a code that means an action to the caller, the errno of the system call if
-// there was one, and the story of what was being tried, outermost first. Who gives up prints it, once;
-// library code only adds context and passes on.
+// Why: operating errors (a busy device, a missing file) are a normal part of operation, so they are values, not
+// exceptions. An Error carries a code that tells the caller which action to take, the errno of the system call if there
+// was one, and the context of the attempted operation, outermost first. The caller that gives up prints it, once;
+// library code only adds context and returns it.
 //
 //   Result<int> vf_count(const FileTree& sys, PciAddress pf) {
 //     std::string text = TRY(sys.read(path).context("reading how many VFs {} has", pf));
 //     ...
 //   }
 //
-// Threading: plain values. Failure: none.
+// Threading: plain values.
+// Failure: none.
 #pragma once
 
 #include <expected>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mode of a NIC's embedded switch: what a policy asks for, what devlink tells and what a step sets.
+// The mode of a NIC's embedded switch: what a policy requests, what devlink reports and what a step sets.
 //
-// Why here: the same two words go from a policy through graph, plan and state to the kernel; each of these rooms uses
-// this one type, and text exists only in documents and in the database. Threading: pure functions. Failure: nothing
-// for a name that is neither. Source: linux/devlink.h, DEVLINK_ESWITCH_MODE_*.
+// Why here: the same two words go from a policy through graph, plan and state to the kernel. Each of these libraries
+// uses this one type, and text exists only in documents and in the database.
+// Threading: pure functions.
+// Failure: nothing for a name that is neither.
+// Source: linux/devlink.h, DEVLINK_ESWITCH_MODE_*.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// FNV-1a, 64 bits: a number of a text that is the same on every machine, in every version.
+// FNV-1a, 64 bits: a hash of a text that is the same on every machine, in every version.
 //
-// Why: names that are too long, or have characters that their place does not allow, are told apart by it. It is no
-// defence against somebody who looks for two texts of one number: who relies on the number compares the text, too.
-// Threading: pure. Failure: none. Spec: draft-eastlake-fnv.
+// Why: it distinguishes names that were shortened, or whose characters are not allowed in their place. It does not
+// protect against deliberate collisions: callers that rely on the hash also compare the text.
+// Threading: pure.
+// Failure: none.
+// Spec: draft-eastlake-fnv.
 #pragma once
 
 #include <cstdint>

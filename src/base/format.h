@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// fmt for railbed's own types: whatever has `std::string to_string() const` can be formatted with "{}".
+// fmt for railbed's own types: any type with `std::string to_string() const` can be formatted with "{}".
 //
-// Why: the strong types at module edges (PciAddress, Guid, …) appear in every message; writing a formatter
-// for each is noise. Format specifications of strings ("{:>12}") work too.
+// Why: the strong types at module boundaries (PciAddress, Guid, …) appear in every message; a formatter for each would
+// be boilerplate. Format specifications of strings ("{:>12}") work too.
 #pragma once
 
 #include <concepts>

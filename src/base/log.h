@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program's log, on spdlog: one line per event on stderr.
 //
-// Why: the loop that gives up on something says so once, with the whole story of the Error. Library folders
-// (doc, os, graph, plan, …) never log; only apps, agent loops and verbs do. A process that must not wait for whoever
-// reads its log gives outlets of its own. Threading: any thread; set_outlets() before other threads log. The level and
-// the outlets are the globals of the program, beside the metric registry.
+// Why: the loop that gives up on an operation logs it once, with the whole context of the Error. Libraries (doc, os,
+// graph, plan, …) never log; only apps, agent loops and verbs do. A process that must not block on the reader of its
+// log sets its own outlets.
+// Threading: any thread; set_outlets() before other threads log. The level and the outlets are globals of the program,
+// like the metric registry.
 #pragma once
 
 #include <functional>

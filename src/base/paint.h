@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours of a terminal, for texts that people read: what a word means, not which colour it has.
+// Terminal colours for texts that people read: callers name the meaning of a word, not its colour.
 //
-// Threading: pure. Failure: none. Spec: ECMA-48 8.3.117 (select graphic rendition).
+// Threading: pure.
+// Failure: none.
+// Spec: ECMA-48 8.3.117 (select graphic rendition).
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which drivers take a PCI function away from the kernel's network stack.
+// Which drivers detach a PCI function from the kernel's network stack.
 //
-// Why: a VF that vfio-pci or one of its kin holds has no interface and never will: whoever waits for one,
-// moves one or chooses a VF for a pod asks the same question, and must get the same answer. Threading: pure
-// functions. Failure: none.
+// Why: a VF that is bound to vfio-pci or a similar driver has no interface and never will. Code that waits for an
+// interface, moves one or selects a VF for a pod asks the same question, and must get the same answer.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include <cstdint>

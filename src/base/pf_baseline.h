@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a PF and its VFs were before railbed first touched them.
+// The state of a PF and its VFs before railbed first changed them.
 //
-// Why here: apply reads it, state keeps it and plan makes the way back from it; it is one thing on the whole way.
-// Threading: a value. Failure: none.
+// Why here: apply reads it, state stores it and plan restores it; all three use the same type.
+// Threading: a value.
+// Failure: none.
 #pragma once
 
 #include <optional>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A route: as an `ipam` block, a DHCP server or a plugin's answer names it, and as the kernel has it.
+// A route: as an `ipam` block, a DHCP server or a plugin's result names it, and as the kernel has it.
 //
-// Why one struct: a route travels from a network's configuration to a netlink message and into the answer of ADD
-// unchanged, but for the interface and the gateway that are filled in on the way. Each outside form has one reader and
-// one writer: "ipam" (api/ipam.cc), DHCP options (ipam/dhcp_packet.cc), CNI results (cni/add_result.cc), records
-// (attach/json_fields.cc), netlink (os/netlink/address_codec.cc). Threading: plain values. Failure: none.
+// Why one struct: a route travels from a network's configuration to a netlink message and into the result of ADD
+// unchanged, except for the interface and the gateway, which are filled in on the way. Each external format has one
+// reader and one writer: "ipam" (api/ipam.cc), DHCP options (ipam/dhcp_packet.cc), CNI results (cni/add_result.cc),
+// records (attach/json_fields.cc), netlink (os/netlink/address_codec.cc).
+// Threading: plain values.
+// Failure: none.
 #pragma once
 
 #include <optional>

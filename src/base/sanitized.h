@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a test is built with one of clang's sanitizers: it takes ten times as long then, so that sweeps, whose cases
-// all run the same code, take a part of them. Threading: constants. Failure: none.
+// Whether a test is built with one of clang's sanitizers. It then takes ten times as long, so sweeps whose cases all
+// run the same code run only a part of them.
+// Threading: constants.
+// Failure: none.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: where the source tree is, and comparing with files of it.
+// For tests: the location of the source tree, and comparison with its files.
 //
-// The tree's place is found from the place of the program, so no object has a path of a clone in it: ccache can share
-// objects between clones in different folders. RAILBED_SOURCE_DIR names another tree.
+// The path of the tree is derived from the path of the program, so no object contains the path of a clone: ccache can
+// share objects between clones in different folders. RAILBED_SOURCE_DIR sets another tree.
 #pragma once
 
 #include <cstdlib>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strong types of railbed's trade: what a bare int or string must not be confused with at a module's
-// edge.
+// railbed's strong types: values that must not be confused with a bare int or string at a module boundary.
 //
-// Why: a PCI address, a GUID and an interface name are all "some text" in manifests, sysfs and netlink; each
-// has its own spellings and its own traps (32-bit PCI domains, GUIDs without leading zeros, 15-byte names).
-// They are parsed once, here, and printed in one canonical way.
+// Why: a PCI address, a GUID and an interface name are all plain text in manifests, sysfs and netlink; each has its own
+// spellings and pitfalls (32-bit PCI domains, GUIDs without leading zeros, 15-byte names). They are parsed once, here,
+// and printed in one canonical form.
 //
-// Threading: plain values. Failure: parse functions return Code::kInvalid with a message that shows the text
-// and what a right one looks like.
+// Threading: plain values.
+// Failure: parse functions return Code::kInvalid with a message that shows the text and an example of a valid one.
 #pragma once
 
 #include <array>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A time of the wall clock as results and lines of output have it. Threading: pure. Failure: none.
+// A wall-clock time as it appears in results and lines of output.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <chrono>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// AddressCells in the API server: read and written so that a lost answer, a late one, or another writer does no harm.
+// Reads and writes AddressCells in the API server, safe against lost answers, late answers and concurrent writers.
 //
-// Why: agents lease and give back, the operator and administrators end what others had leased, and all of them write
-// the same objects. A create or update whose answer is lost may have been carried out, or will be. The object is read
-// back then, and the caller says whether what it finds is what was to be written. Every write is made of an object that
-// was read, with its uid and resourceVersion. There may be tens of thousands of cells: they are read a page after the
-// other. Threading: any thread; each call waits for the API server. Failure: the client's; where even reading back
-// failed, nothing is known of what was written.
+// Why: agents lease and release, the operator and administrators end leases of others, and all of them write the same
+// objects. If the answer to a create or update is lost, it may have been carried out, or may still be. The object is
+// then read back, and the caller decides whether it contains what was to be written. Every write is based on an object
+// that was read, with its uid and resourceVersion. There may be tens of thousands of cells: they are read page by page.
+// Threading: any thread; each call blocks on the API server.
+// Failure: the client's; if reading back also failed, it is unknown whether the write happened.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: files of testdata checked as `railbed check` does, with the machines that their first line
-// names:
-// `# facts: seed-six-cx7, lab` (Markdown: <!-- facts: … -->), machines of testdata/machines.
+// For tests: files of testdata checked as `railbed check` does, with the machines that their first line names: `#
+// facts: seed-six-cx7, lab` (Markdown: <!-- facts: … -->), machines of testdata/machines.
 #pragma once
 
 #include <algorithm>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// `railbed check`: everything that can be known to be wrong before a node reboots.
+// `railbed check`: finds everything that can be known to be wrong before a node reboots.
 //
-// Why: single-object validation sees one mistake in five; this reads the whole bundle with the nodes' facts.
-// Mistakes that have one safe repair (an indentation, a misspelt or misplaced field) are repaired in memory
-// and the text is read again, so that they do not hide what is behind them; all places are told in the text
-// as it was given. A finding that only follows from another is folded into it.
-// Threading: a pure function. Failure: none; everything is a finding.
+// Why: single-object validation finds one mistake in five; this reads the whole bundle with the nodes' facts. Mistakes
+// that have one safe repair (an indentation, a misspelt or misplaced field) are repaired in memory and the text is read
+// again, so that they do not hide other mistakes; all locations are reported in the original text. A finding that only
+// follows from another is folded into it.
+// Threading: a pure function.
+// Failure: none; everything is a finding.
 #pragma once
 
 #include <map>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules know about the world, as files compiled into the program.
+// The rules' domain data, as files compiled into the program.
 //
-// Why: schemas, PF→VF ids, who makes which label or resource, options of tools and variables of libraries
-// change more often than code and are reviewed by people who do not read C++. They are YAML below
-// src/check/data; the pages of the rules (docs/check/*.md) are here too, for `railbed explain`.
-// Threading: immutable. Failure: none; what a file says is checked by its reader's test.
+// Why: schemas, PF→VF ids, producers of labels and resources, options of tools and variables of libraries change more
+// often than code and are reviewed by people who do not read C++. They are YAML below src/check/data; the pages of the
+// rules (docs/check/*.md) are included too, for `railbed explain`.
+// Threading: immutable.
+// Failure: none; the content of a file is checked by its reader's test.
 #pragma once
 
 #include <span>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ADD answers: interfaces, addresses, routes and DNS of an attachment, in every version's shape.
+// The result of ADD: interfaces, addresses, routes and DNS of an attachment, in the format of every version.
 //
-// Why a value of our own: a chained plugin gets it as prevResult and passes it on, changed; members that are
-// not known here travel along in `extra`. Threading: pure. Failure: code 6 (decode) with the member's name.
+// Why an own type: a chained plugin gets it as prevResult and returns it, changed; members that are not known here are
+// kept in `extra`.
+// Threading: pure.
+// Failure: code 6 (decode) with the member's name.
 // Source: CNI specification 1.1.0, "Result Types", and the conversion rules of 0.3.0 to 1.0.0.
 #pragma once
 

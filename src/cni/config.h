@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network configuration that a plugin gets on standard input, and configuration lists.
+// The network configuration that a plugin gets on stdin, and configuration lists.
 //
-// Keys that all plugins share are read here; a plugin's own stay in `object`. Threading: pure. Failure: code
-// 1 for a version that is not ours, 6 for what is no JSON, 7 for what is wrong in it, with line and column.
+// Keys that all plugins share are read here; a plugin's own keys stay in `object`.
+// Threading: pure.
+// Failure: code 1 for an unsupported version, 6 for invalid JSON, 7 for invalid content, with line and column.
 // Source: CNI specification 1.1.0, sections 1 and 4.
 #pragma once
 

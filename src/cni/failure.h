@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a CNI request fails: the error codes of the specification, and the JSON that tells them.
+// How a CNI request fails: the error codes of the specification, and their JSON form.
 //
-// Why: a runtime acts on the code (11: again later, 50: no pods here now), a person on the text. Our own
-// errors carry a code that means an action already; this maps one to the other. Threading: plain values.
+// Why: a runtime acts on the code (11: retry later, 50: no pods here now), a user on the text. railbed's errors already
+// carry a code that means an action; this maps one to the other.
+// Threading: plain values.
 // Source: CNI specification 1.1.0, "Error".
 #pragma once
 

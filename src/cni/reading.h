@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What came from a runtime or a plugin, read with doc::Fields, and told with the specification's codes.
+// Reads input from a runtime or a plugin with doc::Fields, and reports errors with the specification's codes.
 //
-// Threading: pure. Failure: the code that is given, with file:line:column, the member's name, and what it should be.
+// Threading: pure.
+// Failure: the code that the caller passes, with file:line:column, the member's name, and the expected value.
 #pragma once
 
 #include <string>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One CNI request, checked: what a runtime asks a plugin in environment variables and on standard input.
+// One validated CNI request: what a runtime passes to a plugin in environment variables and on stdin.
 //
-// Why checked: container ids, interface names and CNI_ARGS come from outside and end up in names, paths and
-// records; nothing that fails the specification's patterns gets past here. Threading: pure. Failure: code 4
-// names every variable that is missing or wrong. Source: CNI specification 1.1.0, "Parameters".
+// Why validated: container ids, interface names and CNI_ARGS are external input and end up in names, paths and records;
+// input that does not match the specification's patterns is rejected here.
+// Threading: pure.
+// Failure: code 4 names every variable that is missing or wrong.
+// Source: CNI specification 1.1.0, "Parameters".
 #pragma once
 
 #include <map>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Versions of the CNI specification. Threading: pure. Failure: code 1.
+// Versions of the CNI specification.
+// Threading: pure.
+// Failure: code 1.
 #pragma once
 
 #include <compare>

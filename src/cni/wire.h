@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the shim and the agent say to each other over the unix socket.
+// The protocol between the shim and the agent over the unix socket.
 //
-// One request and one answer per connection. A frame is: the bytes "RBC1", a byte for the kind, the payload's
-// length as a 32-bit big-endian number, the payload. A request's payload is a list of NUL-terminated strings:
-// the plugin's name, CNI_* variables as "KEY=value", an empty string, then standard input up to the end. An
-// answer's payload is the exit status as one byte, then what goes to standard output.
+// One request and one answer per connection. A frame is: the bytes "RBC1", a byte for the kind, the payload's length as
+// a 32-bit big-endian number, the payload. A request's payload is a list of NUL-terminated strings: the plugin's name,
+// CNI_* variables as "KEY=value", an empty string, then stdin up to the end. An answer's payload is the exit status as
+// one byte, then the text for stdout.
 //
-// With the first byte of a request comes the descriptor of the pod's network namespace (SCM_RIGHTS), as the runtime's
-// own mounts show it at CNI_NETNS: the path may lead elsewhere for the agent, or a moment later. Agents that do not
-// know of it get none, since the kernel closes what nobody takes.
+// The first byte of a request carries the descriptor of the pod's network namespace (SCM_RIGHTS), as the runtime's own
+// mounts show it at CNI_NETNS: for the agent, or a moment later, the path may refer to something else. Agents that do
+// not support it ignore it, since the kernel closes descriptors that are not received.
 //
 // The shim is static C++ without this library's dependencies: this header needs the standard library only.
-// Threading: pure. Failure: what is wrong with the frame, in words.
+// Threading: pure.
+// Failure: a description of what is wrong with the frame.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // NetworkAttachmentDefinitions from SriovNetworks and SriovIBNetworks: which to write, which to delete.
 //
-// Why: a definition usually stands in another namespace than its network. Kubernetes' garbage collector deletes objects
-// whose owner is in another namespace, and a finalizer on the network makes it hang when the operator is gone. So a
-// definition in the network's namespace has an ownerReference, one elsewhere a label with the network's UID, and what
-// bears the UID of no network is swept. But networks that went with the CustomResourceDefinition of their kind were not
-// deleted by anybody who meant them: each definition also bears the UID of that CustomResourceDefinition, and is swept
-// only while the same one is there; otherwise it is kept until its network is made again. The rendered JSON is the
-// SR-IOV operator's (api::render). Definitions that somebody else wrote under the same name are left alone, and the
-// network says so. Threading: pure. Failure: none.
+// Why: a definition is usually in another namespace than its network. Kubernetes' garbage collector deletes objects
+// whose owner is in another namespace, and a finalizer on the network blocks its deletion when the operator no longer
+// runs. So a definition in the network's namespace has an ownerReference, one elsewhere a label with the network's UID,
+// and definitions whose UID belongs to no network are deleted. But networks that were deleted with the
+// CustomResourceDefinition of their kind were not deleted intentionally: each definition also has the UID of that
+// CustomResourceDefinition, and is deleted only while the same one exists; otherwise it is retained until its network
+// is re-created. The rendered JSON is the SR-IOV operator's (api::render). Third-party definitions of the same name are
+// not changed, and the network's status reports them.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <set>

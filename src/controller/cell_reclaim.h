@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator's look at leases of addresses: those of machines that are gone end, by ipam::judge.
+// The operator's check of address leases: ends those of machines that no longer exist, according to ipam::judge.
 //
-// Why here and not at the agents: of a machine that is gone, nobody else would give the addresses back. For how long a
-// machine has been gone is kept in its leases, so that another operator goes on counting; it is time in which an
-// operator looked, by the clock since boot, so neither a wall clock that jumps nor a pause of the operator counts.
-// Caches say only which leases are worth a question: before anything is written, the API server is asked for the Node.
-// Every write is made of the object that was read, with its resourceVersion: a holder that writes meanwhile keeps its
-// lease. All cells are listed once in a period, and those of one machine when its Node vanishes or is tainted.
-// Threading: look() in one thread at a time, everything else in any. Failure: look(), the first of the API server's
-// refusals, after it went through everything else; the next look does what is left.
+// Why here and not in the agents: for a machine that no longer exists, no other component would release the addresses.
+// The time for which a machine has been absent is stored in its leases, so that another operator continues the count;
+// it is time in which an operator checked, by the clock since boot, so neither a wall clock that jumps nor a pause of
+// the operator counts. Caches only select the leases to check: before anything is written, the API server is queried
+// for the Node. Every write is based on the object that was read, with its resourceVersion: a holder that writes in the
+// meantime keeps its lease. All cells are listed once per period, and those of one machine when its Node disappears or
+// is tainted.
+// Threading: look() in one thread at a time, everything else in any.
+// Failure: look(), the first of the API server's refusals, after it processed everything else; the next call does the
+// rest.
 #pragma once
 
 #include <functional>

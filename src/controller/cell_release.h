@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has which addresses, for people, and the word by which an administrator frees those of a machine.
+// Lists the holders of addresses for users, and releases those of a machine for an administrator.
 //
-// Why: only a person knows that a machine is off for good before the operator may take it for gone (cell_reclaim.h).
-// What can be known against that word is looked at: a Node of that machine which is Ready, and a holder that wrote its
-// lease while the person thought. Offsets that an earlier lease of the cell has (CellLease::overlapping) are not the
-// holder's: they can be released while it runs. Threading: pure; what takes a client waits for the API server. Failure:
-// NotFound where no lease has that name, Conflict with what says that the machine runs; the client's.
+// Why: before the operator may consider a machine removed (cell_reclaim.h), only a person knows that it is permanently
+// off. Known evidence against it is checked: a Node of that machine which is Ready, and a holder that wrote its lease
+// in the meantime. Offsets that an earlier lease of the cell has (CellLease::overlapping) do not belong to the holder:
+// they can be released while it runs.
+// Threading: pure; functions with a client block on the API server.
+// Failure: NotFound if no lease has that name, Conflict with the evidence that the machine runs; the client's.
 #pragma once
 
 #include <map>

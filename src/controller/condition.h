@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The condition Ready in the status of an object. Spec: metav1.Condition. Threading: pure. Failure: none.
+// The condition Ready in the status of an object.
+// Spec: metav1.Condition.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// MACs and GUIDs that pods of two nodes have at the same time, by what their network-status says.
+// MACs and GUIDs that pods of two nodes have at the same time, according to their network-status.
 //
-// Why: an agent refuses a MAC or GUID that another pod of its node has, and knows nothing of other nodes. Partitions of
-// an InfiniBand fabric are given by GUID, and a switch sends frames to whoever used a MAC last: a pod that has another
-// one's gets its traffic. What counts: further networks' interfaces, not the default network's. A GUID counts in all
-// networks; a MAC in one network, or between interfaces of VFs in any, since other networks may be apart from each
-// other. Pods of one node do not count: its agent has looked, and ipvlan's interfaces share a MAC by design.
-// Threading: pure. Failure: none; a status that cannot be read says nothing. Source: the annotation of Multus.
+// Why: an agent refuses a MAC or GUID that another pod of its node has, and does not know other nodes. Partitions of an
+// InfiniBand fabric are assigned by GUID, and a switch sends frames to the last user of a MAC: a pod with another pod's
+// identity gets its traffic. Scope: interfaces of additional networks, not of the default network. A GUID counts in all
+// networks; a MAC in one network, or between interfaces of VFs in any, since other networks may be isolated from each
+// other. Pods of one node do not count: its agent has checked them, and ipvlan's interfaces share a MAC by design.
+// Threading: pure.
+// Failure: none; a status that cannot be read is ignored.
+// Source: the annotation of Multus.
 #pragma once
 
 #include <map>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator does about all SriovNetworks and SriovIBNetworks: attachments.h over objects as they are stored.
+// The operator's decisions for all SriovNetworks and SriovIBNetworks: attachments.h over objects as they are stored.
 //
-// Why: beside definitions to write and to sweep there are networks that cannot be read, networks in other people's
-// namespaces, and networks that wait for the SR-IOV operator's finalizer, which nobody takes off any more. What was
-// made of a network that cannot be read now stays, and so does what was made of one that went with its kind.
-// Threading: pure. Failure: a network's outcome.
+// Why: in addition to definitions to write and to delete there are networks that cannot be read, networks in other
+// users' namespaces, and networks that wait for the SR-IOV operator's finalizer, which no component removes any more.
+// Definitions of a network that currently cannot be read are retained, and so are those of one that was deleted with
+// its kind.
+// Threading: pure.
+// Failure: a network's outcome.
 #pragma once
 
 #include <set>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator does about one node's SriovNetworkNodeState.
+// The operator's decision for one node's SriovNetworkNodeState.
 //
-// Why: the spec of a node state is an order to remove VFs as much as one to make them, so everything that is not known
-// is no reason to write: a status that does not tell the NICs yet, a policy that nobody can read, no policies at all,
-// the SR-IOV operator beside ours. The spec is resolved by the same graph code as `railbed up` uses, against the NICs
-// that the node's status tells and the labels of the Node.
-// A node state without its node is kept for a while, with the SR-IOV operator's annotation: nodes come back.
-// Threading: pure. Failure: none; NodeDecision::held says why nothing is written.
+// Why: the spec of a node state can remove VFs as well as create them, so missing information is never a reason to
+// write: a status that does not list the NICs yet, a policy that cannot be read, no policies at all, the SR-IOV
+// operator running alongside. The spec is resolved by the same graph code as `railbed up` uses, against the NICs in the
+// node's status and the labels of the Node. A node state without its node is retained for a while, with the SR-IOV
+// operator's annotation: nodes come back.
+// Threading: pure.
+// Failure: none; NodeDecision::held has the reason why nothing is written.
 #pragma once
 
 #include <chrono>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // All policies of the operator's namespace, read once for all nodes.
 //
-// Why: what does not depend on a node is found once; a node then asks for what concerns it. A stored policy that
-// cannot be read is no order to take its VFs away: it is kept here, by its nodeSelector, and the nodes that it selects
-// are left as they are until it is mended or deleted. Threading: immutable after the constructor. Failure:
-// unreadable().
+// Why: what does not depend on a node is computed once; a node then queries what concerns it. A stored policy that
+// cannot be read is not an order to remove its VFs: it is retained here, by its nodeSelector, and the nodes that it
+// selects are not changed until it is fixed or deleted.
+// Threading: immutable after the constructor.
+// Failure: unreadable().
 #pragma once
 
 #include <map>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of a policy over all nodes, as its status: where it applies, and why not.
+// The outcome of a policy over all nodes, as its status: where it applies, and why not.
 //
-// Why: the SR-IOV operator leaves a policy's status empty, so that nobody learns that it matched nothing, was shadowed
-// by another, or failed at a step. Spec: status of SriovNetworkNodePolicy in src/check/data/schema/sriov.yaml;
-// conditions as metav1.Condition. A cluster with a thousand nodes must not store a thousand lines: only nodes that are
-// not done are listed, at most kListedNodes. Texts come from nodes, each of which may write what it likes: they are
-// cleaned and cut, each and all together, so that no node can keep the status from being written. Threading: pure.
+// Why: the SR-IOV operator leaves a policy's status empty, so users do not learn that it matched nothing, was shadowed
+// by another, or failed at a step. A cluster with a thousand nodes must not store a thousand lines: only nodes that are
+// not done are listed, at most kListedNodes. Texts come from nodes, each of which may write arbitrary content: they are
+// sanitized and truncated, each and all together, so that no node can prevent the status from being written.
+// Spec: status of SriovNetworkNodePolicy in src/check/data/schema/sriov.yaml; conditions as metav1.Condition.
+// Threading: pure.
 // Failure: none.
 #pragma once
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What check knows of a kind's fields, as the OpenAPI schema of a CustomResourceDefinition.
+// check's schema of a kind, as the OpenAPI schema of a CustomResourceDefinition.
 //
-// Why: the API server refuses what check refuses by itself, and keeps every field that check knows: both read the same
-// data (src/check/data/schema). Spec: apiextensions.k8s.io/v1 JSONSchemaProps, "structural schemas": every level has a
-// type, unless it keeps what it does not know (x-kubernetes-preserve-unknown-fields). Threading: pure. Failure: none.
+// Why: the API server itself rejects what check rejects, and keeps every field that check knows: both read the same
+// data (src/check/data/schema).
+// Spec: apiextensions.k8s.io/v1 JSONSchemaProps, "structural schemas": every level has a type, unless it keeps unknown
+// fields (x-kubernetes-preserve-unknown-fields).
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include "check/schema/schema.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks by key, each at most once in the queue and never worked on by two threads at once.
+// Tasks by key, each at most once in the queue and never processed by two threads at once.
 //
-// Why: what is to be done about an object is decided from what is known when a worker takes its turn, so ten changes
-// while it waits are one task. A task that comes while it is being worked on is done again afterwards. A task can wait
-// for a time; coming again with an earlier time makes it earlier. As client-go's workqueue.
-// Threading: any thread. Failure: none.
+// Why: what is to be done for an object is decided from what is known when a worker takes the task, so ten changes
+// while it is queued are one task. A task that is added while it is being processed is processed again afterwards. A
+// task can be delayed; adding it again with an earlier time makes it earlier. As client-go's workqueue.
+// Threading: any thread.
+// Failure: none.
 #pragma once
 
 #include <condition_variable>

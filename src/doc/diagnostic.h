@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told to a person about their input: a finding at a place, why, and what to do.
+// A message to a user about their input: a finding with its location, the reason, and what to do.
 //
-// Why: an Error says that an operation of railbed failed; a Diagnostic says that something in a manifest is
-// wrong or odd. One pass collects all of them; the caller sorts, prints and decides. Ids ("RB-YAML-001") are
-// stable: documented, searchable, and used by SARIF and by tests.
+// Why: an Error reports that an operation of railbed failed; a Diagnostic reports that something in a manifest is wrong
+// or odd. One pass collects all of them; the caller sorts, prints and decides. Ids ("RB-YAML-001") are stable:
+// documented, searchable, and used by SARIF and by tests.
 //
-// Threading: plain values. Failure: none.
+// Threading: plain values.
+// Failure: none.
 #pragma once
 
 #include <optional>

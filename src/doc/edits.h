@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes to a text, and where the bytes of the changed text stood before.
+// Changes to a text, and the original positions of the bytes of the changed text.
 //
-// Why: a mistake with one safe repair (an indentation, a misspelt field) must not hide what is wrong behind
-// it, and `--fix` must write exactly what was checked. So the repaired text is read again, and places in it
-// are told in the text that the person has. A repair is often several edits (lines that go from here to
-// there), of which some alone destroy: they are a group, and a group is applied whole or not at all.
-// Threading: values. Failure: a group that overlaps an earlier one, itself or the end of the text is left out.
+// Why: a mistake with one safe repair (an indentation, a misspelt field) must not hide other mistakes behind it, and
+// `--fix` must write exactly what was checked. So the repaired text is read again, and locations in it are reported as
+// locations in the original text. A repair often consists of several edits (lines that move), some of which would be
+// destructive alone: they form a group, and a group is applied as a whole or not at all.
+// Threading: values.
+// Failure: a group that overlaps an earlier one, itself or the end of the text is skipped.
 #pragma once
 
 #include <span>

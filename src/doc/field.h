@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A field of a manifest together with where it was written.
+// A field of a manifest together with its location.
 //
-// Why: rules and plans speak about single fields ("policy.yaml:14:11 asks for 9"); an absent field still has
-// a default value and no place. Comparison ignores the place.
+// Why: rules and plans refer to single fields ("policy.yaml:14:11 asks for 9"); an absent field still has a default
+// value and no location. Comparison ignores the location.
 #pragma once
 
 #include <optional>

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the members of one object, field by field, and tells about the rest.
+// Reads the members of one object, field by field, and reports the remaining ones.
 //
-// Why: manifests, plugin configurations, recordings, node facts and messages of peers ask the same of their fields: is
-// it there, is its type right, is the value allowed, and which fields are there that nobody knows. A reader is made for
-// an object, asked for each field and, where unknown fields matter, finished; the message about a field that was never
-// asked for names what was probably meant. Null counts as absent everywhere.
+// Why: manifests, plugin configurations, recordings, node facts and messages of peers all need the same checks: does
+// the field exist, is its type right, is the value allowed, and which fields are unknown. A reader is created for an
+// object, asked for each field and, where unknown fields matter, finished; the message about a field that was never
+// asked for names the probable intended one. Null counts as absent everywhere.
 //
-// There are two ways to ask. take(), text(), integer(), … return a Field, a value with its place, for objects whose
-// single fields are spoken about later. read(), need(), each(), … fill the members of a struct and leave them as they
-// are where the document says nothing. Complaints of both are collected; who wants one Result takes first_error().
+// There are two ways to read. take(), text(), integer(), … return a Field, a value with its location, for objects whose
+// single fields are referred to later. read(), need(), each(), … fill the members of a struct and leave them unchanged
+// if the document does not set them. Errors of both are collected; callers that need one Result use first_error().
 //
-// Ids of findings are made of a family and a number (see Family). Messages name the field by its path from the top
-// ("ips[0].address"), which costs nothing until there is a complaint.
-// Threading: values; an inner reader refers to the one around it. Failure: diagnostics; a field with an error keeps its
-// default.
+// Ids of findings consist of a family and a number (see Family). Messages name the field by its path from the root
+// ("ips[0].address"), which costs nothing until there is an error.
+// Threading: values; an inner reader refers to the one around it.
+// Failure: diagnostics; a field with an error keeps its default.
 #pragma once
 
 #include <algorithm>

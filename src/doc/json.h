@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON (RFC 8259) into Value with spans, and back.
 //
-// Why ours: nlohmann-json 3.11 keeps no positions; it is the oracle in the tests instead. Strict: no comments, no
-// trailing commas, UTF-8 is checked, duplicate keys are an error with both places. Nesting is limited to kMaxDepth.
-// Threading: pure functions. Failure: diagnostics with ids RB-JSON-…; the value is then absent.
+// Why an own reader: nlohmann-json 3.11 keeps no positions; it is the oracle in the tests instead. Strict: no comments,
+// no trailing commas, UTF-8 is checked, duplicate keys are an error with both locations. Nesting is limited to
+// kMaxDepth.
+// Threading: pure functions.
+// Failure: diagnostics with ids RB-JSON-…; the value is then absent.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON grammar over any text, with the places given by the caller: of a file, or of a text embedded in
-// one.
+// The JSON grammar over any text. The caller supplies the locations: of a file, or of a text embedded in one.
 #pragma once
 
 #include <functional>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: which values a reader of JSON takes for each field.
+// For tests: which values a reader of JSON accepts for each field.
 //
-// Why: a limit that is off by one, or a field that is no longer required, is noticed by no example of a right document.
-// Starting from a right one this finds for each number the least and the greatest that is taken, for each text the
-// longest, for each list the longest, and whether the member may be absent or null. Threading: none. Failure: the
-// test's, where the document itself is refused.
+// Why: no example of a valid document detects a limit that is off by one, or a field that is no longer required.
+// Starting from a valid document, this finds for each number the smallest and the largest accepted value, for each text
+// and each list the longest, and whether the member may be absent or null.
+// Threading: none.
+// Failure: the test's, if the document itself is rejected.
 #pragma once
 
 #include <functional>

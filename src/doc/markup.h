@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text from outside as a part of an XML or HTML document.
+// External text as a part of an XML or HTML document.
 //
-// Threading: pure. Failure: none; what is no text there (control characters, invalid UTF-8) is written as printable()
+// Threading: pure.
+// Failure: none; characters that are not allowed there (control characters, invalid UTF-8) are written as printable()
 // does.
 #pragma once
 

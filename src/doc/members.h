@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members of objects that railbed itself wrote, or that are worth reading only where they are as expected: a member of
-// another kind is as good as none.
+// Members of objects that railbed itself wrote, or that are worth reading only if they have the expected type: a member
+// of another type counts as absent.
 //
-// Why: records in the state, notes and answers of tools are looked at in many places, one member at a time, and have
-// nobody who could correct them. What people or peers write is read with Fields (fields.h), which tells what is wrong.
-// Writing leaves out what says nothing: empty texts, zero, false, empty lists.
-// Threading: pure. Failure: none.
+// Why: records in the state, notes and output of tools are read in many places, one member at a time, and no user can
+// correct them. Input of users or peers is read with Fields (fields.h), which reports errors. The writer omits empty
+// values: empty texts, zero, false, empty lists.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <cstdint>

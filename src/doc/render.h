@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings as a terminal shows them; without colours, doc::render of diagnostic.h.
 //
-// Threading: pure. Failure: none.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include "base/paint.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single values as text: how YAML reads a plain word, and how both formats write one.
 //
-// The rules are those of the YAML reader that Kubernetes uses (YAML 1.1 words, with 1.2's 0o octal): what
-// kubectl takes for a number or a boolean, railbed does too. Threading: pure functions.
+// The rules are those of the YAML reader that Kubernetes uses (YAML 1.1 words, with 1.2's 0o octal): what kubectl
+// parses as a number or a boolean, railbed does too.
+// Threading: pure functions.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes, characters and lines of a source text: what the readers and the renderer of diagnostics share.
+// Bytes, characters and lines of a source text, shared by the readers and the renderer of diagnostics.
 //
-// Lines end with '\n' only, as editors and `sed -n` count them. Threading: values and pure functions.
-// Failure: none; bytes that are not UTF-8 are told, never trusted.
+// Lines end with '\n' only, as editors and `sed -n` count them.
+// Threading: values and pure functions.
+// Failure: none; bytes that are not UTF-8 are reported, never trusted.
 #pragma once
 
 #include <cstddef>

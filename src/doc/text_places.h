@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the bytes of a string value stand in the file that it was read from.
+// Maps the bytes of a string value to their positions in the file that it was read from.
 //
-// Why: annotations and CNI configurations are texts with a grammar of their own inside a manifest; their
-// mistakes are shown at the very byte. Threading: plain values. Failure: where the places cannot be told (a
-// text that was made, unusual escapes) every byte stands where the value stands.
+// Why: annotations and CNI configurations are texts with their own grammar inside a manifest; their mistakes are shown
+// at the exact byte.
+// Threading: plain values.
+// Failure: if the positions are unknown (a generated text, unusual escapes), every byte maps to the position of the
+// value.
 #pragma once
 
 #include <vector>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A document value that remembers where it was written.
+// A document value with its source location.
 //
-// Why: railbed tells people what is wrong with their manifests at file:line:column, also inside JSON that is
-// embedded in a YAML string. No packaged library keeps source spans for YAML and JSON alike, so this type is
-// ours; the parsers behind it are libyaml's events (yaml.h) and our own JSON reader (json.h).
+// Why: railbed reports mistakes in manifests at file:line:column, also inside JSON that is embedded in a YAML string.
+// No packaged library keeps source spans for both YAML and JSON, so railbed has its own type; the parsers behind it are
+// libyaml's events (yaml.h) and railbed's JSON reader (json.h).
 //
-// Threading: plain values; the Source is shared and immutable. Failure: none here; see the parsers.
+// Threading: plain values; the Source is shared and immutable.
+// Failure: none here; see the parsers.
 #pragma once
 
 #include <cstdint>

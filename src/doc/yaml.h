@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML streams into Values with spans, and back. JSON files are read through here too (they begin with '{' or
-// '[').
+// YAML streams into Values with spans, and back. JSON files (they begin with '{' or '[') are also read through here.
 //
-// Built on libyaml's events. Scalars are resolved as Kubernetes does (YAML 1.1 booleans: y, yes, on, true, in
-// three capitalisations; octal 0o17 and 017; null, ~; quoted scalars are strings). Anchors and aliases are
-// expanded up to a bound, merge keys (<<) are applied, nesting is limited to kMaxDepth. Keys are taken as
-// they are written; a key that stands twice is an error with both places, and its first value stays.
-// Threading: pure functions. Failure: diagnostics with ids RB-YAML-…: line and column, the source line, and
-// for wrong indentation which column the siblings use. A broken document is left out; the documents before
-// and after it ("---") are still returned. Documents without content are left out silently.
+// Built on libyaml's events. Scalars are resolved as Kubernetes does (YAML 1.1 booleans: y, yes, on, true, in three
+// capitalisations; octal 0o17 and 017; null, ~; quoted scalars are strings). Anchors and aliases are expanded up to a
+// limit, merge keys (<<) are applied, nesting is limited to kMaxDepth. Keys are read verbatim; a duplicate key is an
+// error with both locations, and its first value is kept.
+// Threading: pure functions.
+// Failure: diagnostics with ids RB-YAML-…: line and column, the source line, and for wrong indentation the column of
+// the siblings. A broken document is skipped; the documents before and after it ("---") are still returned. Documents
+// without content are skipped silently.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libyaml's parser, its events and its positions, with an owner. Only yaml_reader.cc includes this.
+// libyaml's parser, its events and its positions, with RAII ownership. Only yaml_reader.cc includes this.
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libyaml cannot read, told in words that help: which column the neighbours use, which quote is open,
-// which character needs quotes.
+// Explains what libyaml cannot parse: which column the neighbours use, which quote is open, which character needs
+// quotes.
 //
-// libyaml reports where it gave up and what it wanted in terms of its grammar ("did not find expected key").
-// The cause is usually a line above or a habit (a tab, a placeholder in braces); it is guessed here from the
-// lines around. Threading: pure function. Failure: none; without a guess libyaml's own words are used.
+// libyaml reports where it gave up and what it expected in terms of its grammar ("did not find expected key"). The
+// cause is usually a line above or a typical slip (a tab, a placeholder in braces); it is guessed here from the
+// surrounding lines.
+// Threading: pure function.
+// Failure: none; without a guess libyaml's own message is used.
 #pragma once
 
 #include <optional>

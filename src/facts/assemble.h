@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts what the scans found together: interfaces and RDMA devices onto the functions they belong to.
+// Merges the results of the scans: assigns interfaces and RDMA devices to the functions they belong to.
 //
-// Why: the scans are linear and know nothing of each other; here everything meets by PCI address (or, for
-// soft RDMA, by the name of the interface). Threading: pure, but for the attributes of ports that share a
-// function. Failure: none; what belongs to no function becomes a virtual one.
+// Why: the scans are linear and independent of each other; here their results are joined by PCI address (or, for soft
+// RDMA, by the name of the interface).
+// Threading: pure, except for the attributes of ports that share a function.
+// Failure: none; what belongs to no function becomes a virtual one.
 #pragma once
 
 #include <vector>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single values of sysfs, read as their kind; and where what went wrong is collected.
+// Single values of sysfs, read with their type; and the place where errors are collected.
 //
-// Why: a fact that cannot be read is absent, never fatal. That an attribute does not exist, or has no value
-// for this device (EINVAL), is normal: kernels and drivers differ. Everything else (EACCES, EIO) becomes one
-// line of the node's problems. Threading: one thread per instance. Failure: none, see above.
+// Why: a fact that cannot be read is absent, never fatal. An attribute that does not exist, or has no value for this
+// device (EINVAL), is normal: kernels and drivers differ. Everything else (EACCES, EIO) becomes one line of the node's
+// problems.
+// Threading: one thread per instance.
+// Failure: none, see above.
 #pragma once
 
 #include <cstdint>

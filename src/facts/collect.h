@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what a node is from its kernel.
+// Collects a node's facts from its kernel.
 //
-// Why: one pass over sysfs and a few netlink dumps give everything that is otherwise collected by hand with
-// lspci, lshw, ip, ibv_devices and ls. The work is linear in the number of VFs. Threading: one thread;
-// changes nothing. Failure: none: what could not be read is absent, with a line in `problems`.
+// Why: one pass over sysfs and a few netlink dumps return everything that is otherwise collected manually with lspci,
+// lshw, ip, ibv_devices and ls. The work is linear in the number of VFs.
+// Threading: one thread; changes nothing.
+// Failure: none: what could not be read is absent, with a line in `problems`.
 #pragma once
 
 #include <string>

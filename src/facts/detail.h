@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much of a node is read.
 //
-// Why: a third of what is read of a small machine is only for people, and for those who compare machines: slots, speeds
-// of links, versions of firmware, modules that no label depends on. Threading, failure: a value.
+// Why: a third of the data of a small machine is only for people, and for comparing machines: slots, link speeds,
+// firmware versions, modules that no label depends on.
+// Threading, failure: a value.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key of every fact, once for writing and reading (facts_json.cc).
+// The key of every fact, defined once for writing and reading (facts_json.cc).
 //
-// `io("key", field)` is called for each field in the order of the document; `T` is the struct, const when
-// writing. Included by facts_json.cc only.
+// `io("key", field)` is called for each field in the order of the document; `T` is the struct, const when writing.
+// Included by facts_json.cc only.
 #pragma once
 
 #include <concepts>

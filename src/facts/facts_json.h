@@ -4,12 +4,13 @@
 //   {"apiVersion": "railbed.dev/v1", "kind": "NodeFacts", "version": 1, "node": "worker-1", "nics":
 //   [{"address": "0000:3c:00.0", "vendor": "15b3", …, "vfs": […]}], …}
 //
-// Keys are the fields of node_facts.h in camelCase; a function's PCI fields stand directly in its object.
-// Absent facts, empty texts and empty lists are left out; numbers and booleans never are. 64-bit prefixes are
-// texts ("0xfe80000000000000"), since many JSON readers lose their last bits.
-// Threading: pure functions; long streams are read by several threads inside. Failure: diagnostics with the place:
-// RB-FACTS-001 (a value of the wrong kind or form), RB-FACTS-002 (warning: a key that is not known, with the nearest
-// one), RB-FACTS-003 (written by a newer railbed), RB-FACTS-004 (no node facts at all).
+// Keys are the fields of node_facts.h in camelCase; a function's PCI fields are direct members of its object. Absent
+// facts, empty texts and empty lists are omitted; numbers and booleans never are. 64-bit prefixes are texts
+// ("0xfe80000000000000"), since many JSON readers lose their last bits.
+// Threading: pure functions; long streams are read by several threads inside.
+// Failure: diagnostics with the location: RB-FACTS-001 (a value of the wrong type or format), RB-FACTS-002 (warning: an
+// unknown key, with the nearest known one), RB-FACTS-003 (written by a newer railbed), RB-FACTS-004 (no node facts at
+// all).
 #pragma once
 
 #include <optional>

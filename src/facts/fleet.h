@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What differs between nodes that should be alike: per rail the card, its place, firmware, link and VFs.
+// Differences between nodes that should be equal: per rail the card, its location, firmware, link and VFs.
 //
 // Why: a job is as slow as its slowest rail, and a port with other firmware, half of its PCIe lanes or its card in
-// another slot looks healthy on its own node. Only beside its peers does it show.
+// another slot looks healthy on its own node. Only a comparison with its peers shows the difference.
 //
-// Nodes are compared with those that have the same kind of GPU. Places and slots are those of one type of server, so
-// they are compared only where the GPUs are at the same addresses. What a node does not tell differs from nothing.
-// Threading: pure functions. Failure: none.
+// Nodes are compared with those that have the same type of GPU. Locations and slots belong to one type of server, so
+// they are compared only if the GPUs are at the same addresses. A fact that a node does not report counts as no
+// difference.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a NIC is from each GPU, in the words of nvidia-smi and NCCL.
+// The distance of a NIC from each GPU, in the terms of nvidia-smi and NCCL.
 //
 //   PIX   below the same PCIe switch
 //   PXB   below the same tree of PCIe switches, through more than one of them
@@ -7,10 +7,12 @@
 //   NODE  on different host bridges of one NUMA node
 //   SYS   across NUMA nodes
 //
-// NCCL knows no NODE (it calls these PHB); GPUDirect RDMA is used up to PXB by default. A switch appears in sysfs as an
+// NCCL has no NODE (it calls these PHB); GPUDirect RDMA is used up to PXB by default. A switch appears in sysfs as an
 // upstream port and one downstream port per device; only the upstream ports count, as in NCCL's topology, and a root
-// port is no switch. Threading: pure functions. Failure: none; where the kernel does not tell the NUMA nodes of both,
-// and the machine may have several, the kind is empty: not known.
+// port is not a switch.
+// Threading: pure functions.
+// Failure: none; if the kernel does not report the NUMA nodes of both, and the machine may have several, the kind is
+// empty: unknown.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host itself uses a NIC for, so that no pod should take it.
+// How the host itself uses a NIC, so that no pod should take it.
 //
-// Threading: pure functions. Failure: none; facts that do not tell addresses (NodeFacts::untold) hide that use.
+// Threading: pure functions.
+// Failure: none; facts without addresses (NodeFacts::untold) hide that use.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 20-byte hardware address of an IPoIB interface, taken apart (RFC 4391 9.1.1).
+// The 20-byte hardware address of an IPoIB interface, decoded (RFC 4391 9.1.1).
 //
-// Threading: pure functions. Failure: absent for addresses of another length.
+// Threading: pure functions.
+// Failure: absent for addresses of another length.
 #pragma once
 
 #include <optional>

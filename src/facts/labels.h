@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The node labels that node feature discovery (NFD) would set from the same facts.
 //
-// Why: policies select nodes by them (`feature.node.kubernetes.io/network-sriov.capable: "true"`); standalone
-// there is nobody else to set them. Threading: pure functions. Failure: none.
-// Source: NFD's sources network, pci and custom (rdma rules), and the pci labels by vendor alone that
-// network and GPU operators configure.
+// Why: policies select nodes by them (`feature.node.kubernetes.io/network-sriov.capable: "true"`); on a standalone
+// machine no other component sets them.
+// Threading: pure functions.
+// Failure: none.
+// Source: NFD's sources network, pci and custom (rdma rules), and the pci labels by vendor alone that network and GPU
+// operators configure.
 #pragma once
 
 #include <map>

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// NCCL's view of a machine: the XML that it reads by NCCL_TOPO_FILE and writes by NCCL_TOPO_DUMP_FILE.
+// NCCL's view of a machine: the XML that it reads with NCCL_TOPO_FILE and writes with NCCL_TOPO_DUMP_FILE.
 //
-// Why: in a virtual machine the PCIe switches are hidden, and clouds ship such a file with the truth. So it is a source
-// of which NIC is near which GPU, and where the machine tells the same, something to compare with. Written from a
-// node's facts, it gives the same truth to guests and to tools that plan jobs.
+// Why: in a virtual machine the PCIe switches are hidden, and clouds ship such a file with the real topology. So it is
+// a source of which NIC is near which GPU, and, if the machine reports the same, a value to compare with. Written from
+// a node's facts, it provides the same topology to guests and to tools that plan jobs.
 //
-// Of the file only the places of GPUs and NICs are read; NVLinks, speeds and CPUs' ids are NCCL's own business. Written
-// is what the facts tell; what is missing NCCL finds out by itself.
+// Only the locations of GPUs and NICs are read from the file; NVLinks, speeds and CPU ids are used by NCCL only. The
+// writer emits what the facts contain; NCCL detects the rest itself.
 //
-// Threading: pure functions. Failure: Code::kInvalid with name and line. Files are from outside: size, depth and number
-// of functions have limits, and documents with a DOCTYPE are refused, since entities can grow without end.
+// Threading: pure functions.
+// Failure: Code::kInvalid with name and line. Files are external input: size, depth and number of functions have
+// limits, and documents with a DOCTYPE are rejected, since entities can grow without limit.
 // Spec: NCCL's src/graph/xml.cc and topo.cc, version 1 of the format.
 #pragma once
 

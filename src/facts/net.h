@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The network interfaces of this namespace and the PCI function that each one belongs to.
 //
-// Why: one rtnetlink dump tells nearly everything; sysfs adds the speed, and the PCI function where the
-// kernel is too old to name it (before 5.14) or the driver sits between (virtio). Without netlink (a
-// recording of files only) everything comes from sysfs, and alternative names, addresses and routes are
-// missing. Threading: one thread. Failure: absent facts, with lines in the problems of `attributes`.
+// Why: one rtnetlink dump contains nearly everything; sysfs adds the speed, and the PCI function if the kernel is too
+// old to report it (before 5.14) or the driver is in between (virtio). Without netlink (a recording of files only)
+// everything comes from sysfs, and alternative names, addresses and routes are missing.
+// Threading: one thread.
+// Failure: absent facts, with lines in the problems of `attributes`.
 #pragma once
 
 #include <optional>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node is: its NICs, VFs, RDMA devices, GPUs and fabrics, as one value.
+// The facts of a node: its NICs, VFs, RDMA devices, GPUs and fabrics, as one value.
 //
-// Why: everything that railbed decides (graph, check, plan) is a function of manifests and of these facts, so
-// that a recorded machine, a fixture and the machine at hand are the same thing to it. `discover` prints
-// them; JSON and YAML go both ways (facts_json.h).
+// Why: everything that railbed decides (graph, check, plan) is a function of manifests and of these facts, so a
+// recorded machine, a fixture and the local machine are treated the same. `discover` prints them; JSON and YAML can be
+// written and read (facts_json.h).
 //
 // Identity is the PCI address, never an interface name: names change, and a VF inside a pod has no name here.
-// Threading: plain values. Failure: facts that could not be read are absent (empty optional), with a line in
-// `problems`.
+// Threading: plain values.
+// Failure: facts that could not be read are absent (empty optional), with a line in `problems`.
 #pragma once
 
 #include <cstdint>

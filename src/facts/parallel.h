@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading many things of one kind from several threads.
+// Reads many items of one kind with several threads.
 //
-// Why: a node can have a thousand VFs, and what a driver answers through sysfs is often a question to the
-// firmware: while one thread waits, others can ask. Threading: `read(attributes, i)` runs once for each i
-// below `count`, on some thread, with attributes of that thread's own; it must write only what belongs to i.
-// Few things are read on the calling thread. Failure: problems arrive in `attributes` in the order of i.
+// Why: a node can have a thousand VFs, and a driver often answers a sysfs read by querying the firmware: while one
+// thread waits, others can query.
+// Threading: `read(attributes, i)` runs once for each i below `count`, on some thread, with that thread's own
+// attributes; it must write only what belongs to i. A few items are read on the calling thread.
+// Failure: problems arrive in `attributes` in the order of i.
 #pragma once
 
 #include <algorithm>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PCI functions of a machine that matter here: network functions and accelerators, with their path.
+// The relevant PCI functions of a machine: network functions and accelerators, with their path.
 //
-// Why: /sys/bus/pci/devices has hundreds of functions; one read of `uevent` per function tells class, ids and
-// driver, and only for those of interest the rest is read. What is a network function is not decided by class
-// alone (ConnectX-3 is 0280, qib 0c06, a BlueField-3 has a port-less function of class 0801): whatever has a
-// network interface or an RDMA device below it counts.
-// Threading: as the file tree. Failure: absent facts, with lines in the problems of `attributes`.
+// Why: /sys/bus/pci/devices has hundreds of functions; one read of `uevent` per function returns class, ids and driver,
+// and only for those of interest the rest is read. The class alone does not identify network functions (ConnectX-3 is
+// 0280, qib 0c06, a BlueField-3 has a port-less function of class 0801): a function counts if it has a network
+// interface or an RDMA device below it.
+// Threading: as the file tree.
+// Failure: absent facts, with lines in the problems of `attributes`.
 // Sources: Documentation/ABI/testing/sysfs-bus-pci; drivers/pci/pci-driver.c (uevent).
 #pragma once
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of PCI devices, from the list that pciutils and hwdata ship (pci.ids).
 //
-// Why own: the file is 1.4 MB and a node has devices of a few vendors; their blocks are found by searching
-// for
-// "\n15b3  " and only these are read. Threading: plain value. Failure: none; what is not listed has no name.
+// Why an own reader: the file is 1.4 MB and a node has devices of a few vendors; their blocks are found by searching
+// for "\n15b3  " and only these are read.
+// Threading: plain value.
+// Failure: none; what is not listed has no name.
 // Source of the format: the comment at the top of pci.ids.
 #pragma once
 

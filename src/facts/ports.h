@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which interface and which RDMA port of a NIC are one and the same port of the card.
+// Which interface and which RDMA port of a NIC are the same port of the card.
 //
-// Why: a NIC can have several of both (two ports on one function, InfiniBand and Ethernet; soft RDMA beside hardware),
-// and their positions say nothing. Threading: pure functions; the result points into the NIC. Failure: none.
+// Why: a NIC can have several of both (two ports on one function, InfiniBand and Ethernet; soft RDMA alongside
+// hardware), and their positions do not identify them.
+// Threading: pure functions; the result points into the NIC.
+// Failure: none.
 #pragma once
 
 #include <vector>

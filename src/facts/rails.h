@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each port of a node is for: a rail of the compute network, storage, or the host's front end.
+// The role of each port of a node: a rail of the compute network, storage, or the host's front end.
 //
-// Why: a rail is the port of one GPU. To count the ports that are usable goes wrong as soon as one is down (all later
-// rails shift, and two nodes cross theirs), or as ports of another speed or card stand among them. So rails follow from
-// where the GPUs are: of the ports near GPUs (below the same PCIe switch, else on the same host bridge) those of the
-// fastest kind of card are rails, numbered by their GPU. A port that is down keeps its number, and a GPU without a port
-// leaves a hole. Without GPUs, or where no port is near one, all ports of the fastest kind are rails, by address; of
+// Why: a rail is the port of one GPU. Counting the usable ports fails as soon as one is down (all later rails shift,
+// and two nodes are cross-connected), or if ports of another speed or card are among them. So rails are derived from
+// the location of the GPUs: of the ports near GPUs (below the same PCIe switch, else on the same host bridge) those of
+// the fastest type of card are rails, numbered by their GPU. A port that is down keeps its number, and a GPU without a
+// port leaves a gap. Without GPUs, or if no port is near one, all ports of the fastest type are rails, by address; of
 // InfiniBand ports those of the fabric with most of them.
 //
-// Threading: pure functions. Failure: none; a node without a fitting port has no rails, and each port's reason says
-// why.
+// Threading: pure functions.
+// Failure: none; a node without a matching port has no rails, and each port's reason explains it.
 #pragma once
 
 #include <optional>

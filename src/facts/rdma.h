@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The RDMA devices of a machine, with what each port tells, and what each device belongs to.
+// The RDMA devices of a machine, with each port's properties, and the owner of each device.
 //
-// Why: two sources are needed. Netlink knows ports and, alone, which interface a soft-RoCE device sits on;
-// but sysfs has rates, GIDs, partition keys and board names. /sys/class/infiniband also lists things that are
-// no HCAs (scif0 of an accelerator card): a device that has no ports and is unknown to netlink is left out.
-// Threading: one thread. Failure: absent facts, with lines in the problems of `attributes`.
+// Why: two sources are needed. Netlink knows ports and, as the only source, which interface a soft-RoCE device uses;
+// but sysfs has rates, GIDs, partition keys and board names. /sys/class/infiniband also lists things that are not HCAs
+// (scif0 of an accelerator card): a device that has no ports and is unknown to netlink is skipped.
+// Threading: one thread.
+// Failure: absent facts, with lines in the problems of `attributes`.
 // Sources: Documentation/ABI/stable/sysfs-class-infiniband; rdma/rdma_netlink.h.
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a node has no VFs to give, and what to look at, in the order in which it is usually found.
+// Why a node cannot provide VFs, and what to check, in the order in which the cause is usually found.
 //
-// Threading: pure functions. Failure: none.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include <string>

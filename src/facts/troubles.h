@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a node's NICs and GPUs, one line each: what people otherwise find after a slow run.
+// Problems of a node's NICs and GPUs, one line each: problems that otherwise show only after a slow run.
 //
 // Ports that are not active, links (of the network and of PCIe) that came up slower than they can, interfaces that are
-// down, and equal cards that differ in firmware or in SR-IOV. Threading: pure functions. Failure: none; facts that are
-// not told are not wrong.
+// down, and equal cards that differ in firmware or in SR-IOV.
+// Threading: pure functions.
+// Failure: none; facts that are absent are not problems.
 #pragma once
 
 #include <string>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which ports of which nodes become which rail, with how many VFs and which addresses.
 //
-// Why: the arithmetic that people do by hand and get wrong (addresses for one node instead of all, one rail
-// for eight GPUs, ports of two fabrics in one network) follows from the nodes' facts. `railbed generate`
-// writes it as manifests, `railbed size` as a table. Threading: pure functions over values; a Design points
-// into the facts, which must outlive it. Failure: an Error says what the nodes lack and what to do; what was
-// left out (a port that is down or that the host uses) is in the notes. A rail keeps its number then: rail 4 is the
-// port of the same GPU on every node.
+// Why: calculations that people do manually and get wrong (addresses for one node instead of all, one rail for eight
+// GPUs, ports of two fabrics in one network) follow from the nodes' facts. `railbed generate` writes the result as
+// manifests, `railbed size` as a table.
+// Threading: pure functions over values; a Design points into the facts, which must outlive it.
+// Failure: an Error says what the nodes lack and what to do; omitted ports (a port that is down or that the host uses)
+// are in the notes. A rail keeps its number then: rail 4 is the port of the same GPU on every node.
 #pragma once
 
 #include <string>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A design as the manifests that make it so, and as the table of its arithmetic.
+// A design as manifests, and as a table of its calculation.
 //
-// One network per rail and a test pod per node with all rails. Where all nodes have their rails at the same
-// PCI addresses, one policy per rail is for all of them; otherwise one per rail and node.
-// Threading: pure functions. Failure: none.
+// One network per rail and a test pod per node with all rails. If all nodes have their rails at the same PCI addresses,
+// one policy per rail applies to all of them; otherwise one per rail and node.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include <string>

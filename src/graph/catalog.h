@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The objects of a run, indexed once for any number of nodes.
 //
-// Why: a cluster has many nodes and one set of manifests; what does not depend on a node (which policies are
-// right at all, in which order they apply, which network has which name and resource) is found and told once.
-// Threading: immutable after index(); any thread may read. It points into the Objects given to index(), which
-// must outlive it. Failure: none; findings go to the diagnostics (ids RB-POLICY-…, RB-NET-…).
+// Why: a cluster has many nodes and one set of manifests; what does not depend on a node (which policies are valid at
+// all, in which order they apply, which network has which name and resource) is determined and reported once.
+// Threading: immutable after index(); any thread may read. It points into the Objects given to index(), which must
+// outlive it.
+// Failure: none; findings go to the diagnostics (ids RB-POLICY-…, RB-NET-…).
 #pragma once
 
 #include <map>

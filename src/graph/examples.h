@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects and machines for tests of graph and plan, in few words.
+// For tests of graph and plan: concise builders of objects and machines.
 #pragma once
 
 #include <initializer_list>

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects and one node's facts, resolved into one graph: label → nodeSelector → policy → PF → VF groups →
-// resource → networks → pods.
+// Objects and one node's facts, resolved into one graph: label → nodeSelector → policy → PF → VF groups → resource →
+// networks → pods.
 //
-// Why: plan, check and the controllers all need the same answer to "which policy says what about which VF";
-// it is found here once, as a pure function. The semantics are those of the SR-IOV operator's CRDs (priority
-// 0 wins, partitions of one PF, merging of equal priorities) without its defects; docs/plan.md lists the
-// differences.
+// Why: plan, check and the controllers all need the same answer to "which policy configures which VF"; it is computed
+// here once, as a pure function. The semantics are those of the SR-IOV operator's CRDs (priority 0 wins, partitions of
+// one PF, merging of equal priorities) without its defects; docs/plan.md lists the differences.
 //
-// Threading: pure functions; a Graph is a value that points into the Catalog and the facts, which must
-// outlive it. Failure: none; what is wrong is told in the diagnostics (ids RB-VF-…, RB-PF-…, RB-POD-…) and as
-// a refusal of that policy on that PF; the rest of the node goes on.
+// Threading: pure functions; a Graph is a value that points into the Catalog and the facts, which must outlive it.
+// Failure: none; errors are reported in the diagnostics (ids RB-VF-…, RB-PF-…, RB-POD-…) and as a refusal of that
+// policy on that PF; the rest of the node continues.
 #pragma once
 
 #include <map>

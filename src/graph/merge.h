@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several policies on one PF: who counts, who is shadowed.
+// Several policies on one PF: which apply, and which are shadowed.
 //
-// The operator's rules: policies apply from the highest priority number to the lowest, then by name, and each
-// takes the PF over. An earlier policy keeps its VFs only where its range does not touch the later one's (for
-// equal resourceNames too, unlike the operator). Where something was kept, or priorities are equal, numVfs
-// and mtu are the largest of both. linkType, eSwitchMode and externallyManaged are the last one's; a conflict
-// is told. Threading: pure function. Failure: none.
+// The operator's rules: policies apply from the highest priority number to the lowest, then by name, and each takes
+// over the PF. An earlier policy keeps its VFs only if its range does not overlap the later one's (for equal
+// resourceNames too, unlike the operator). If some VFs were kept, or priorities are equal, numVfs and mtu are the
+// largest of both. linkType, eSwitchMode and externallyManaged are the last one's; a conflict is reported.
+// Threading: pure function.
+// Failure: none.
 #pragma once
 
 #include <vector>

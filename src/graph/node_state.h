@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph as the spec of the node's SriovNetworkNodeState and back, and a node's facts as its status and back.
 //
-// Why: in a cluster the operator resolves policies against what a node's status tells, and the node carries out what
-// its spec says. Both must come to what `up` would do there with the same policies: the property test compares the
-// plans. What a status does not tell (the host's own addresses, whether there is an IOMMU) the node looks at itself:
-// its graph refuses on its own facts what the operator could not know. Threading: pure functions; a WantedState stays
-// where it was made. Failure: findings and refusals, as in graph.h.
+// Why: in a cluster the operator resolves policies against the facts in a node's status, and the node applies its spec.
+// Both must produce what `up` would do there with the same policies: the property test compares the plans. What a
+// status does not contain (the host's own addresses, whether there is an IOMMU) the node checks itself: its graph
+// refuses on its own facts what the operator could not know.
+// Threading: pure functions; a WantedState is not movable.
+// Failure: findings and refusals, as in graph.h.
 #pragma once
 
 #include <deque>

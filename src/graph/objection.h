@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands against carrying out a policy on a PF.
+// Reasons not to apply a policy on a PF.
 //
-// Why: the operator tries and fails late, resets the PF on errors, or cuts the host's own network. Everything
-// that can be known before is found here, per PF, so that the rest of the node goes on. Threading: pure
-// functions. Failure: none.
+// Why: the operator tries and fails late, resets the PF on errors, or disconnects the host's own network. Everything
+// that can be known in advance is found here, per PF, so that the rest of the node continues.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include <optional>

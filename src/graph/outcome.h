@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of a policy on one node, for people.
+// The result of a policy on one node, for people.
 //
-// Why: a policy that matches nothing, is shadowed by another, or asks for what a device cannot do must say so
-// (the operator stays silent). Threading: plain values. Failure: none.
+// Why: a policy that matches nothing, is shadowed by another, or requests what a device does not support must be
+// reported (the operator is silent about it).
+// Threading: plain values.
+// Failure: none.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Manifests and the facts of nodes, resolved: one catalog and a graph for each node.
 //
-// Why: this is the first half of the one way from objects to a plan; plan::make_plans is the second. `check` ends here;
-// `plan`, `up`, the agent and the operator go on. All of them index the same objects, resolve each node and look across
-// the nodes, in this order, and must come to the same answer. Facts are passed in: whoever calls this has read them.
-// Threading: made by one thread, read by any. It points into the objects and the facts, which must outlive it, and
-// stays where it was made, because its graphs point into its catalog. Failure: none; findings go to the diagnostics.
+// Why: this is the first half of the single path from objects to a plan; plan::make_plans is the second. `check` ends
+// here; `plan`, `up`, the agent and the operator continue. All of them index the same objects, resolve each node and
+// compare the nodes, in this order, and must get the same result. Facts are passed in by the caller.
+// Threading: created by one thread, read by any. It points into the objects and the facts, which must outlive it, and
+// is not movable, because its graphs point into its catalog.
+// Failure: none; findings go to the diagnostics.
 #pragma once
 
 #include <span>

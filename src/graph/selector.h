@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes and which NICs a policy takes, and why not the others.
+// Which nodes and which NICs a policy matches, and why not the others.
 //
-// AND across fields, OR inside lists; an empty nicSelector takes nothing. pfNames compare with the kernel's
-// names and with altnames, with and without a VF range (the operator forgets the range of an altname). Only
-// NICs that can have VFs count. Threading: pure functions. Failure: none.
+// AND across fields, OR inside lists; an empty nicSelector matches nothing. pfNames compare with the kernel's names and
+// with altnames, with and without a VF range (the operator ignores the range of an altname). Only NICs that support VFs
+// count.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include <map>

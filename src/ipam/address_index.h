@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is taken, by pool, as runs of neighbouring addresses.
+// The allocated addresses, by pool, as runs of neighbouring addresses.
 //
-// Why runs: the first free address after a taken one is the end of its run, however long that is; sixty thousand
-// addresses that were handed out lowest first are one run. Threading: one thread at a time. Failure: none.
+// Why runs: the first free address after an allocated one is the end of its run, regardless of its length; sixty
+// thousand addresses that were allocated lowest first are one run.
+// Threading: one thread at a time.
+// Failure: none.
 #pragma once
 
 #include <map>

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses for the long-lived agent: assign() with an index of what is taken.
+// Addresses for the long-lived agent: assign() with an index of the allocated addresses.
 //
-// Why: assign() looks at every taken address, which is right for a plan and too slow for 100,000 addresses a second.
-// This keeps, by pool and range, what is taken and where to look next, so that taking and giving back cost the same in
-// a /29, a /8 and a /64. The answer is the same as assign()'s for the same taken addresses: lowest free first. Whoever
-// calls writes the answer to the store in the same turn, and calls release() when that fails.
+// Why: assign() examines every allocated address, which is right for a plan and too slow for 100,000 addresses a
+// second. This keeps, by pool and range, the allocated addresses and the next search position, so that allocating and
+// releasing cost the same in a /29, a /8 and a /64. The result is the same as assign()'s for the same allocated
+// addresses: lowest free first. The caller writes the result to the store in the same exclusive section, and calls
+// release() if that fails.
 //
-// Addresses come from blocks: parts of a range that this node may use. The source of blocks is an interface:
-// on a single machine the whole range, in a cluster what the API server leased to this node.
+// Addresses come from blocks: parts of a range that this node may use. The source of blocks is an interface: on a
+// single machine the whole range, in a cluster what the API server leased to this node.
 //
-// Threading: one thread at a time. Failure: as assign()'s.
+// Threading: one thread at a time.
+// Failure: as assign()'s.
 #pragma once
 
 #include <cstdint>

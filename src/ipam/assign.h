@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which addresses an interface gets.
 //
-// Why: the original plugins keep files, leases and locks for what is a decision: the lowest free address of a
-// range. Here it is a pure function of the network's `ipam` block and of what is taken; who calls it records
-// the answer (state::Store) in the same transaction as the attachment it is for.
+// Why: the original plugins need files, leases and locks for a simple decision: the lowest free address of a range.
+// Here it is a pure function of the network's `ipam` block and of the allocated addresses; the caller records the
+// result (state::Store) in the same transaction as the attachment it is for.
 //
-// An address is unique within its pool: for host-local the network; for whereabouts the `network_name`, or
-// one pool for all networks without one, as its overlap protection does. `static` addresses have no pool:
-// whoever writes one address into two networks gets it twice.
+// An address is unique within its pool: for host-local the network; for whereabouts the `network_name`, or one pool for
+// all networks without one, as its overlap protection does. `static` addresses have no pool: an address that two
+// networks list is assigned twice.
 //
-// Never handed out: excluded addresses, gateways (of ranges and of routes), the network and broadcast address
-// of an IPv4 subnet shorter than /31, and the subnet-router anycast address of an IPv6 subnet shorter than
-// /127 (RFC 4291 2.6.1).
+// Never allocated: excluded addresses, gateways (of ranges and of routes), the network and broadcast address of an IPv4
+// subnet shorter than /31, and the subnet-router anycast address of an IPv6 subnet shorter than /127 (RFC 4291 2.6.1).
 //
-// Threading: pure functions. Failure: Exhausted names the ranges and who holds them; Conflict names who has a
-// requested address; Invalid says where a requested address does not fit; Unsupported for dhcp.
+// Threading: pure functions.
+// Failure: Exhausted names the ranges and the holders of their addresses; Conflict names the holder of a requested
+// address; Invalid explains where a requested address does not fit; Unsupported for dhcp.
 #pragma once
 
 #include <map>

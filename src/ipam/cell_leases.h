@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has which addresses of a cell, and when they are free again.
+// The leases of a cell's addresses, and when they end.
 //
-// Why: this is the whole of what keeps two nodes from giving one address, so it is decided here, from values alone. A
+// Why: this alone prevents two nodes from allocating the same address, so it is decided here, from values alone. A
 // lease ends with
-//   - its holder's own word (with_mine),
-//   - a new boot of the same machine, told by its agent (with_mine): what the earlier boot gave is gone with it,
-//   - the operator's look: the Node has the out-of-service taint, is not ready, and has not booted since,
-//   - the operator's look: for `reclaim_after` there was no Node of this name and machine. That is time in which an
-//     operator looked, by its own clock; never less than twice the time after which the holder gives no new address
-//     without hearing of the API server, and any write of the holder begins it anew,
-//   - an administrator's word (controller/cell_release.h).
-// A Node that is deleted, or whose name another machine has, is by itself no sign that its machine does not run.
-// Every function makes the next content of an object; it is stored only with the resourceVersion of what it was made
-// from. Threading: pure functions. Failure: with_mine, Conflict with who has the address.
+//   - a release by its holder (with_mine),
+//   - a new boot of the same machine, reported by its agent (with_mine): addresses of the earlier boot ended with it,
+//   - the operator's check: the Node has the out-of-service taint, is not ready, and has not booted since,
+//   - the operator's check: for `reclaim_after` there was no Node of this name and machine. That is time in which an
+//     operator checked, by its own clock; never less than twice the time after which the holder, without contact to the
+//     API server, allocates no new address, and any write of the holder restarts it,
+//   - a release by an administrator (controller/cell_release.h).
+// A Node that is deleted, or whose name another machine has, is by itself no sign that its machine is not running.
+// Every function computes the next content of an object; it is stored only with the resourceVersion of its input.
+// Threading: pure functions.
+// Failure: with_mine, Conflict with the holder of the address.
 #pragma once
 
 #include <optional>

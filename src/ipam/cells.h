@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which cells of addresses a node leases, and which it gives back.
+// Which cells of addresses a node leases, and which it releases.
 //
-// Why: in a cluster a node gives only addresses that it has leased (api/address_cell.h), and it leases before pods need
-// them. What it is to have of each network is a CellWant; here is decided, from values alone, which cell to try next
-// and what is left over. A node begins at a place of its own in the range, so that nodes seldom try the same cell.
-// Where a range has fewer cells than the cluster has nodes, or no cell is whole any more, single addresses of a cell
-// are leased: no node keeps 16 that another one needs. Threading: pure functions. Failure: none.
+// Why: in a cluster a node allocates only addresses that it has leased (api/address_cell.h), and it leases before pods
+// need them. A CellWant describes what it needs of each network; this decides, from values alone, which cell to try
+// next and what is surplus. Each node starts at its own position in the range, so that nodes seldom try the same cell.
+// If a range has fewer cells than the cluster has nodes, or no whole cell is free, single addresses of a cell are
+// leased: no node keeps 16 that another one needs.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include <map>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decision behind assign() and the Allocator, over any list of what is taken. Threading: pure, as far as
-// what it is given. Failure: as assign()'s.
+// The decision behind assign() and the Allocator, over any list of allocated addresses.
+// Threading: pure, as far as its inputs are.
+// Failure: as assign()'s.
 #pragma once
 
 #include <string>

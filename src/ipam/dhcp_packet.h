@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// DHCP packets (IPv4) in and out, and what an acknowledged one says.
+// DHCP packets (IPv4): encoding, decoding, and the content of an acknowledgement.
 //
-// Options stay raw by their number; what a lease needs of them is read by lease_of(). Repeated options are
-// one (RFC 3396), also where they go on in the fields `file` and `sname` (option 52). Threading: pure.
-// Failure: Invalid with what is wrong; nothing in a packet can do worse. Sources: RFC 2131, 2132, 3397, 3442.
+// Options stay raw by their number; lease_of() reads those that a lease needs. Repeated options are concatenated (RFC
+// 3396), also if they continue in the fields `file` and `sname` (option 52).
+// Threading: pure.
+// Failure: Invalid with the reason; a malformed packet has no other effect.
+// Sources: RFC 2131, 2132, 3397, 3442.
 #pragma once
 
 #include <cstdint>

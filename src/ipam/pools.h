@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that railbed's nodes have leased, as whereabouts' pools show them to nodes where whereabouts still runs.
+// The leased addresses of railbed's nodes, as entries in whereabouts' pools for nodes where whereabouts still runs.
 //
-// Why: while a fleet is switched over, both give addresses of the same ranges. Whereabouts looks at its pools alone, so
-// what a node of ours may give stands there first, and what whereabouts has given is never given here. An entry of ours
-// has no pod, which whereabouts' reconciler leaves alone, and an id that is of no container: no DEL takes it away. The
-// id names the node and its machine. A machine writes and removes only what is its own, and puts its entry in the place
-// of one that the operator has marked as ended; deploy/sharing has a policy that refuses anything else. What is another
-// machine's is not available here until that one or the operator has removed it: a late removal would take it away from
-// whoever had it next. Before the node was in it, an id was railbed.dev/UUID/ADDRESS: such an entry reserves the
-// address for the machine as before; the operator puts the holder's id in its place (set_holder), or ends it. Every
-// change is of a pool that was read, and is stored only with its resourceVersion. Threading: pure functions. Failure:
-// reserve_in(), Exhausted beyond kMostInPool, since every ADD of whereabouts reads all pools.
+// Why: while a fleet is switched over, both allocate addresses of the same ranges. Whereabouts reads only its pools, so
+// addresses that a railbed node may allocate are reserved there first, and addresses that whereabouts has allocated are
+// never allocated here. railbed's entries have no pod, so whereabouts' reconciler ignores them, and an id that belongs
+// to no container: no DEL removes them. The id names the node and its machine. A machine writes and removes only its
+// own entries, and replaces one that the operator has marked as ended; deploy/sharing has a policy that denies anything
+// else. An address in another machine's entry is not available here until that machine or the operator has removed the
+// entry: a late removal would take it from its next holder. In earlier versions, without the node, an id was
+// railbed.dev/UUID/ADDRESS: such an entry still reserves the address for the machine; the operator replaces it with the
+// holder's id (set_holder), or ends it. Every change is based on a pool that was read, and is stored only with its
+// resourceVersion.
+// Threading: pure functions.
+// Failure: reserve_in(), Exhausted beyond kMostInPool, since every ADD of whereabouts reads all pools.
 #pragma once
 
 #include <set>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking for free addresses in a range, whoever keeps the list of what is taken.
+// Searches for free addresses in a range, independent of how the allocated addresses are stored.
 //
-// Why an interface: a plan has a map of what is taken, the agent an index of 60,000; what may be handed out is decided
-// once, here. Threading: pure functions over what they are given. Failure: none; nothing when it is full.
+// Why an interface: a plan has a map of the allocated addresses, the agent an index of 60,000; which addresses may be
+// allocated is decided once, here.
+// Threading: pure functions over their inputs.
+// Failure: none; nothing if the range is full.
 #pragma once
 
 #include <map>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blocks that the state records for this node.
 //
-// Why: in a cluster a range is shared by nodes, and each hands out only what was leased to it; whoever leases
-// blocks fills the table and need not know how addresses are chosen. host-local's ranges are each node's own,
-// as with the original, so that they are whole. Threading: the store's. Failure: the store's.
+// Why: in a cluster nodes share a range, and each allocates only what was leased to it; the component that leases
+// blocks fills the table and need not know how addresses are chosen. host-local's ranges belong to each node alone, as
+// with the original, so they are used whole.
+// Threading: the store's.
+// Failure: the store's.
 #pragma once
 
 #include "ipam/allocator.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges for tests, from their texts. Only included by tests.
+// Ranges for tests, parsed from text. Only included by tests.
 #pragma once
 
 #include <vector>

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an API server, or the way to it, had against a request.
+// The error of a request to an API server, or of the connection to it.
 //
-// Why: an Error's code says what a caller can do. Retries need more: whether the request may have been carried out, how
-// long the server wants to be left alone, and the status that it gave. So calls of the API client return an Answer,
-// whose error is an Error with those facts beside it; result() is the same as a plain Result, for TRY. Codes: 400, 405,
-// 413, 415, 422 Invalid; 401, 403 Denied; 404 NotFound; 409, 410 Conflict (look again); 429, 503 Busy; 408, 504
-// Timeout; all others Io. Threading: plain values. Failure: none. Source: metav1.Status, Kubernetes API conventions.
+// Why: an Error's code tells a caller which action to take. Retries need more: whether the request may have been
+// carried out, how long the server asks clients to wait, and the HTTP status. So calls of the API client return an
+// Answer, whose error is an Error plus these facts; result() is the same as a plain Result, for TRY. Codes: 400, 405,
+// 413, 415, 422 Invalid; 401, 403 Denied; 404 NotFound; 409, 410 Conflict (read again); 429, 503 Busy; 408, 504
+// Timeout; all others Io.
+// Threading: plain values.
+// Failure: none.
+// Source: metav1.Status, Kubernetes API conventions.
 #pragma once
 
 #include <chrono>

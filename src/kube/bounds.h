@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of what an API server sends is held here, and whether a list that comes in pages still goes on.
+// Limits on the memory for data from an API server, and whether a paged list continues.
 //
-// Why: an API server that is broken or hostile, a proxy before it, or a user who may create objects without end must
-// not fill the memory of an agent that runs on every node. What is beyond a bound is refused as a whole with
-// Code::kExhausted, so that a cache keeps what it had. The messages name the bound, not what was counted: a failure
-// that comes again has the same text, and is logged once.
-// Memory is counted (held_bytes of object.h), not measured, so that it is the same at each run.
-// Threading: plain values, pure functions. Failure: list_page_fits, Exhausted.
+// Why: an API server that is broken or hostile, a proxy in front of it, or a user who can create unlimited objects must
+// not fill the memory of an agent that runs on every node. Data beyond a limit is rejected as a whole with
+// Code::kExhausted, so that a cache keeps its content. The messages name the limit, not the count: a repeated failure
+// has the same text, and is logged once. Memory is counted (held_bytes of object.h), not measured, so that it is the
+// same in each run.
+// Threading: plain values, pure functions.
+// Failure: list_page_fits, Exhausted.
 #pragma once
 
 #include <string>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects of one kind as far as they are known here, and how they came to differ from what was known before.
+// The cached objects of one kind, and the changes relative to the previous content.
 //
-// Why: after a gap (an expired resourceVersion, a server that was away) the whole list comes again. What was missed is
-// told as changes all the same, so that an observer sees one unbroken story, deletions included.
-// An object that was deleted and made again is another one (its uid differs): told as removed, then as added.
-// Threading: a value; whoever owns it locks. Failure: none.
+// Why: after a gap (an expired resourceVersion, a server that was unavailable) the whole list is read again. What was
+// missed is still reported as changes, so that an observer sees an unbroken sequence, deletions included. An object
+// that was deleted and re-created is a different one (its uid differs): reported as removed, then as added.
+// Threading: a value; its owner locks.
+// Failure: none.
 #pragma once
 
 #include <map>

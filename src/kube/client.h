@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of the Kubernetes API: get, list, watch, create, update, apply, patch, delete.
 //
-// Why: one place knows paths, content types, what may be repeated, and that every answer is trimmed before it is kept.
-// Each call ends within ClientSettings::timeout, whatever happens on the way; repeats (retry.h) are within it.
-// What a call changes is safe against others in the way that the API has for it: update() sends the resourceVersion of
-// the object that was read, apply() owns fields, remove() takes preconditions.
-// Threading: any thread; a call blocks its caller. Failure: ApiError (api_error.h).
+// Why: one place implements paths, content types, which requests may be retried, and that every answer is trimmed
+// before it is kept. Each call ends within ClientSettings::timeout in all cases; retries (retry.h) are included in it.
+// Changes are protected against concurrent writers with the API's own means: update() sends the resourceVersion of the
+// object that was read, apply() owns fields, remove() takes preconditions.
+// Threading: any thread; a call blocks its caller.
+// Failure: ApiError (api_error.h).
 // Source: Kubernetes API concepts; "Server-Side Apply".
 #pragma once
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time, chance and waits that can be stopped, as the API client needs them.
+// Time, randomness and interruptible waits for the API client.
 //
-// Why: retries, leases and watches wait for seconds to minutes, must end at once when their owner stops, and must be
-// tested without waiting. os::Clock cannot be stopped and has no wall time. Periods are measured since boot, also while
-// the machine was suspended: a leader that slept through its lease must find that out when it wakes up.
-// Threading: any thread. Failure: none.
+// Why: retries, leases and watches wait for seconds to minutes, must end immediately when their owner stops, and must
+// be tested without waiting. os::Clock cannot be interrupted and has no wall time. Durations are measured since boot,
+// including the time in which the machine was suspended: a leader that was suspended beyond its lease must detect that
+// when it resumes.
+// Threading: any thread.
+// Failure: none.
 #pragma once
 
 #include <chrono>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How to reach an API server and who to be there: out of a kubeconfig, or out of a pod's service account.
+// How to reach an API server and with which identity: from a kubeconfig, or from a pod's service account.
 //
-// Why: both end in the same value, so that everything after it does not know where it runs. What would need another
-// program (exec plugins) or another identity (impersonation) is refused with the reason, never left out: acting as
-// somebody else than the file says is worse than not acting.
-// Relative paths of a kubeconfig are relative to its folder. Threading: pure, but for what `ReadFile` does.
-// Failure: Invalid with file:line:column, NotFound where there is no such context or this is no pod.
+// Why: both produce the same value, so that all later code is independent of where it runs. Settings that need another
+// program (exec plugins) or another identity (impersonation) are refused with the reason, never ignored: acting with an
+// identity other than the configured one is worse than not acting. Relative paths of a kubeconfig are relative to its
+// folder.
+// Threading: pure, except for what `ReadFile` does.
+// Failure: Invalid with file:line:column, NotFound if there is no such context or this is not a pod.
 // Source: client-go's clientcmd/api/v1 types; "Accessing the API from a Pod".
 #pragma once
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client of one API server with everything that it stands on: identity, clock, transport.
+// A client of one API server with everything it needs: identity, clock, transport.
 //
-// Why: the operator and the agent find their API server in the same way: by a kubeconfig file, or as a pod by its
-// service account. Threading: client() is for any thread; the connection outlives whoever uses it. Failure: connect()
-// fails where the file or the service account cannot be read or is refused (config.h); an API server that does not
-// answer is no failure of it.
+// Why: the operator and the agent find their API server in the same way: through a kubeconfig file, or in a pod through
+// its service account.
+// Threading: client() is for any thread; the connection outlives its users.
+// Failure: connect() fails if the file or the service account cannot be read or is refused (config.h); an API server
+// that does not answer is not a failure of connect().
 #pragma once
 
 #include <memory>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the API client counts, as plain values: who owns a metrics registry reads them.
+// The counters of the API client, as plain values: the owner of a metrics registry reads them.
 //
-// Threading: any thread; a reading is a copy. Failure: none.
+// Threading: any thread; a reading is a copy.
+// Failure: none.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The certificates and the token to use right now.
+// The current certificates and token.
 //
 // Why: the kubelet replaces a pod's token after 80 % of its hour, and CAs are rotated; a client that reads its files
-// once works until they end. Files are read again a minute after they were read last, as client-go does, and at once
-// after a server has refused a token. A file that cannot be read for a moment does not stop anybody: what was read
-// before stays in use until a server refuses it.
-// Threading: any thread. Failure: what ReadFile says of a file that was never read.
+// only once works until they expire. Files are read again a minute after the last read, as in client-go, and
+// immediately after a server has refused a token. If a file is temporarily unreadable, the last content stays in use
+// until a server refuses it.
+// Threading: any thread.
+// Failure: the error of ReadFile for a file that was never read.
 #pragma once
 
 #include <mutex>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request on its way: libcurl's handle, and what has come back so far.
+// One request in flight: libcurl's handle, and the data received so far.
 //
-// Threading: prepare() before it is handed to the thread that moves it, finish() and curl's callbacks in that thread,
-// whole(), wait_begun() and next_bytes() in the one that asks. Failure: as Transport says. Source:
-// curl_easy_setopt(3).
+// Threading: prepare() before it is passed to the thread that drives it, finish() and curl's callbacks in that thread,
+// whole(), wait_begun() and next_bytes() in the requesting thread.
+// Failure: as Transport says.
+// Source: curl_easy_setopt(3).
 #pragma once
 
 #include <algorithm>

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real way to an API server: HTTP/2 over TLS, by libcurl.
+// The real transport to an API server: HTTP/2 over TLS, with libcurl.
 //
-// Why: all requests and watches share one connection (a watch costs a stream, not a connection), and one thread moves
-// them all, so that a caller who is slow holds up nobody else. Credentials are asked for at each request; after a 401
-// with ones that were renewed meanwhile, it is made once more. A stream that its reader does not empty is cut at a
-// bound: pausing it would not do, since libcurl (7.88, HTTP/2) then holds another 32 MiB per stream. Answers are not
-// compressed: none is asked for in another encoding. A dead peer is found out by TCP (TCP_USER_TIMEOUT, keep-alive)
-// where packets vanish, by a request's deadline or a stream's silence where the peer lives and says nothing; after that
-// the next request takes a connection of its own. Redirects are not followed, proxies come from the kubeconfig only,
-// answers are bounded. Threading: any thread; one thread of its own. Failure: as Transport says. Source:
-// libcurl-multi(3).
+// Why: all requests and watches share one connection (a watch costs a stream, not a connection), and one thread drives
+// them all, so that a slow caller does not block others. Credentials are queried at each request; after a 401, if they
+// were renewed in the meantime, the request is sent once more. A stream whose reader does not drain it is cut at a
+// limit: pausing it would not help, since libcurl (7.88, HTTP/2) then holds another 32 MiB per stream. Answers are not
+// compressed: no encoding is requested. A dead peer is detected by TCP (TCP_USER_TIMEOUT, keep-alive) if packets are
+// lost, and by a request's deadline or a stream's silence if the peer is alive and silent; after that the next request
+// opens a new connection. Redirects are not followed, proxies come from the kubeconfig only, answers are limited in
+// size.
+// Threading: any thread; has one thread of its own.
+// Failure: as Transport says.
+// Source: libcurl-multi(3).
 #pragma once
 
 #include <memory>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events that users see with `kubectl get events` and `kubectl describe`.
 //
-// Why: what railbed refuses or repairs must be visible where people look, at the object. Telling it never costs the one
-// who tells: a bounded queue, and what does not fit is dropped and counted. What repeats becomes a series of one Event
-// (same controller, reason, action, type and object, whatever the note says), so that a pod which fails every second
-// makes one object and two requests a minute.
-// Threading: record() and counters() from any thread, run() in one of its own. Failure: none is told to the caller;
-// counted. Source: events.k8s.io/v1; client-go's tools/events, whose series end after 6 minutes without a repeat, too.
+// Why: what railbed refuses or repairs must be visible at the object, where people look. Recording an event never
+// blocks the caller: the queue is bounded, and events that do not fit are dropped and counted. Repeated events become a
+// series of one Event (same controller, reason, action, type and object, regardless of the note), so that a pod which
+// fails every second creates one object and two requests a minute.
+// Threading: record() and counters() from any thread, run() in its own thread.
+// Failure: not reported to the caller; counted.
+// Source: events.k8s.io/v1; client-go's tools/events, whose series also end after 6 minutes without a repeat.
 #pragma once
 
 #include <condition_variable>

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the objects of one kind known here as the API server has them: lists once, then watches.
+// Caches the objects of one kind from the API server: lists once, then watches.
 //
-// Why: everything that reacts to a cluster reads such a cache and is told of changes; asking the server instead would
-// load it with every pod. While the server is away the cache stays as it was and says since when it is not fed. The
-// way: list in pages; watch from the list's resourceVersion with bookmarks; when a watch ends, watch again from the
-// last resourceVersion that was heard; when that is too old (410), list again, and what was missed comes as changes.
-// Errors make pauses that double, with chance in them; those of a server that is away are counted apart from those of
-// one that refuses, so that it is known soon after it is back. A list or a watch that would make the cache larger than
-// the client's bounds, or a watch that is faster than this, is one more error: the cache stays as it was. After such a
-// watch the pauses go on doubling and the error stays until a watch has lasted, although lists between them succeed: it
-// is one trouble, not one per try. What an earlier process knew (a file) can be given to it before run() begins: it is
-// there until the first list, which tells how the world differs from it. Threading: run() belongs to one thread, in
-// which the observer is called too, without a lock held; everything else is for any thread. Failure: run() has none, it
-// tries until it is stopped; standing() tells what is wrong.
+// Why: all code that reacts to a cluster reads such a cache and is notified of changes; querying the server instead
+// would load it with every pod. While the server is unavailable, the cache keeps its content and reports since when it
+// is stale. The sequence: list in pages; watch from the list's resourceVersion with bookmarks; when a watch ends, watch
+// again from the last received resourceVersion; if that is too old (410), list again, and report what was missed as
+// changes. After errors, retries back off exponentially with jitter. Errors of an unavailable server are counted
+// separately from those of one that refuses, so that its return is noticed soon. A list or a watch that would make the
+// cache exceed the client's limits, or a watch that is faster than this reader, is one more error: the cache keeps its
+// content. After such a watch the backoff keeps growing and the error remains until a watch has lasted, although lists
+// in between succeed: it is one failure, not one per attempt. The state of an earlier process (a file) can be loaded
+// before run() begins: it is used until the first list, which reports the differences.
+// Threading: run() belongs to one thread, in which the observer is also called, without a lock held; everything else is
+// for any thread.
+// Failure: run() has none, it retries until it is stopped; standing() reports the current error.
 #pragma once
 
 #include <condition_variable>

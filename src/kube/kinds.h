@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kinds of objects that railbed reads and writes in an API server.
 //
-// Why: the operator and the agent work with the same kinds. Events and Leases, which only this room knows, are in
-// resource.h. Threading: constants. Failure: none.
+// Why: the operator and the agent work with the same kinds. Events and Leases, which only this library uses, are in
+// resource.h.
+// Threading: constants.
+// Failure: none.
 #pragma once
 
 #include "kube/resource.h"

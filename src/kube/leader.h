@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One of several processes leads, by a Lease.
+// Leader election among several processes, with a Lease.
 //
-// Why: controllers that write the same objects must not do so together. The leader renews its Lease; it may act until
-// `renew_deadline` after the moment at which it began the last renewal that succeeded. Others may take the Lease
-// `lease_duration` after they saw it change, which is later. Both sides measure that by their own clock since boot, so
-// clocks of machines need not agree, and a leader that was stopped or suspended finds that it leads no more when it
-// goes on: leads() asks the clock, not a flag. Ask it before each write.
-// Threading: run() in one thread, in which the observers are called; leads() and holder() from any. Failure: none; a
-// candidate that cannot reach the API server does not lead, and error() says why.
+// Why: controllers that write the same objects must not run concurrently. The leader renews its Lease; it may act until
+// `renew_deadline` after the start of the last successful renewal. Others may take the Lease `lease_duration` after
+// they saw it change, which is later. Both sides measure with their own clock since boot, so clocks of machines need
+// not agree, and a leader that was stopped or suspended detects on resuming that it no longer leads: leads() checks the
+// clock, not a flag. Call it before each write.
+// Threading: run() in one thread, in which the observers are called; leads() and holder() from any.
+// Failure: none; a candidate that cannot reach the API server does not lead, and error() has the reason.
 // Source: coordination.k8s.io/v1 Lease; client-go's tools/leaderelection, whose times and fields these are.
 #pragma once
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of the API as values: reading them out of answers, their metadata, and what is not worth keeping of them.
+// Objects of the API as values: parsing them from answers, their metadata, and which parts are discarded.
 //
-// Why: half of an object from an API server is managedFields, and of a pod railbed needs a tenth. What is cut off as it
-// arrives is never held. Objects have no places: there is no file to point at.
-// Threading: pure. Failure: parse_object, Invalid for what is no JSON object, Exhausted for one that is too large.
+// Why: half of an object from an API server is managedFields, and of a pod railbed needs a tenth. Discarded parts are
+// removed on arrival and never stored. Objects have no source locations: they do not come from a file.
+// Threading: pure.
+// Failure: parse_object, Invalid for what is not a JSON object, Exhausted for one that is too large.
 #pragma once
 
 #include <functional>

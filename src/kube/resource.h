@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kinds of objects as the API's paths name them, and the names of objects.
 //
-// Why: a path of the API is made of group, version, plural and names, and names come from manifests and pods. They are
+// Why: a path of the API consists of group, version, plural and names, and names come from manifests and pods. They are
 // checked here, once: no name of an object can lead to another path.
-// Threading: plain values. Failure: paths, Invalid for a name or namespace that no path can have.
+// Threading: plain values.
+// Failure: paths, Invalid for a name or namespace that no path can have.
 // Source: Kubernetes API concepts, "Resource URIs"; ValidatePathSegmentName of apimachinery.
 #pragma once
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether and when a request that failed is made again.
+// Whether and when a failed request is retried.
 //
-// Why: an API server that restarts or is overloaded is normal; a thousand clients that ask again at the same moment
-// keep it down. So pauses double, are spread by chance, and are never shorter than what the server asked for. What must
-// not be done twice is made again only where it was surely not done: no server saw it, or one said 429, with which API
-// priority and fairness turns requests away before they are worked on.
-// Threading: pure. Failure: none.
+// Why: an API server that restarts or is overloaded is normal; a thousand clients that retry at the same moment keep it
+// down. So the backoff is exponential, has jitter, and is never shorter than what the server asked for. Requests that
+// must not be repeated are retried only if they were certainly not carried out: no server received them, or one
+// answered 429, with which API priority and fairness rejects requests before processing.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <optional>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of requests to an API server and of answers back.
+// Carries requests to an API server and returns the answers.
 //
 // Why: everything above it (retries, watches, caches, leases) is tested against an API server in memory (fake/), and
-// the HTTP library has one user (curl_transport.h). Addresses, certificates and tokens are the transport's business: a
+// the HTTP library has one user (curl_transport.h). Addresses, certificates and tokens are handled by the transport: a
 // request has only its path.
-// Threading: any thread; a call blocks its caller until the answer, the deadline or `stop`, whatever the server does.
-// Failure: an answer of another status than 2xx is an ApiError with that status; without an answer its status is 0 and
-// the code Timeout, Canceled, Denied (certificates), Invalid (configuration), Exhausted (too large), Busy (next()) or
-// Io.
+// Threading: any thread; a call blocks its caller until the answer, the deadline or `stop`, regardless of the server.
+// Failure: an answer with a status other than 2xx is an ApiError with that status; without an answer its status is 0
+// and the code Timeout, Canceled, Denied (certificates), Invalid (configuration), Exhausted (too large), Busy (next())
+// or Io.
 #pragma once
 
 #include <memory>

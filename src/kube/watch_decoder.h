@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of a watch out of its bytes.
+// Decodes the events of a watch from its bytes.
 //
-// Why: a watch is one JSON object per line, and the bytes come cut anywhere. One event is held at a time, and a line
-// has bounds, for its text and for the memory of its values, so that no server can fill the memory. Threading: one
-// thread. Failure: Invalid for a line that is no event, Exhausted for one that is too large; nothing can be read after
-// that. Source: metav1.WatchEvent.
+// Why: a watch is one JSON object per line, and the bytes arrive in arbitrary chunks. One event is held at a time, and
+// a line has limits, for its text and for the memory of its values, so that no server can fill the memory.
+// Threading: one thread.
+// Failure: Invalid for a line that is not an event, Exhausted for one that is too large; nothing can be read after
+// that.
+// Source: metav1.WatchEvent.
 #pragma once
 
 #include <optional>

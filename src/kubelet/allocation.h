@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a container gets with its VFs: environment, device files, and a description for whoever attaches them.
+// What a container gets with its VFs: environment, device files, and a description for the component that attaches
+// them.
 //
-// Names and forms are those of the SR-IOV network device plugin, which programs in pods rely on: PCIDEVICE_<RESOURCE>
-// lists addresses, PCIDEVICE_<RESOURCE>_INFO tells the files of each. Threading: pure, but for the look-up that is
-// passed in. Failure: NotFound for a VF that is not offered, Conflict for one that may not be given now or is not as
-// its policy wants it, the look-up's own; the kubelet shows the message in the pod's status. All or nothing.
+// Names and formats are those of the SR-IOV network device plugin, which programs in pods rely on: PCIDEVICE_<RESOURCE>
+// lists addresses, PCIDEVICE_<RESOURCE>_INFO lists the files of each.
+// Threading: pure, except for the look-up that is passed in.
+// Failure: NotFound for a VF that is not offered, Conflict for one that cannot be allocated now or is not in the state
+// that its policy requires, the look-up's own; the kubelet shows the message in the pod's status. All or nothing.
 #pragma once
 
 #include <functional>

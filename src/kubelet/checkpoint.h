@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which devices the kubelet gave to pods, from its checkpoint file.
+// Which devices the kubelet allocated to pods, from its checkpoint file.
 //
-// Why the file beside PodResources (pod_resources.h): it is there before the pod's sandbox is made, whatever the
-// kubelet does at the moment, and it alone has what plain init containers got. The kubelet writes it whole and renames
-// it; what ended pods had stays in it until it is written the next time. Threading: pure. Failure: Invalid for a file
-// that is no such checkpoint.
+// Why the file in addition to PodResources (pod_resources.h): it exists before the pod's sandbox is created, regardless
+// of the kubelet's current state, and it alone has the devices of plain init containers. The kubelet writes it as a
+// whole and renames it; devices of ended pods stay in it until the next write.
+// Threading: pure.
+// Failure: Invalid for a file that is not such a checkpoint.
 #pragma once
 
 #include <map>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device-info files: what a device plugin says about a device, for those who attach it and for the pod's status.
+// Device-info files: a device plugin's description of a device, for plugins that attach it and for the pod's status.
 //
 // Why here: the device plugin writes them, and the agent's meta plugin reads those of any device plugin; both need the
-// same names. Threading: pure. Failure: none. Source: device information specification 1.1.0 of the network plumbing
-// group.
+// same names.
+// Threading: pure.
+// Failure: none.
+// Source: device information specification 1.1.0 of the network plumbing group.
 #pragma once
 
 #include <string>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the node's own loop and the device plugin agree on: which VFs the kubelet may give to pods, and which it has
-// given.
+// The interface between the node's reconcile loop and the device plugin: which VFs the kubelet may allocate to pods,
+// and which it has allocated.
 //
-// Why: whoever changes VFs must first take them from what the kubelet can allocate, and must know which of them pods
-// hold without an attachment: a vfio VF, or a pod between its admission and its ADD. The device plugin (src/kubelet)
-// implements this over gRPC; the loop over node states and its tests see only values. Threading: any thread. Failure:
-// Timeout where the kubelet was not told in time, Io where it cannot be asked: a caller that would take VFs away then
-// leaves them as they are.
+// Why: a component that changes VFs must first withdraw them from what the kubelet can allocate, and must know which of
+// them pods hold without an attachment: a vfio VF, or a pod between its admission and its ADD. The device plugin
+// (src/kubelet) implements this over gRPC; the loop over node states and its tests see only values.
+// Threading: any thread.
+// Failure: Timeout if the kubelet was not notified in time, Io if it cannot be queried: a caller that would remove VFs
+// then leaves them unchanged.
 #pragma once
 
 #include <map>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The node's VFs as the kubelet counts them: devices of a resource, each healthy or not.
 //
-// Why: a VF that a pod could not use must not be given to one, and the kubelet then fails early and says so. Identity
-// is the PCI address: the interface of a VF that a pod holds is not visible here, and the VF stays listed all the
-// same. Threading: pure functions over values. Failure: none.
+// Why: a VF that a pod could not use must not be allocated, so that the kubelet fails early with a reason. Identity is
+// the PCI address: the interface of a VF that a pod holds is not visible here, and the VF still stays listed.
+// Threading: pure functions over values.
+// Failure: none.
 #pragma once
 
 #include <map>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kubelet's answer to who has which devices: its PodResources service, and its checkpoint beside it.
+// Which devices each pod has, according to the kubelet: its PodResources service, plus its checkpoint.
 //
-// Why both: Get (Kubernetes 1.34 and later) asks for one pod, List before that for all of them; neither tells what a
-// plain init container has, and neither answers while the kubelet is away or hangs. Their union is what the pod holds:
-// the kubelet writes the checkpoint when it gives a device, before it makes the pod's sandbox. A device that several
-// containers of a pod have is one device.
-// Threading: any thread; the calls wait, until their deadline. Failure: NotFound where nobody knows the pod; Timeout
-// and Io where no source answers. Source: kubernetes/pkg/kubelet/apis/podresources/server_v1.go.
+// Why both: Get (Kubernetes 1.34 and later) queries one pod, List before that all of them; neither reports the devices
+// of a plain init container, and neither answers while the kubelet is down or hangs. Their union is what the pod holds:
+// the kubelet writes the checkpoint when it allocates a device, before it creates the pod's sandbox. A device that
+// several containers of a pod have is one device.
+// Threading: any thread; the calls wait, until their deadline.
+// Failure: NotFound if no source knows the pod; Timeout and Io if no source answers.
+// Source: kubernetes/pkg/kubelet/apis/podresources/server_v1.go.
 #pragma once
 
 #include <functional>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the free VFs a container had better get, where the kubelet leaves it to us.
+// Which of the free VFs a container should preferably get, if the kubelet leaves the choice to the plugin.
 //
-// Why: a pod of a large model wants its VFs on as many PFs (rails) as there are, since two VFs of one PF share its
-// bandwidth, and on as few NUMA nodes as that allows. Only a preference: the Topology Manager decides what must be on
-// one node, and asks for what it leaves open. Threading: pure. Failure: none; what cannot be met is met as far as
-// possible.
+// Why: a pod of a large model needs its VFs on as many PFs (rails) as possible, since two VFs of one PF share its
+// bandwidth, and on as few NUMA nodes as that allows. It is only a preference: the Topology Manager decides what must
+// be on one node, and queries the rest.
+// Threading: pure.
+// Failure: none; preferences are met as far as possible.
 #pragma once
 
 #include "kubelet/devices.h"

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which verbs device a VF's soft RDMA device will be: reserved when the kubelet allocates the VF.
 //
-// Why: the kubelet wants a container's device files before CNI's ADD, and a soft device is made in ADD. The kernel
-// numbers verbs devices by the lowest number that is free (ib_uverbs_add_one), so that is what is reserved; VFs of one
-// pod may take each other's numbers, since the pod has all their files. Limit: of two pods whose ADDs overtake each
-// other, each gets the other's file and cannot open its device. Where that matters, VFs with RDMA of their own are
-// used: soft RDMA is for development. Threading: any thread. Failure: Exhausted when all numbers are taken.
+// Why: the kubelet needs a container's device files before CNI's ADD, and a soft device is created in ADD. The kernel
+// assigns verbs devices the lowest free number (ib_uverbs_add_one), so that number is reserved; VFs of one pod may get
+// each other's numbers, since the pod has all their files. Limit: if the ADDs of two pods overtake each other, each pod
+// gets the other's file and cannot open its device. Where that matters, use VFs with their own RDMA device: soft RDMA
+// is for development.
+// Threading: any thread.
+// Failure: Exhausted if all numbers are in use.
 #pragma once
 
 #include <chrono>

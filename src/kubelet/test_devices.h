@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For tests: what a node offers, VF by VF.
-// Threading: plain values. Failure: none.
+// Threading: plain values.
+// Failure: none.
 #pragma once
 
 #include <string>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program that uses a VF opens: looked up in sysfs at the moment when a pod gets the VF.
+// The files that a program opens to use a VF: looked up in sysfs when a pod gets the VF.
 //
-// Why then: binding a driver anew renumbers groups and RDMA devices, so what was true when the node was looked at may
-// be a neighbour's by now. Threading: any thread. Failure: NotFound where there is no such device; Io. Source:
-// Documentation/driver-api/vfio.rst; drivers/vfio/group.c for the names without an IOMMU.
+// Why then: re-binding a driver renumbers groups and RDMA devices, so what was true when the node was scanned may
+// belong to another VF by now.
+// Threading: any thread.
+// Failure: NotFound if there is no such device; Io.
+// Source: Documentation/driver-api/vfio.rst; drivers/vfio/group.c for the names without an IOMMU.
 #pragma once
 
 #include <string>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan carried out on this machine, and the state left as it should be afterwards.
+// Applies a plan to this machine, and updates the state afterwards.
 //
 // Why: `up`, `down` and the agent's loop over a node state do the same: records of failed steps belong to the last
-// plan, and the baseline of a PF that is as it was before railbed has served its purpose. Threading: as
-// apply::carry_out(). Failure: an Error where the store fails; what fails of the plan is in the report.
+// plan, and the baseline of a PF that is restored to its original state is no longer needed.
+// Threading: as apply::carry_out().
+// Failure: an Error if the store fails; failures of the plan are in the report.
 #pragma once
 
 #include <vector>

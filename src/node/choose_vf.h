@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which VF of a resource a pod's network gets.
 //
-// Why: the same manifests on the same machine must give the same VFs, and the interfaces of one pod belong on
-// different rails. The rule, in this order:
+// Why: the same manifests on the same machine must give the same VFs, and the interfaces of one pod belong on different
+// rails. The rule, in this order:
 //   1. the PF of which this pod has fewest VFs (one pod, several rails);
 //   2. a PF on the NUMA node of the VFs that the pod has already;
 //   3. the PF of which all pods together have fewest VFs (pods spread over rails);
 //   4. the lowest PCI address of the PF, then the lowest index.
-// Threading: pure function. Failure: nothing when no VF is free.
+// Threading: pure function.
+// Failure: nothing if no VF is free.
 #pragma once
 
 #include <map>

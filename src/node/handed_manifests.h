@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manifests that `up` hands over to the agent beside it, kept in the state.
+// The manifests that `up` hands over to the running agent, kept in the state.
 //
-// Why: an agent attaches the pods for `up`, and has to know the same pods and networks, wherever their files are. The
-// state is what both share: it is there for the next agent too, and gone at a reboot as the attachments are. Each `up`
-// puts its own in the place of the last one's; `down` forgets them. Threading: as state::Store; who hands over holds
-// its lock. Failure: of the store; Invalid for a note that cannot be read.
+// Why: an agent attaches the pods for `up`, and has to know the same pods and networks, wherever their files are. Both
+// share the state: it is available to the next agent too, and is deleted at a reboot like the attachments. Each `up`
+// replaces the manifests of the last one; `down` removes them.
+// Threading: as state::Store; the process that hands over holds its lock.
+// Failure: of the store; Invalid for a note that cannot be read.
 #pragma once
 
 #include <vector>

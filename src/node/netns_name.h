@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The name of a pod's network namespace below /run/netns.
 //
-// Why: `ip netns exec railbed-llm-worker-0` must be guessable, and two pods must never share one: a name that
-// could mean two pods, or is too long, ends in a number made of both parts. Threading: pure function.
+// Why: `ip netns exec railbed-llm-worker-0` must be predictable, and two pods must never share one: a name that could
+// mean two pods, or is too long, ends in a hash of both parts.
+// Threading: pure function.
 #pragma once
 
 #include <string>

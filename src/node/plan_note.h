@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the last plan said, kept in the state for `status`: the policies' outcomes and what is held back, and
-// what went wrong with pods.
+// The results of the last plan, kept in the state for `status`: the policies' outcomes, the deferred changes, and
+// errors of pods.
 //
-// Threading: pure functions. Failure: a note that cannot be read (of another version) is as none.
+// Threading: pure functions.
+// Failure: a note that cannot be read (of another version) counts as absent.
 #pragma once
 
 #include <map>

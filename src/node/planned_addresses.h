@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The addresses of all pods in a set of manifests, planned over the pods of all nodes at once.
 //
-// Why: without an API server, machines that have the same files must come to the same answer, so each of them plans for
-// the pods of all. `up` and the agent ask the same functions; what differs between them is which IPAM types are
-// planned. Threading: pure functions over values. Failure: of one interface, in its place in the answer.
+// Why: without an API server, machines that have the same files must compute the same result, so each of them plans for
+// the pods of all. `up` and the agent call the same functions; they differ only in which IPAM types are planned.
+// Threading: pure functions over values.
+// Failure: of one interface, in its entry of the result.
 #pragma once
 
 #include <map>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which pods are detached and attached, decided over values: what the manifests want, and what the state and the
-// machine have.
+// Which pods are detached and attached, decided over values: the desired state of the manifests, and the current one of
+// the state and the machine.
 //
-// Why: `plan` prints these steps and `up` carries out the same ones. Everything that goes is detached before the steps
-// on PFs, so that its devices and addresses are free for them and for other pods; everything that comes is attached
-// behind. A VF and an address that an interface has already it keeps, also where the interface is attached anew.
-// Threading: pure functions. Failure: of one pod is in its step, and in `problems`; the others go on.
+// Why: `plan` prints these steps and `up` applies the same ones. Everything that is removed is detached before the
+// steps on PFs, so that its devices and addresses are free for them and for other pods; everything new is attached
+// afterwards. An interface keeps its VF and its address, also if it is re-attached.
+// Threading: pure functions.
+// Failure: of one pod is in its step, and in `problems`; the others continue.
 #pragma once
 
 #include <map>

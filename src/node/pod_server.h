@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever attaches pods for `up` and `down` where a running agent serves this machine.
+// Attaches pods for `up` and `down` through a running agent on this machine.
 //
-// Why: the agent holds the leases of dhcp, runs plugins that are not ours and counts what it does; a machine
-// with an agent has its pods attached by it, whoever asks. Without one, `up` does it itself, through the same
-// transaction. Threading: one thread. Failure: what the agent answered.
+// Why: the agent holds the leases of dhcp, runs third-party plugins and counts its operations; on a machine with an
+// agent, the agent attaches the pods for every caller. Without one, `up` does it itself, with the same transaction.
+// Threading: one thread.
+// Failure: the agent's answer.
 #pragma once
 
 #include <cstdint>

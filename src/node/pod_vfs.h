@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which VFs the pods of this node get.
 //
-// Why two ways: `up` chooses over values, for all pods at once and before their VFs are made (VfPools, used by
-// pod_decisions.h); an agent chooses for one pod, among the VFs that are there (free_vf). The rule is the same
-// (choose_vf.h). Threading: one thread. Failure: Exhausted where no VF is free, per interface.
+// Why two ways: `up` chooses over values, for all pods at once and before their VFs exist (VfPools, used by
+// pod_decisions.h); an agent chooses for one pod, among the existing VFs (free_vf). The rule is the same (choose_vf.h).
+// Threading: one thread.
+// Failure: Exhausted if no VF is free, per interface.
 #pragma once
 
 #include <map>

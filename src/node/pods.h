@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pods of this node: their namespaces, their VFs, their addresses.
 //
-// Why: `attach` makes one pod's interfaces what is wanted; here is what is around it in standalone mode: the steps of
-// pod_decisions.h carried out, with a namespace for each pod. Threading: one thread. Failure: of one pod is in the
-// report, the others go on; an Error only when the state cannot be read or written.
+// Why: `attach` brings one pod's interfaces to the desired state; this adds the rest of standalone mode: it applies the
+// steps of pod_decisions.h, with a namespace for each pod.
+// Threading: one thread.
+// Failure: of one pod is in the report, the others continue; an Error only if the state cannot be read or written.
 #pragma once
 
 #include "node/pod_decisions.h"

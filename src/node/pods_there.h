@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the state and the machine have of pods, as one value.
+// The current pods according to the state and the machine, as one value.
 //
-// Why: which pods are detached and attached is decided over values (pod_decisions.h); this is the half of them that is
-// read. Threading: the reader as os::Kernel, the rest pure. Failure: of the state, or of a namespace that cannot be
-// looked into.
+// Why: which pods are detached and attached is decided over values (pod_decisions.h); this is the half of the input
+// that is read.
+// Threading: the reader as os::Kernel, the rest pure.
+// Failure: of the state, or of a namespace that cannot be examined.
 #pragma once
 
 #include <set>

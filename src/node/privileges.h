@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which privileges a run needs, and what for.
+// Which privileges a run needs, and for what.
 //
-// Why: without them the first step would fail in the middle; so they are asked for before anything is
-// changed, and the answer names the steps. Threading: pure functions. Failure: none.
+// Why: without them the first step would fail part-way; so they are checked before anything is changed, and the message
+// names the steps.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include <string>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Manifests resolved against this machine, and what its pods hold.
+// Manifests resolved against this machine, and the devices that its pods hold.
 //
-// Why: `up`, the agent and the checks before a run need the graph and the plan of one machine and keep them for a
-// while; this holds them with the facts that they point into. It is made from values: whoever makes it has read the
-// kernel and the state, once. Threading: one owner; stays where it was made. Failure: none; what is wrong is in
-// `diagnostics`.
+// Why: `up`, the agent and the checks before a run need the graph and the plan of one machine for a while; this holds
+// them with the facts that they point into. It is built from values: its creator has read the kernel and the state,
+// once.
+// Threading: one owner; it must not be moved.
+// Failure: none; errors are in `diagnostics`.
 #pragma once
 
 #include <memory>

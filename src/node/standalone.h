@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The standalone engine: manifests → this machine, and back.
 //
-// Why: `railbed up` and `down` are thin; what they do is here, over the ports of `os` and a Store, so that tests run it
+// Why: `railbed up` and `down` are thin; their logic is here, over the ports of `os` and a Store, so that tests run it
 // over the fake kernel and kill it at every step. Order of up(): finish or undo what a killed run left; detach what the
-// manifests no longer have, or have otherwise; carry out the steps on PFs; attach. Everything is written to the store
-// before it is done. Threading: one thread calls; PFs are worked on beside each other inside. Failure: an Error when
-// nothing could be begun; what fails later is in the report, and the rest of the node goes on.
+// manifests no longer contain, or have changed; apply the steps on PFs; attach. Everything is written to the store
+// before it is done.
+// Threading: one thread calls; PFs are handled in parallel inside.
+// Failure: an Error if nothing could be started; later failures are in the report, and the rest of the node continues.
 #pragma once
 
 #include <string>

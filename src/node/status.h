@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is so on this node, as one value: policies, PFs and VFs by owner, pods with their interfaces, leases.
+// The current state of this node, as one value: policies, PFs and VFs by owner, pods with their interfaces, leases.
 //
-// Why: `status` answers without root and while an `up` is at work, from the machine's facts and from what the
-// state says was done and failed. JSON is a contract: the perf report and scripts read it.
-// Threading: plain values and pure functions. Failure: read_status says what reading the state says.
+// Why: `status` works without root and while an `up` is running, from the machine's facts and from what the state
+// records as done and failed. JSON is a contract: the perf report and scripts read it.
+// Threading: plain values and pure functions.
+// Failure: read_status, the error of reading the state.
 #pragma once
 
 #include <optional>

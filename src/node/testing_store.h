@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // For tests: a store whose process can die.
 //
-// Why: a killed process writes nothing any more. A store that went on after the fake kernel was killed would
-// record what no process has done. Threading: one thread. Failure: Canceled for writes of a dead process.
+// Why: a killed process writes nothing any more. A store that continued after the fake kernel was killed would record
+// what no process has done.
+// Threading: one thread.
+// Failure: Canceled for writes of a dead process.
 #pragma once
 
 #include <functional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `railbed perf bw` and `perf lat`: runs one test against a server.
 //
-// Threading: any one thread. Failure: what went wrong, on which side. What was measured before has been given to
-// `on_size`.
+// Threading: any one thread.
+// Failure: the error, and on which side it occurred. Results before it have been passed to `on_size`.
 #pragma once
 
 #include <functional>

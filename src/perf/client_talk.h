@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every client of `railbed perf serve`, and who registers with a coordinator, says first.
+// The first messages of every client of `railbed perf serve`, and of endpoints that register with a coordinator.
 //
-// Threading: that of the channel. Failure: as the channel; kDenied where the server does not prove the token; kBusy
-// when no turn came within the limit.
+// Threading: that of the channel.
+// Failure: as the channel; kDenied if the server does not prove the token; kBusy if the client was not served within
+// the limit.
 #pragma once
 
 #include <functional>

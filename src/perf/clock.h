@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time and waiting, so that tests need no real time.
 //
-// Why: limits, schedules and measured durations must not depend on how busy a test machine is. Limits (watch.h) carry
-// the clock of a client, a server or an endpoint; its TickClock reads it only where it is not the real one, so a
-// measuring loop pays nothing for it. os::Clock cannot wait for descriptors or conditions. Threading: any thread.
+// Why: limits, schedules and measured durations must not depend on the load of a test machine. Limits (watch.h) carry
+// the clock of a client, a server or an endpoint; its TickClock reads it only if it is not the real one, so a measuring
+// loop pays nothing for it. os::Clock cannot wait for descriptors or conditions.
+// Threading: any thread.
 // Failure: none.
 #pragma once
 

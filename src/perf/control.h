@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The control channel: messages over one TCP connection, each with a deadline.
 //
-// Why: a peer may die, stall, lie or talk nonsense at any byte; none of it may hang or crash this side.
-// Once both sides have proved a token, each message carries a MAC (seal.h), and one without it ends the connection.
-// During a measurement the loops call interrupted() every quarter of a second, which costs one system call
-// and finds a peer that died, gave up, or is finished. Threading: one thread per instance. Failure: kTimeout,
-// kCanceled (the peer closed), kInvalid (nonsense); a Refusal from the peer becomes an Error with its words.
+// Why: a peer may die, stall, send false or invalid data at any byte; none of it may hang or crash this side. Once both
+// sides have proved a token, each message carries a MAC (seal.h), and one without it ends the connection. During a
+// measurement the loops call interrupted() every quarter of a second, which costs one system call and detects a peer
+// that died, gave up, or is finished.
+// Threading: one thread per instance.
+// Failure: kTimeout, kCanceled (the peer closed), kInvalid (invalid data); a Refusal from the peer becomes an Error
+// with its message.
 #pragma once
 
 #include <deque>

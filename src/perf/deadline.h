@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point in time by which something must have happened.
+// A point in time by which an operation must have completed.
 //
-// Why: timeouts that are handed from call to call add up; a deadline does not. Threading: a plain value; the clock
-// outlives it.
+// Why: timeouts that are passed from call to call add up; a deadline does not.
+// Threading: a plain value; the clock outlives it.
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One end's RDMA device while it is measured: opened, with its protection domain and the thread that measures near it.
+// One end's RDMA device while it is measured: opened, with its protection domain and the measuring thread pinned near
+// it.
 //
-// Why: what an option means on this device (relaxed ordering, NUMA node, huge pages, yielding) is decided here, once,
-// and noted in the endpoint, so that a result tells what was used and not what was asked for. Queues, queue pairs and
-// regions of memory are made here. Threading: belongs to the thread that opened it, which is pinned until the end.
-// Failure: as verbs.h; Unsupported where an option cannot be had here. Source: ibv_reg_mr(3), ibv_create_qp(3).
+// Why: the effect of an option on this device (relaxed ordering, NUMA node, huge pages, yielding) is decided here,
+// once, and recorded in the endpoint, so that a result shows what was used and not what was requested. Queues, queue
+// pairs and memory regions are created here.
+// Threading: belongs to the thread that opened it, which is pinned until the end.
+// Failure: as verbs.h; Unsupported if an option is not available here.
+// Source: ibv_reg_mr(3), ibv_create_qp(3).
 #pragma once
 
 #include <optional>

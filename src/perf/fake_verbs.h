@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // For tests: RDMA devices in memory.
 //
-// Why: rdma_link.cc and the loops over it move bytes by verbs, and a machine without an RDMA device has
-// nothing to move them with. fake_verbs_test.cc defines the functions of libibverbs that the room calls, so that they
-// are taken instead of the library's: a message is carried out at once between two queue pairs of this process. One
-// that finds no receive waits for it, a datagram is lost. Threading: all functions from any thread, under the mutex.
+// Why: rdma_link.cc and the loops over it move bytes with verbs, and a machine without an RDMA device cannot run them.
+// fake_verbs_test.cc defines the functions of libibverbs that this library calls, which replace the real ones: a
+// message is carried out immediately between two queue pairs of this process. A message without a matching receive
+// waits for it, a datagram is lost.
+// Threading: all functions from any thread, under the mutex.
 #pragma once
 
 #include <chrono>

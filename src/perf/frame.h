@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames of the control channel: bytes in, whole message bodies out.
 //
-// Why: TCP delivers any cut of the stream, and on the other end may be a web browser, a port scanner or a
-// broken peer. The parser is pure and bounded: it never holds more than one frame, and refuses a wrong start
-// or an impossible size as soon as the bytes that say so are there. Wire: "RBP1", then the body's size as 4
-// bytes big-endian (1 to 65568), then the body: JSON of at most 65536 bytes (message.h), behind it a MAC of 32 bytes
-// where both sides have proved a token (seal.h). Threading: one thread per instance.
+// Why: TCP delivers the stream in arbitrary chunks, and the other end may be a web browser, a port scanner or a broken
+// peer. The parser is pure and bounded: it never holds more than one frame, and rejects a wrong start or an impossible
+// size as soon as those bytes have arrived. Wire: "RBP1", then the body's size as 4 bytes big-endian (1 to 65568), then
+// the body: JSON of at most 65536 bytes (message.h), followed by a MAC of 32 bytes if both sides have proved a token
+// (seal.h).
+// Threading: one thread per instance.
 // Failure: Code::kInvalid; after that the stream is lost, so every later call fails the same way.
 #pragma once
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory this process can still get.
+// How much memory this process can still allocate.
 //
-// Why: registered memory is filled at once. Where a container's limit or the machine has less, the kernel ends the
-// process without a word, so it is asked for before. Threading: any. Failure: kExhausted, with what to do; what cannot
-// be read limits nothing. Source: Documentation/admin-guide/cgroup-v2.rst (memory.max, memory.current), proc(5)
-// (MemAvailable).
+// Why: registered memory is populated immediately. If a container's limit or the machine has less, the kernel kills the
+// process without a message, so the limit is checked before.
+// Threading: any.
+// Failure: kExhausted, with what to do; a value that cannot be read is no limit.
+// Source: Documentation/admin-guide/cgroup-v2.rst (memory.max, memory.current), proc(5) (MemAvailable).
 #pragma once
 
 #include <cstdint>

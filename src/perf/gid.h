@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which entry of a port's GID table to use, by rule.
+// Selects an entry of a port's GID table by rule.
 //
-// Why: index 3 today is index 5 tomorrow: every address, VLAN and container adds and removes entries, and in
-// a shared RDMA namespace the table also lists entries of other network namespaces, which fail when used.
-// Numbers in scripts break; rules do not.
+// Why: index 3 today is index 5 tomorrow: every address, VLAN and container adds and removes entries, and in a shared
+// RDMA namespace the table also lists entries of other network namespaces, which fail when used. Fixed numbers in
+// scripts break; rules do not.
 //
 // The rules, in this order of weight:
 //   an entry's interface must be in this network namespace, and its address one of that interface's;
 //   RoCE v2 before v1 (InfiniBand has one kind);
-//   the very address through which the peer is reached; its interface; its family;
-//   IPv4-mapped before IPv6; link-local only when nothing else is left; the lowest index last.
-// Threading: pure. Failure: kNotFound says which entries there are and why each was passed over.
+//   the exact address through which the peer is reached; its interface; its family;
+//   IPv4-mapped before IPv6; link-local only if nothing else is left; the lowest index last.
+// Threading: pure.
+// Failure: kNotFound lists the entries and why each was skipped.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a GPU as a file (DMA-BUF) that an RDMA device can register: GPUDirect RDMA without a module of its own.
+// GPU memory as a file (DMA-BUF) that an RDMA device can register: GPUDirect RDMA without an additional kernel module.
 //
-// Why: libcuda comes with the driver and is on machines with GPUs alone, so it is loaded by name when somebody asks for
-// GPU memory, and its functions are declared here as its ABI has them. A test hands in functions of its own.
-// Threading: one thread per object: the GPU's context is current in the calling thread for the time of a call.
-// Failure: Unsupported with the reason where there is no driver, no such GPU, or no DMA-BUF in it. Source: CUDA Driver
-// API 12, cuda.h: CUDA_VERSION 11070 was the first with cuMemGetHandleForAddressRange.
+// Why: libcuda is installed with the driver and only on machines with GPUs, so it is loaded by name when GPU memory is
+// requested, and its functions are declared here according to its ABI. Tests pass their own functions.
+// Threading: one thread per object: the GPU's context is current in the calling thread during a call.
+// Failure: Unsupported with the reason if there is no driver, no such GPU, or no DMA-BUF support.
+// Source: CUDA Driver API 12, cuda.h: CUDA_VERSION 11070 was the first with cuMemGetHandleForAddressRange.
 #pragma once
 
 #include <cstddef>

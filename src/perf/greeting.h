@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's side of the first messages: who may go on.
+// The server's side of the first messages: which clients are admitted.
 //
-// Why: a server, and a coordinator that listens, let in the same clients; the server waits for each message, the
-// coordinator for many clients at once. So this takes the messages one by one: the version first, and where there is a
-// token the server proves it, then the client does (handshake.h). Threading: pure but for the random number; one thread
-// per instance. Failure: kUnsupported or kDenied, for the other side to read.
+// Why: a server, and a listening coordinator, admit the same clients; the server waits for each message, the
+// coordinator for many clients at once. So this takes the messages one by one: the version first, and if there is a
+// token the server proves it, then the client does (handshake.h).
+// Threading: pure except for the random number; one thread per instance.
+// Failure: kUnsupported or kDenied, which is sent to the other side.
 #pragma once
 
 #include <optional>

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // How two sides prove to each other that they have the same token, without sending it.
 //
-// Why: who answers at an address may be anybody: a pod that got a former address, a wrong number. Each side draws a
-// number that it never used before; a proof is a MAC under the token over both numbers, the protocol and the role of
-// who proves. The server proves first, so that a client says nothing that depends on the token to a server without it.
-// Roles differ, so that a proof cannot be sent back as one's own; numbers are new, so that an old proof is of no use.
-// The messages that follow have keys that both sides derive from the same (seal.h).
+// Why: the host at an address may be a different one than expected: a pod that got a former address, a wrong number.
+// Each side draws a nonce; a proof is a MAC under the token over both nonces, the protocol and the role of the prover.
+// The server proves first, so that a client sends nothing that depends on the token to a server without it. Roles
+// differ, so that a proof cannot be reflected; nonces are new, so that an old proof cannot be replayed. The following
+// messages have keys that both sides derive from the same inputs (seal.h).
 //
-// Addresses are no part of a proof: behind NAT (pods whose packets leave with their node's address, a Service) both
-// sides see different ones. What they would keep out, a host in the middle that passes a proof on, the seal makes
-// harmless: it can pass messages on or drop them, as a router can, but neither change, add, repeat nor reorder them. In
-// a mesh, where there is no NAT, the target confirms its address (mesh/membership.h).
+// Addresses are not part of a proof: behind NAT (pods whose packets leave with their node's address, a Service) both
+// sides see different ones. A man in the middle that forwards a proof is harmless because of the seal: it can forward
+// messages or drop them, as a router can, but neither change, add, repeat nor reorder them. In a mesh, which has no
+// NAT, the target confirms its address (mesh/membership.h).
 //
-// Who connects gets a proof, and can try guesses of the token against it for as long as he likes: so a token has to be
-// random. Threading: pure. Failure: as hmac.h.
+// A connecting client gets a proof, and can test guesses of the token against it offline: so a token has to be random.
+// Threading: pure.
+// Failure: as hmac.h.
 #pragma once
 
 #include <string>

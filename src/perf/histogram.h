@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A histogram of durations with a bounded relative error and a fixed size, after Gil Tene's HdrHistogram.
 //
-// Why: a latency test takes millions of samples and is judged by its tail; sorting them all needs memory that
-// grows with the run, and dropping the highest (as some tools do) hides exactly what is asked for. Here each
-// sample is one increment; minimum, maximum, count and mean are exact; the deviation is the true one, from
-// integer sums, so that a spread of a few nanoseconds does not vanish.
+// Why: a latency test takes millions of samples and is judged by its tail; sorting them all needs memory that grows
+// with the run, and dropping the highest (as some tools do) hides exactly the relevant ones. Here each sample is one
+// increment; minimum, maximum, count and mean are exact; the deviation is exact, from integer sums, so that a spread of
+// a few nanoseconds does not vanish.
 //
-// Values are nanoseconds. Below 2^precision_bits each value has its own bucket; above, every power of two is
-// cut into 2^(precision_bits-1) equal parts, so a percentile is at most 1/2^(precision_bits-1) too high and
-// never too low. Values above kMaxValue_ns are counted as kMaxValue_ns.
-// Threading: one thread per instance; merge afterwards. Failure: none.
+// Values are nanoseconds. Below 2^precision_bits each value has its own bucket; above, every power of two is divided
+// into 2^(precision_bits-1) equal parts, so a percentile is at most 1/2^(precision_bits-1) too high and never too low.
+// Values above kMaxValue_ns are counted as kMaxValue_ns.
+// Threading: one thread per instance; merge afterwards.
+// Failure: none.
 #pragma once
 
 #include <cstddef>

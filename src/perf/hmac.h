@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers and message authentication codes (HMAC-SHA256), for what a token protects.
 //
-// Why: libcrypto does the arithmetic. It is loaded when a token is first used: as a shared library of railbed it would
-// be resolved at every start, and only `railbed perf` with a token needs it. Spec: RFC 2104, FIPS 180-4; hmac.h of
-// OpenSSL 3 (libcrypto.so.3); getrandom(2). Threading: any thread. Failure: NotFound with the package where libcrypto
-// is missing; kIo where the kernel has no random numbers.
+// Why: libcrypto does the computation. It is loaded when a token is first used: as a shared library of railbed it would
+// be resolved at every start, and only `railbed perf` with a token needs it.
+// Spec: RFC 2104, FIPS 180-4; hmac.h of OpenSSL 3 (libcrypto.so.3); getrandom(2).
+// Threading: any thread.
+// Failure: NotFound with the package if libcrypto is missing; kIo if the kernel has no random numbers.
 #pragma once
 
 #include <array>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes one JSON document, front to back, without holding it as a value.
+// Writes one JSON document sequentially, without holding it as a value.
 //
-// Why: results have columns of ten thousands of numbers, and people read them: short lists stand on one line.
-// Threading: one owner. Failure: none. Spec: RFC 8259.
+// Why: results have columns of tens of thousands of numbers, and people read them: short lists are on one line.
+// Threading: one owner.
+// Failure: none.
+// Spec: RFC 8259.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of a histogram of durations, for people and for programs, the same wherever several are shown.
+// The statistics of a histogram of durations, for people and for programs, the same in every output.
 //
-// Why: a percentile is told only where enough samples lie beyond it (Histogram::kNeededBeyond), in every output.
-// Threading: none. Failure: none.
+// Why: a percentile is reported only if enough samples exceed it (Histogram::kNeededBeyond), in every output.
+// Threading: none.
+// Failure: none.
 #pragma once
 
 #include <string>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the other end of a link takes data: queue pairs and memory, or a port.
+// The destination at the other end of a link: queue pairs and memory, or a port.
 //
-// Why: both ends must agree on these before the first byte, whoever carries them: client and server directly, or the
-// coordinator of a collective between two ranks. Threading: plain values. Failure: Code::kInvalid with the field's
-// path.
+// Why: both ends must agree on these before the first byte, for every way of exchange: client and server directly, or
+// the coordinator of a collective between two ranks.
+// Threading: plain values.
+// Failure: Code::kInvalid with the field's path.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a port and its PCIe link can carry: the yardstick of a bandwidth.
+// The capacity of a port and its PCIe link: the reference for a bandwidth.
 //
-// Why: 40 Gb/s are excellent on one link and a tenth of another one. The kernel says the rate of a port and how its
-// PCIe link was trained; line coding, packet headers and the headers on PCIe are subtracted here, once. Threading: pure
-// but for the reading. Failure: none; what cannot be read is 0, and nothing is said about it. Sources:
-// drivers/infiniband/core/sysfs.c (rate_show); InfiniBand Architecture Specification 1.4, 5.2 (headers), annex A17
-// (RoCE v2); PCI Express Base Specification 5.0, 2.2 and 4.2.
+// Why: 40 Gb/s are excellent on one link and a tenth of another. The kernel reports the rate of a port and how its PCIe
+// link was trained; line coding, packet headers and the headers on PCIe are subtracted here, once.
+// Threading: pure except for the reading.
+// Failure: none; what cannot be read is 0, and nothing is reported about it.
+// Sources: drivers/infiniband/core/sysfs.c (rate_show); InfiniBand Architecture Specification 1.4, 5.2 (headers), annex
+// A17 (RoCE v2); PCI Express Base Specification 5.0, 2.2 and 4.2.
 #pragma once
 
 #include <string>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a size is, for a person who waits for it.
+// The progress of a size, for a waiting user.
 //
-// Why: a size may last a day, and whether it moves at all should not be known only at its end. The measuring loop says
-// how many messages are through where it looks after its peer anyway, a few times a second and outside of what is
-// timed; it waits for nobody. Whoever shows it does so in a thread of its own, since a terminal may take its time.
-// Threading: begin() and note() in the measuring thread, text() in any. Failure: none.
+// Why: a size may take a day, and stalls should be visible before its end. The measuring loop records the number of
+// completed messages where it checks its peer anyway, a few times a second and outside of the timed sections; it never
+// waits. The display runs in its own thread, since a terminal may be slow.
+// Threading: begin() and note() in the measuring thread, text() in any.
+// Failure: none.
 #pragma once
 
 #include <atomic>

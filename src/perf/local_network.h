@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interfaces and addresses of this network namespace.
 //
-// Why: decides which RDMA device and GID belong to the path to a peer. Threading: one netlink port per call, any
-// thread. Failure: as os::LinkPort.
+// Why: they determine which RDMA device and GID belong to the path to a peer.
+// Threading: one netlink port per call, any thread.
+// Failure: as os::LinkPort.
 #pragma once
 
 #include "base/error.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was asked, between whom, and what came out: the values that the engine, the table, the JSON file and
-// the HTML report share.
+// A measurement's parameters, ends and results: the values that the engine, the table, the JSON file and the HTML
+// report share.
 //
-// Why: one value type with JSON both ways (schema railbed.perf/v2, docs/perf.md), so that a result can be
-// kept, compared and drawn later. Units are in the names; Gb is 10^9 bits, MiB 2^20 bytes. Threading: plain
-// values. Failure: Code::kInvalid with the field's path.
+// Why: one value type with JSON input and output (schema railbed.perf/v2, docs/perf.md), so that a result can be saved,
+// compared and drawn later. Units are in the names; Gb is 10^9 bits, MiB 2^20 bytes.
+// Threading: plain values.
+// Failure: Code::kInvalid with the field's path.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that is measured with: ordinary pages, huge pages, or a GPU's.
+// The memory for measurements: ordinary pages, huge pages, or a GPU's.
 //
-// Why: a fabric for training moves what lies in GPUs, and address translation of small pages can be what limits a NIC.
-// All kinds are asked for in one way and told in one way. Pages are filled at once, on the NUMA node of the thread that
-// asks. Threading: one owner. Failure: what is missing here, and what to do. Source: mmap(2), madvise(2); CUDA Driver
-// API, 6.14 (cuMemGetHandleForAddressRange).
+// Why: a fabric for training moves data in GPUs, and address translation of small pages can be what limits a NIC. All
+// kinds are requested and reported in the same way. Pages are populated immediately, on the NUMA node of the requesting
+// thread.
+// Threading: one owner.
+// Failure: what is missing here, and what to do.
+// Source: mmap(2), madvise(2); CUDA Driver API, 6.14 (cuMemGetHandleForAddressRange).
 #pragma once
 
 #include <cstddef>

@@ -9,10 +9,11 @@
 //   → C OpenTest → S Wait each second until it is this client's turn → S Offer → C Connect → S Ready
 //   for each size: C Start → S Started → traffic → C Done → S Outcome    (C Heartbeat each second meanwhile)
 //   C CloseTest; then another OpenTest, or C closes the connection.
-// The proofs are those of handshake.h: of S in its Hello, of C in Proof. The token is in no message.
-// The messages of a mesh are in mesh/mesh_message.h and mesh/register_message.h, those of a collective in
+// The proofs are those of handshake.h: of S in its Hello, of C in Proof. No message contains the token. The messages of
+// a mesh are in mesh/mesh_message.h and mesh/register_message.h, those of a collective in
 // collective/collective_message.h.
-// Threading: plain values. Failure: Code::kInvalid with the field's path. Wire: frame.h around one JSON object.
+// Threading: plain values.
+// Failure: Code::kInvalid with the field's path. Wire: frame.h around one JSON object.
 #pragma once
 
 #include <cstdint>

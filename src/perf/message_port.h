@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One end of an exchange of messages (send, write with immediate, datagrams): an answer is a completion of a receive.
 //
-// Reliable connections bring every message once and in order, so the next arrival is the answer. Datagrams may be lost
-// or late: theirs carry the ping's number as immediate data, and after a while one counts as lost. Threading: that of
-// the link. Failure: of posting and of completions, and the Watch's.
+// Reliable connections deliver every message once and in order, so the next arrival is the answer. Datagrams may be
+// lost or late: theirs carry the ping's number as immediate data, and after a while one counts as lost.
+// Threading: that of the link.
+// Failure: of posting and of completions, and the Watch's.
 #pragma once
 
 #include <arpa/inet.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the measuring thread on the NUMA node of the device.
 //
-// Why: a thread, or memory that it touches first, on the other socket costs a fast NIC a third of its rate, and nothing
-// says so. Memory that is taken while a pin lasts lies on that node, too. The pin is to the node's processors, as far
-// as the thread may use them, and ends with the object. Threading: belongs to the thread that made it. Failure:
-// Unsupported where the node is unknown or holds none of the thread's processors. Source: sched_setaffinity(2);
-// Documentation/ABI/stable/sysfs-devices-node.
+// Why: a thread, or memory that it touches first, on the other socket costs a fast NIC a third of its rate, without any
+// indication. Memory that is allocated while a pin lasts is on that node, too. The pin is to the node's processors, as
+// far as the thread may use them, and ends with the object.
+// Threading: belongs to the thread that created it.
+// Failure: Unsupported if the node is unknown or has none of the thread's processors.
+// Source: sched_setaffinity(2); Documentation/ABI/stable/sysfs-devices-node.
 #pragma once
 
 #include <cstdint>

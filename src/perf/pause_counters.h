@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pause frames, as drivers of network interfaces count them.
 //
-// Why: on Ethernet without losses a port that cannot take more tells its neighbour to pause (IEEE 802.3x), one priority
-// (PFC, 802.1Qbb) or all. Then a rail is slow although nothing is lost, and no RDMA counter says why. Drivers name
-// these counters differently, some count a priority's frames among all, some beside them: of all that a driver says of
-// one direction the largest is taken, so a figure may be too low, never too high. Where a driver has none there is no
-// figure, which is not 0: virtual functions and software interfaces have none. Threading: pure, but for
-// read_pause_counters(). Failure: none; what cannot be read is absent. Source: `ethtool -S` of mlx5, mlx4, bnxt_en,
-// ice, i40e, igb, ixgbe, qede, cxgb4 and hns3.
+// Why: on lossless Ethernet a congested port requests a pause from its neighbour (IEEE 802.3x), for one priority (PFC,
+// 802.1Qbb) or all. Then a rail is slow although nothing is lost, and no RDMA counter shows why. Drivers name these
+// counters differently; some include a priority's frames in the total, some do not: of all counters of one direction
+// the largest is used, so a value may be too low, never too high. If a driver has none there is no value, which is not
+// 0: virtual functions and software interfaces have none.
+// Threading: pure, except for read_pause_counters().
+// Failure: none; what cannot be read is absent.
+// Source: `ethtool -S` of mlx5, mlx4, bnxt_en, ice, i40e, igb, ixgbe, qede, cxgb4 and hns3.
 #pragma once
 
 #include <optional>

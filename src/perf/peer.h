@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a measuring loop asks of the connection to the peer, whatever is spoken on it.
+// What a measuring loop needs from the connection to the peer, for every protocol.
 //
-// Why: railbed's own control channel and perftest's exchange are different languages, and the loops understand neither:
-// they only have to end when the peer has gone or wants to say something. Threading: that of the connection. Failure:
-// kCanceled when the peer closed or a stop was asked for, else what is wrong with what it sent.
+// Why: railbed's own control channel and perftest's exchange are different protocols, and the loops need neither: they
+// only have to end when the peer has disconnected or has sent something.
+// Threading: that of the connection.
+// Failure: kCanceled if the peer closed or a stop was requested, else the error in what it sent.
 #pragma once
 
 #include "base/error.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One exchange after another, whatever carries them: the part that all latency loops have in common.
+// One exchange after another, for any transport: the common part of all latency loops.
 //
-// A port sends a ping (send), waits for its answer (await), and knows what it has under way (drain). Threading: that of
-// the link. Failure: the port's.
+// A port sends a ping (send), waits for its answer (await), and tracks what is in flight (drain).
+// Threading: that of the link.
+// Failure: the port's.
 #pragma once
 
 #include <cerrno>

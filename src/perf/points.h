@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a round gave, as a point of a result.
+// The outcome of a round, as a point of a result.
 //
-// Why: whoever measures, with a railbed or with another program as the peer, says the same things about it. Threading:
-// pure. Failure: none.
+// Why: measurements with a railbed peer and with another program as the peer record the same.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include "perf/traffic.h"

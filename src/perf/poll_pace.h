@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a poll without result costs: the processor is given to others where they need it, and the peer is looked after.
+// What happens after a poll without result: the processor is yielded if other threads need it, and the peer is checked.
 //
-// Why: each loop polls memory or a queue that the device fills, and each must notice a peer that has gone, without a
-// clock or a system call in the normal case. Threading: that of the loop. Failure: as the Watch.
+// Why: each loop polls memory or a queue that the device fills, and each must detect a peer that has disconnected,
+// without a clock or a system call in the normal case.
+// Threading: that of the loop.
+// Failure: as the Watch.
 #pragma once
 
 #include <sched.h>

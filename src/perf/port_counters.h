@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a port counted while it was measured: the proof of the path, and what went wrong on it.
+// The counters of a port during a measurement: they prove the path, and show errors on it.
 //
-// Why: an average says how much came; that it came over this port, and what had to be sent again or was slowed down for
-// it, only the device's own counters tell. Names are the kernel's. Threading: any. Failure: none; what cannot be read
-// is absent. Counters are the port's, so other traffic on it is in them, too. Source:
-// Documentation/ABI/stable/sysfs-class-infiniband; pause frames are the interface's (pause_counters.h).
+// Why: an average shows how much arrived; only the device's own counters show that it used this port, and what was
+// retransmitted or slowed down. Names are the kernel's.
+// Threading: any.
+// Failure: none; what cannot be read is absent. Counters are the port's, so they include other traffic on it.
+// Source: Documentation/ABI/stable/sysfs-class-infiniband; pause frames are the interface's (pause_counters.h).
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What RDMA ports count in an interval, beside a job that runs: `railbed perf watch`.
+// The counters of RDMA ports per interval, while a job runs: `railbed perf watch`.
 //
-// Why: whether a job's bytes go over RDMA, over which rails, and what is sent again or slowed down on the way is in the
-// ports' counters, under names that differ by driver. A figure is made of those that a driver has; one that it has none
-// of is absent, which is not 0. A counter that went back (it wrapped, was reset, or its device was made anew) or
-// stands at the end of its 32 bits says nothing about the interval: its figure is absent, too. Threading: one thread.
-// Failure: of start() alone; a device that goes is told in what follows, and watched again when it is back.
-// Source: Documentation/ABI/stable/sysfs-class-infiniband; hw_counters of mlx5, bnxt_re, irdma and rxe; pause
-// frames as in pause_counters.h.
+// Why: whether a job's bytes use RDMA, which rails, and what is retransmitted or slowed down on the way is in the
+// ports' counters, under names that differ by driver. A value is computed from those that a driver has; without any of
+// them it is absent, which is not 0. A counter that went back (it wrapped, was reset, or its device was re-created) or
+// is at the end of its 32 bits is not meaningful for the interval: its value is absent, too.
+// Threading: one thread.
+// Failure: of start() alone; a device that disappears is reported afterwards, and watched again when it is back.
+// Source: Documentation/ABI/stable/sysfs-class-infiniband; hw_counters of mlx5, bnxt_re, irdma and rxe; pause frames as
+// in pause_counters.h.
 #pragma once
 
 #include <array>

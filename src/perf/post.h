@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Posts work requests of a queue pair: by ibv_wr_… where it was made for that, else by ibv_post_send.
+// Posts work requests of a queue pair: with ibv_wr_… if it was created for that, else with ibv_post_send.
 //
-// Why: with the work request API a driver writes a request straight into its queue, without a list to walk and an
-// opcode to look up; drivers without it have ibv_post_send. Which one it is was decided when the queue pair was made
-// (device.h), and stands in the result. Threading: that of the queue pair. Failure: an errno, as of ibv_post_send; then
-// none of the chain may count as posted. Source: ibv_wr_post(3), ibv_post_send(3).
+// Why: with the work request API a driver writes a request directly into its queue, without a list to walk and an
+// opcode to look up; drivers without it have ibv_post_send. The choice was made when the queue pair was created
+// (device.h), and is in the result.
+// Threading: that of the queue pair.
+// Failure: an errno, as of ibv_post_send; then none of the chain may count as posted.
+// Source: ibv_wr_post(3), ibv_post_send(3).
 #pragma once
 
 #include <infiniband/verbs.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // This end's queue pairs, connected to the peer's, with their memory.
 //
-// Why: every loop that measures (rdma_loops.h) needs the same: lanes, areas to send from and to receive in, and
-// requests of the test's verb. Order: open() on both sides, exchange address()es, connect() on both, then rounds;
-// receives are posted before the address is known to anybody. Threading: one thread per instance; while a round
-// streams, one for each group. Failure: as verbs.h.
+// Why: every measuring loop (rdma_loops.h) needs the same: lanes, memory areas for sending and receiving, and requests
+// of the test's verb. Order: open() on both sides, exchange address()es, connect() on both, then rounds; receives are
+// posted before any peer knows the address.
+// Threading: one thread per instance; while a round streams, one for each group.
+// Failure: as verbs.h.
 #pragma once
 
 #include <functional>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops that measure over a connected RdmaLink: one for bandwidth, and one for latency by how a verb is answered.
+// The loops that measure over a connected RdmaLink: one for bandwidth, and one per kind of answer for latency.
 //
-// Why: comparable with what the field uses (128 messages under way, page-aligned buffers, half the round trip where it
-// has two alike halves), but with a bounded wait everywhere and every sample kept. Threading: one thread per link.
+// Why: comparable with the standard tools (128 messages in flight, page-aligned buffers, half the round trip if its two
+// halves are alike), but with a bounded wait everywhere and every sample kept.
+// Threading: one thread per link.
 // Failure: verbs' own (verbs.h), and the Watch's.
 #pragma once
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the two ends of a queue pair have to agree on: partition, MTU, and how packets are addressed.
 //
-// Why: every kind of link needs the same, and two ends that do not fit are told so before the first packet is lost.
-// Threading: any. Failure: Code::kInvalid where the partition keys do not fit.
+// Why: every kind of link needs the same, and two incompatible ends get an error before the first packet is lost.
+// Threading: any.
+// Failure: Code::kInvalid if the partition keys do not match.
 #pragma once
 
 #include "perf/device.h"

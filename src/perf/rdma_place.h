@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which RDMA device, port and GID a test uses.
 //
-// Why: a user knows the peer's address, not that it is behind mlx5_4. Without a name, the device is the one
-// whose port belongs to the interface that has the local address of the control connection. Threading: any.
-// Failure: kNotFound lists the devices there are; kIo when the port is down.
+// Why: a user knows the peer's address, not that it is behind mlx5_4. Without a name, the device is the one whose port
+// belongs to the interface that has the local address of the control connection.
+// Threading: any.
+// Failure: kNotFound lists the existing devices; kIo if the port is down.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiving end of verbs that take receives: counts what comes, and gives receives back.
+// The receiving end of verbs that need receives: counts arrivals, and reposts receives.
 //
-// Why: a sender can go only as fast as receives are posted; and of datagrams, only who receives them knows how many
-// came. Threading: that of its link. Failure: of the queue of arrivals.
+// Why: a sender can go only as fast as receives are posted; and only the receiver of datagrams knows how many arrived.
+// Threading: that of its link.
+// Failure: of the queue of arrivals.
 #pragma once
 
 #include "perf/rdma_link.h"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of a bandwidth test over one group of queue pairs: posts, and takes what is complete.
+// The loop of a bandwidth test over one group of queue pairs: posts, and processes completions.
 //
 // Why: one thread runs it over all queue pairs, or several over a group each. Work requests are prepared once, as a
 // chain of `batch` linked ones of which the last is signalled, so one post and one completion serve a whole batch. The
-// clock is read once per poll that found something. Threading: that of the group. Failure: verbs' own, and the look's.
+// clock is read once per poll that found something.
+// Threading: that of the group.
+// Failure: verbs' own, and the look's.
 #pragma once
 
 #include <functional>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MAC that each message carries where both sides have proved the token.
+// The MAC of each message after both sides have proved the token.
 //
-// Why: a message makes a machine allocate, listen or send traffic. A host in the middle must not write one, nor repeat
-// one that was written: each carries a MAC under the key of its direction, over its number and its text. Messages are
-// not encrypted. Wire: the body of a frame (frame.h) is the message, then the 32 bytes of its MAC. Numbers are counted
-// by both sides, from 0 in each direction, and not sent. Threading: pure, one thread per instance. Failure: kDenied for
-// a message that is not the peer's next one; as hmac.h.
+// Why: a message makes a machine allocate, listen or send traffic. A man in the middle must neither write one nor
+// replay one: each carries a MAC under the key of its direction, over its number and its text. Messages are not
+// encrypted. Wire: the body of a frame (frame.h) is the message, then the 32 bytes of its MAC. Numbers are counted by
+// both sides, from 0 in each direction, and not sent.
+// Threading: pure, one thread per instance.
+// Failure: kDenied for a message that is not the peer's next one; as hmac.h.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened when: throughput and latency by slots of time.
+// Throughput and latency over time, in time slots.
 //
-// Why: one average hides that a link stalled for 200 ms; jitter is visible only over time. Both meters take
-// one event per message batch or sample in the measuring loop, in constant time and without allocating.
-// Threading: one thread per instance. Failure: none.
+// Why: one average hides that a link stalled for 200 ms; jitter is visible only over time. Both meters take one event
+// per message batch or sample in the measuring loop, in constant time and without allocating.
+// Threading: one thread per instance.
+// Failure: none.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `railbed perf serve`: accepts clients, one session and thread each.
 //
-// Threading: run() in one thread; stop() from any thread. run() returns when all sessions
-// have ended: finished ones are joined as new clients come, the others are interrupted by stop(). Failure: of
-// a session: told to the client and to on_event, the server goes on; so it does without file descriptors, memory or
-// threads for one more client; of listening: returned.
+// Threading: run() in one thread; stop() from any thread. run() returns when all sessions have ended: finished ones are
+// joined as new clients connect, the others are interrupted by stop().
+// Failure: of a session: reported to the client and to on_event, and the server continues; the same without file
+// descriptors, memory or threads for one more client; of listening: returned.
 #pragma once
 
 #include <atomic>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's side of one client connection: any number of tests, one after the other, or one mesh or collective.
+// The server's side of one client connection: any number of tests, sequentially, or one mesh or collective.
 //
-// Why: `perf serve` is left running while people and scripts measure; what one client does wrong ends its own
-// session, with a word to it, and nothing else. Threading: one thread per instance; interrupt() from any.
-// Failure: as the channel and the links; the client has been told.
+// Why: `perf serve` runs continuously while users and scripts measure; a client's error ends its own session, with a
+// message to it, and nothing else.
+// Threading: one thread per instance; interrupt() from any.
+// Failure: as the channel and the links; it has been reported to the client.
 #pragma once
 
 #include <atomic>

@@ -4,7 +4,7 @@
 // Why: the control channel and the TCP transport must not hang on a peer that dies or stalls. All sockets are
 // non-blocking and closed on exec; waiting is done with poll(2).
 // Threading: one thread per socket, but shut_down() may be called from any thread to end another's wait.
-// Failure: kTimeout when the deadline passed, kCanceled when the peer closed, else the errno's code.
+// Failure: kTimeout if the deadline passed, kCanceled if the peer closed, else the errno's code.
 #pragma once
 
 #include <cstddef>

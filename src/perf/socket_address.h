@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses as the kernel's socket calls and the connection manager of RDMA take them.
+// Addresses in the format of the kernel's socket calls and of the RDMA connection manager.
 //
-// Why: TCP and rdma-cm name their ends in the same form. Threading: plain values. Failure: NotFound for a name without
-// an address. Source: ip(7), ipv6(7), getaddrinfo(3).
+// Why: TCP and rdma-cm use the same format.
+// Threading: plain values.
+// Failure: NotFound for a name without an address.
+// Source: ip(7), ipv6(7), getaddrinfo(3).
 #pragma once
 
 #include <cstdint>

@@ -2,10 +2,11 @@
 // The same patterns as RdmaLink over plain sockets, so that a report can show IP next to RDMA.
 //
 // Why: "is RDMA worth it here?" is answered by the same sizes, streams and ping-pong over TCP on the same path.
-// Bandwidth is counted where the data arrives (what the sender handed to its kernel has not arrived yet), with one
-// thread per stream on both sides; latency is a blocking ping-pong with TCP_NODELAY, as applications do it. Order: the
-// server open()s and tells its address(), the client connect()s, the server accept()s; then rounds. Threading: one
-// thread per instance (which starts its own and joins them). Failure: as Socket and Watch.
+// Bandwidth is counted where the data arrives (data that the sender passed to its kernel has not arrived yet), with one
+// thread per stream on both sides; latency is a blocking ping-pong with TCP_NODELAY, as in applications. Order: the
+// server open()s and sends its address(), the client connect()s, the server accept()s; then rounds.
+// Threading: one thread per instance (which starts its own and joins them).
+// Failure: as Socket and Watch.
 #pragma once
 
 #include <vector>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a clock that goes on with what is done, whatever the machine takes for it.
+// For tests: a clock that advances with the operations, independent of the machine's speed.
 //
-// Each reading moves it on by a step, a sleep moves it to its end at once, and a test or a device in memory
-// (fake_verbs.h) moves it by what something is to take. A wait for a socket or for another thread takes real time, in
-// which this clock stands: no limit runs out because others want the processor. Each side of a test has one of its own,
-// as each machine has. Threading: any thread. Failure: none.
+// Each reading advances it by a step, a sleep advances it to its end immediately, and a test or a device in memory
+// (fake_verbs.h) advances it by the simulated duration of an operation. A wait for a socket or for another thread takes
+// real time, in which this clock stops: no limit expires because other processes use the processor. Each side of a test
+// has its own clock, as each machine has.
+// Threading: any thread.
+// Failure: none.
 #pragma once
 
 #include <algorithm>

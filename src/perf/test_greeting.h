@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: the first messages of both sides, as those of this railbed say them.
+// For tests: the first messages of both sides, as this version of railbed sends them.
 //
-// Threading: none. Failure: as the test that uses it.
+// Threading: none.
+// Failure: as the test that uses it.
 #pragma once
 
 #include <gtest/gtest.h>

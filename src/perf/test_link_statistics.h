@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: drivers that count what a test says. Threading: one thread. Failure: of interfaces that are not there.
+// For tests: drivers whose counters a test sets.
+// Threading: one thread.
+// Failure: for interfaces that do not exist.
 #pragma once
 
 #include "os/ports/link_statistics.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a server of railbed in this process, and one that is played, both over loopback TCP.
+// For tests: a server of railbed in this process, and a simulated one, both over loopback TCP.
 //
-// Why: what peers may do wrong, and what a server allows, needs the same two. Threading: a thread of its own each,
-// joined at the end. Failure: as the test that uses it.
+// Why: tests of peers' errors and of a server's limits need the same two.
+// Threading: its own thread each, joined at the end.
+// Failure: as the test that uses it.
 #pragma once
 
 #include <algorithm>

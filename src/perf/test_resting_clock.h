@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a clock that goes on when all threads of this process rest.
+// For tests: a clock that advances when all threads of this process are idle.
 //
-// Why: limits that shall run out do so at once, and no other limit does: a thread that wants the processor and does not
-// get it holds the clock up. The kernel says who rests (/proc/self/task): nobody has run between two looks, and
-// everybody sleeps. Then the clock goes to the end of the wait that ends first, and at most as far as the longest
-// slice of a wait (kLookForStop), because loops that wait in the kernel by themselves look at it from time to time.
-// Threading: any thread; it has one of its own. Failure: none.
+// Why: limits that should expire do so immediately, and no other limit does: a thread that is runnable but not
+// scheduled holds the clock. The kernel reports idle threads (/proc/self/task): no thread has run between two looks,
+// and all sleep. Then the clock advances to the end of the wait that ends first, and at most by the longest slice of a
+// wait (kLookForStop), because loops that wait in the kernel by themselves read it from time to time.
+// Threading: any thread; it has one of its own.
+// Failure: none.
 #pragma once
 
 #include <atomic>

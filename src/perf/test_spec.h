@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of a test, and what a verb can have of it.
+// The parameters of a test, and which of them a verb supports.
 //
 // Why: a client's options, the message that opens a test and the parameters in a result are one value, checked in one
-// place: a server asks validate() about what came over the network. What differs between verbs is one row of a table.
-// Threading: plain values. Failure: validate() names the option.
+// place: a server calls validate() on what came over the network. Differences between verbs are one row of a table.
+// Threading: plain values.
+// Failure: validate() names the option.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of the measuring loops: the processor's time stamp counter where it can be trusted.
+// The clock of the measuring loops: the processor's time stamp counter if it is reliable.
 //
 // Why: one reading per message must cost less than what is measured. clock_gettime costs 20 ns at best, and a
-// microsecond or more where the kernel's clock source is not the TSC (many virtual machines); RDTSC costs under 10 ns.
-// The counter is related to CLOCK_MONOTONIC_RAW once at construction and again by refine(), over an ever longer base,
-// so that the error is far below a per mille. Without a steady TSC, clock_gettime is used, and with a clock that is not
-// the real one (a test's) that one. Threading: now() from any thread; refine() from one thread while no other uses the
-// clock. Failure: none.
+// microsecond or more if the kernel's clock source is not the TSC (many virtual machines); RDTSC costs under 10 ns. The
+// counter is calibrated against CLOCK_MONOTONIC_RAW once at construction and again by refine(), over an ever longer
+// base, so that the error is far below a per mille. Without a steady TSC, clock_gettime is used, and with a clock that
+// is not the real one (a test's) that one.
+// Threading: now() from any thread; refine() from one thread while no other uses the clock.
+// Failure: none.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one size of a test is, and what it gives: shared by the RDMA and the TCP loops.
+// The parameters and results of one size of a test: shared by the RDMA and the TCP loops.
 //
-// Threading: plain values. Failure: none.
+// Threading: plain values.
+// Failure: none.
 #pragma once
 
 #include <algorithm>

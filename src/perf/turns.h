@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who measures when: one measurement per device at a time, and never more memory and streams than the server may use.
+// Admission control for measurements: one at a time per device, within the server's limits for memory and streams.
 //
-// Why: two measurements on one device halve each other's figures, unmarked; sixteen of the largest size fill the memory
-// of a node that has other work. Who comes later waits, in order, and is told so. Threading: any thread; take() blocks.
-// Failure: kExhausted when a need is above the whole budget, kTimeout after `patience`, and whatever `meanwhile`
+// Why: two measurements on one device halve each other's results, without any indication; sixteen of the largest size
+// fill the memory of a node that has other work. Later clients are queued, in order, and notified of it.
+// Threading: any thread; take() blocks.
+// Failure: kExhausted if a need exceeds the whole budget, kTimeout after `patience`, and the error that `meanwhile`
 // returns.
 #pragma once
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // libibverbs objects as resources: each closes itself, each failure says what, where and what to do.
 //
-// Why: verbs calls report a bare errno, and the usual causes (locked-memory limit, a GID of another
-// namespace, no route) hide behind EINVAL or ENOMEM. The explanations are pure functions, tested without a
-// device. Threading: verbs are thread-safe; these objects belong to one thread. Failure: Code by cause, as
-// explained. Source: ibv_open_device(3) and its neighbours; kernel 6.1 to 7.2.
+// Why: verbs calls report a bare errno, and the usual causes (locked-memory limit, a GID of another namespace, no
+// route) are hidden behind EINVAL or ENOMEM. The explanations are pure functions, tested without a device.
+// Threading: verbs are thread-safe; these objects belong to one thread.
+// Failure: Code by cause, as explained.
+// Source: ibv_open_device(3) and the related pages; kernel 6.1 to 7.2.
 #pragma once
 
 #include <cstddef>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// libibverbs, loaded when a device is looked for and not before.
+// libibverbs, loaded only when a device is needed.
 //
-// Why: with libnl and libnl-route, which it brings, it is a third of what the loader does at every start of railbed,
-// and only `railbed perf` measures over RDMA. verbs_library.cc defines the functions of verbs.h that this room calls,
-// by their own names: each passes its call on to the library. So the inline functions of verbs.h work as they are, and
-// a test takes the place of the library by defining the same (fake_verbs.h). Threading: any thread. Failure: NotFound,
-// with the package. Spec: libibverbs.so.1, IBVERBS_1.11.
+// Why: with libnl and libnl-route, which it depends on, it is a third of the loader's work at every start of railbed,
+// and only `railbed perf` measures over RDMA. verbs_library.cc defines the functions of verbs.h that this library
+// calls, with their original names: each forwards its call to libibverbs. So the inline functions of verbs.h work
+// unmodified, and a test replaces libibverbs by defining the same (fake_verbs.h).
+// Threading: any thread.
+// Failure: NotFound, with the package.
+// Spec: libibverbs.so.1, IBVERBS_1.11.
 #pragma once
 
 #include "base/error.h"

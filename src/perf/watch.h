@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps measuring loops from running for ever.
+// Prevents measuring loops from running forever.
 //
-// Why: a busy-polling loop sees only its own memory. Every `interval` of ticks it calls tick(), outside of
-// any timed section; that looks whether the control channel is alive and whether there was progress, and
-// tells the peer that this side lives. Between two calls a loop costs nothing extra. Threading: that of the
-// channel. Failure: kTimeout without progress for `stall`; the channel's errors.
+// Why: a busy-polling loop sees only its own memory. Every `interval` of ticks it calls tick(), outside of any timed
+// section; that checks whether the control channel is alive and whether there was progress, and signals to the peer
+// that this side is alive. Between two calls a loop has no extra cost.
+// Threading: that of the channel.
+// Failure: kTimeout without progress for `stall`; the channel's errors.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arbitrary machines and policies, and the plan that follows: for properties that hold for all of them.
+// Arbitrary machines and policies, and the plan for them: for properties that hold for all of them.
 #pragma once
 
 #include <string>

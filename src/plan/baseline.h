@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps back to how PFs were before railbed touched them.
+// The steps that restore PFs to their state before railbed changed them.
 //
-// Why: `down` gives a machine back as it was found, VF counts, drivers, MTUs and modes. PfBaseline is recorded
-// (by whoever carries plans out) before the first step on a PF. Threading: pure functions. Failure: none;
-// changes that would take VFs from pods are held back as in plan.h.
+// Why: `down` restores a machine to its original state: VF counts, drivers, MTUs and modes. The component that applies
+// plans records PfBaseline before the first step on a PF.
+// Threading: pure functions.
+// Failure: none; changes that would take VFs from pods are deferred as in plan.h.
 #pragma once
 
 #include <optional>

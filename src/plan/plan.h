@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a graph and what pods hold to the steps for one node.
+// From a graph and the devices that pods hold to the steps for one node.
 //
-// Why: `plan` prints exactly what `up` and the agent carry out. Rules: a VF that does not change is in no
-// step; each VF is bound once, to its final driver; a change that would take a VF from a pod is held back
-// (unless Options::disrupt) and named, never done in silence.
+// Why: `plan` prints exactly what `up` and the agent apply. Rules: a VF that does not change is in no step; each VF is
+// bound once, to its final driver; a change that would take a VF from a pod is deferred (unless Options::disrupt) and
+// reported, never made silently.
 //
-// Threading: pure functions. Failure: none; what cannot be done is a refusal in the graph or held back.
+// Threading: pure functions.
+// Failure: none; what cannot be done is a refusal in the graph or deferred.
 #pragma once
 
 #include <map>

@@ -9,10 +9,12 @@
 //    "text": …, "reason": …, "interfaces": [{"interface": "net1", "network": "llm/rail0", "device": "VF 0 of eth0",
 //    "why": ""}], "wholePod": false, "disturbs": "nothing"}, …]}
 //
-// Steps of pods whose action is not "Attach" come before those of "pfs", the others behind. "podsDecided" is false for
-// nodes whose state is not at hand; then there are no "podSteps".
+// Steps of pods whose action is not "Attach" come before those of "pfs", the others after them. "podsDecided" is false
+// for nodes whose state is not available; then there are no "podSteps".
 //
-// Keys stay; new ones may come. Threading: pure function. Failure: none.
+// Keys are stable; new ones may be added.
+// Threading: pure function.
+// Failure: none.
 #pragma once
 
 #include "doc/value.h"

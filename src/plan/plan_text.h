@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan for people: steps in order with their reason and whom they disturb, VFs that get the same treatment
-// in one line; then what is held back, policies, resources and pods.
+// A plan for people: steps in order with their reason and the disrupted workloads, with VFs that get the same treatment
+// in one line; then the deferred changes, policies, resources and pods.
 //
-// Threading: pure function. Failure: none.
+// Threading: pure function.
+// Failure: none.
 #pragma once
 
 #include <string>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a plan that are about pods: what is taken from them before PFs are changed, and what they get behind it.
+// The steps of a plan for pods: what is detached before PFs are changed, and what is attached afterwards.
 //
-// Why: `up` detaches and attaches interfaces of pods besides its steps on PFs; whoever reads a plan must see them, and
-// in their order. An interface that changes is two steps: detached, so that its VF and its address are free for the
-// steps between, then attached anew. Which steps there are is decided in node/pod_decisions.h. Threading: plain values.
-// Failure: none; a pod that cannot be attached has a step with a `problem`, which nobody carries out.
+// Why: `up` detaches and attaches interfaces of pods in addition to its steps on PFs; readers of a plan must see them
+// in their order. A changed interface is two steps: it is detached, so that its VF and its address are free for the
+// steps in between, then re-attached. node/pod_decisions.h decides which steps exist.
+// Threading: plain values.
+// Failure: none; a pod that cannot be attached has a step with a `problem`, which is not applied.
 #pragma once
 
 #include <string>

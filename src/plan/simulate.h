@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine that does what steps say, for tests: as strict as real ones (no VFs while the PF is down, no bind
-// while autoprobe is off, no VF MTU above the PF's), and nothing else.
+// A machine that applies steps, for tests: as strict as real ones (no VFs while the PF is down, no bind while autoprobe
+// is off, no VF MTU above the PF's), and nothing else.
 #pragma once
 
 #include <stdexcept>

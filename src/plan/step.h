@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps that change a machine, and the plan that holds them.
 //
-// Why: what `plan` prints is what `up` carries out: the same values. Steps of one PF run in order; steps of
-// different PFs are independent and run in parallel. Each has its reason and says whom it disturbs.
+// Why: what `plan` prints is what `up` applies: the same values. Steps of one PF run in order; steps of different PFs
+// are independent and run in parallel. Each step has its reason and names the disrupted workloads.
 //
-// Of one PF, steps on the PF come first (autoprobe off, MTU raised, up, VFs removed, eswitch mode, VFs made,
-// autoprobe on), then those of each VF (MAC or GUIDs, bind, MTU), then what must wait for the VFs on the way
-// back (MTU lowered, down, autoprobe). Steps of different VFs (vf_of) are independent of each other.
+// Of one PF, steps on the PF come first (autoprobe off, MTU raised, up, VFs removed, eswitch mode, VFs created,
+// autoprobe on), then those of each VF (MAC or GUIDs, bind, MTU), then those that must wait for the VFs when settings
+// are restored (MTU lowered, down, autoprobe). Steps of different VFs (vf_of) are independent of each other.
 //
-// A driver binds to a VF only while the PF's autoprobe is on (or the VF has a driver_override), which is why
-// it is switched on again once the VFs are there. VF addresses are all zero where offset and stride were not
-// known before the VFs existed: take the virtfn link then.
+// A driver binds to a VF only while the PF's autoprobe is on (or the VF has a driver_override), so it is switched on
+// again once the VFs exist. VF addresses are all zero if offset and stride were not known before the VFs existed: use
+// the virtfn link then.
 //
-// Threading: plain values. Failure: none; what cannot be done is in the plan as a problem, not as a step.
+// Threading: plain values.
+// Failure: none; what cannot be done is in the plan as a problem, not as a step.
 #pragma once
 
 #include <map>

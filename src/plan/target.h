@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one PF shall be like, wherever the wish comes from, and the steps from how it is.
+// The desired state of one PF, independent of its origin, and the steps that reach it from the current state.
 //
-// Why: policies and the way back to a baseline need the same care (order, VFs in use, one bind per VF), so
-// both are turned into this value and there is one function that makes steps. Threading: pure functions.
+// Why: policies and the restore of a baseline need the same care (order, VFs in use, one bind per VF), so both are
+// converted to this value and one function creates the steps.
+// Threading: pure functions.
 // Failure: none.
 #pragma once
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of a plan for one node, as tests want it: graph::index, graph::resolve, make_plan, check_pods,
-// graph::check_across.
+// A complete plan for one node, for tests: graph::index, graph::resolve, make_plan, check_pods, graph::check_across.
 #pragma once
 
 #include "graph/catalog.h"

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The MAC address, GUID and PCI address of a VF, derived from its PF.
 //
-// Why: kernels give VFs random MACs and InfiniBand VFs a zero GUID, so neighbours, DHCP and the subnet manager see new
-// hosts after every reboot, and setting a GUID later costs a rebind under a running pod. Here they are a function of
-// (PF, index), set once when the VF is made. The PF is known by its own MAC or port GUID and by its PCI address (ports
-// of a bond share one MAC); a PF with neither MAC nor GUID by the node's name.
+// Why: kernels assign random MACs to VFs and a zero GUID to InfiniBand VFs, so neighbours, DHCP and the subnet manager
+// see new hosts after every reboot, and setting a GUID later requires a re-bind under a running pod. Here they are a
+// function of (PF, index), set once when the VF is created. The PF is identified by its own MAC or port GUID and by its
+// PCI address (ports of a bond share one MAC); a PF with neither MAC nor GUID by the node's name.
 //
-// MAC: locally administered, unicast; 36 bits from the PF, 10 from the index, so VFs of one PF never collide
-// and 8,000 PFs on one network do with a chance of 0.05 %. GUID: local bit set, 46 + 10 bits.
-// Threading: pure functions. Failure: none.
+// MAC: locally administered, unicast; 36 bits from the PF, 10 from the index, so VFs of one PF never collide and 8,000
+// PFs on one network collide with a probability of 0.05 %. GUID: local bit set, 46 + 10 bits.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include <optional>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands against railbed in a cluster, and what to do about it.
+// What blocks railbed in a cluster, and what to do about it.
 //
-// Why: an installation that meets another operator, a CNI that takes files away, or a folder that cannot be written
-// fails in a place that nobody looks at. All of it can be known before. Threading: pure. Failure: none; what could not
-// be looked at is a finding, too, since nothing that is not known is known to be right.
+// Why: an installation that conflicts with another operator, a CNI that removes files, or a folder that cannot be
+// written fails in a place where no one looks. All of it can be detected in advance.
+// Threading: pure.
+// Failure: none; what could not be checked is a finding, too, since unknown does not mean correct.
 #pragma once
 
 #include <string>

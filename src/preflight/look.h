@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `railbed preflight` has seen of a cluster and of one of its nodes.
+// A snapshot by `railbed preflight` of a cluster and of one of its nodes.
 //
-// Why values: what stands against railbed is decided from them alone (findings.h). Objects are as the API server lists
-// them, cut down to what is read. Threading: plain values. Failure: what could not be looked at is told in `unknown`.
+// Why values: what blocks railbed is decided from them alone (findings.h). Objects are as the API server lists them,
+// reduced to the fields that are read.
+// Threading: plain values.
+// Failure: what could not be read is listed in `unknown`.
 #pragma once
 
 #include <optional>

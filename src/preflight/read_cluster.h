@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at a cluster through its API server, and changes nothing.
+// Reads a cluster through its API server, and changes nothing.
 //
-// Why: see findings.h. Each list is asked for once; one that is refused is told in ClusterLook::unknown, and the others
-// are looked at all the same. A kind that the cluster does not have is an empty list.
-// Threading: blocks its caller. Failure: that of GET /version, without which nothing else is worth asking for.
+// Why: see findings.h. Each list is requested once; a refused one is recorded in ClusterLook::unknown, and the others
+// are still read. A kind that the cluster does not have is an empty list.
+// Threading: blocks its caller.
+// Failure: that of GET /version, without which no other request is useful.
 #pragma once
 
 #include <vector>

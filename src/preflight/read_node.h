@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at the files of a node, and changes nothing.
+// Reads the files of a node, and changes nothing.
 //
-// Why a FileTree: in a pod the node's files are below a folder, and in a test in memory. Whether a folder can be
-// written is read from the flags of its mount, since trying would leave a file behind: from ROOT/proc/1/mountinfo
-// where a pod has that, because its own mounts are read-only. Threading: one thread.
+// Why a FileTree: in a pod the node's files are below a folder, and in a test in memory. The flags of its mount show
+// whether a folder can be written, since trying would leave a file behind: from ROOT/proc/1/mountinfo if a pod has
+// that, because its own mounts are read-only.
+// Threading: one thread.
 // Failure: none; what cannot be read counts as missing.
 #pragma once
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may write network definitions without being an administrator of the cluster.
+// Which subjects may write network definitions without being cluster administrators.
 //
 // Why: a definition can attach any interface of a node to a pod and run any of its plugins as root. The right to write
-// one often comes unseen: operators add it to the roles `admin` and `edit`, which owners of namespaces have.
-// Read from roles and bindings as they are; an authorizer other than RBAC is not seen. Left out: who is bound to a role
-// that allows everything everywhere, the group system:masters, the control plane's own users (system:…) and the service
-// accounts of kube-system and of railbed's namespace. Threading: pure. Failure: none.
+// one is often granted unnoticed: operators add it to the roles `admin` and `edit`, which owners of namespaces have. It
+// is read from roles and bindings as they are; an authorizer other than RBAC is not visible. Excluded: subjects bound
+// to a role that allows everything everywhere, the group system:masters, the control plane's own users (system:…) and
+// the service accounts of kube-system and of railbed's namespace.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <set>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cluster's API server says about its nodes, policies, networks and pods, as the report shows it.
+// The API server's data about a cluster's nodes, policies, networks and pods, as the report shows it.
 //
-// Why: figures say what a fabric carries; who asks why a pod has no rail, or a rail no VFs, needs the objects beside
-// them: which PFs a policy got on which node, at which step it failed, which pod has which VF. All of it stands in
-// status fields that somebody has to put together; here it is, once, as values.
-// Threading: pure. Failure: none; an object that cannot be read is named in `unknown`, the others are shown.
+// Why: measurements show what a fabric carries; to find out why a pod has no rail, or a rail no VFs, a user also needs
+// the objects: which PFs a policy got on which node, at which step it failed, which pod has which VF. All of it is
+// spread over status fields; here it is collected, once, as values.
+// Threading: pure.
+// Failure: none; an object that cannot be read is named in `unknown`, the others are shown.
 // Sources: api/node_state.h; src/check/data/schema/sriov.yaml (status of policies); Kubernetes Network Custom Resource
 // Definition De-facto Standard 1.3 (network-status).
 #pragma once

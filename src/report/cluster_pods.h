@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The namespaces' half of cluster.h: networks and the pods that have them. Threading: pure. Failure: as there.
+// The namespaced part of cluster.h: networks and the pods that use them.
+// Threading: pure.
+// Failure: as there.
 #pragma once
 
 #include <string>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives as the report shows them: a line for each run and algorithm, by size.
 //
-// Why: several runs stand side by side (before and after, so many ranks and twice as many, RDMA and TCP), and charts,
-// table and terminal must name them alike. Threading: pure; a series refers to the runs it was made of. Failure: none.
+// Why: several runs are compared (before and after, one number of ranks and its double, RDMA and TCP), and charts,
+// table and terminal must use the same names for them.
+// Threading: pure; a series refers to the runs it was created from.
+// Failure: none.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several nodes beside each other: what `railbed discover --facts A B …` prints.
+// Several nodes side by side: what `railbed discover --facts A B …` prints.
 //
-// Threading: pure functions. Failure: none.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include <string>

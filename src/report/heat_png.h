@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A heat map as a PNG of 16 colours.
 //
-// Why PNG: it is shown without script and on paper, scales with sharp edges, and four bits a cell keep 512 hosts on
+// Why PNG: it works without script and on paper, scales with sharp edges, and four bits per cell keep 512 hosts on
 // eight rails below 1.5 MB as base64. It is stored without compression, which needs no library and whose size does not
-// depend on how noisy a fabric is. Threading: pure. Failure: none. Spec: PNG (Third Edition) 5, 11.2; RFC 1950, 1951.
+// depend on how noisy a fabric is.
+// Threading: pure.
+// Failure: none.
+// Spec: PNG (Third Edition) 5, 11.2; RFC 1950, 1951.
 #pragma once
 
 #include <array>

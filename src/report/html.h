@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The HTML report of measurements: one file, no network.
 //
-// Why: for the person who decides about or pays for the cluster. From top to bottom: a verdict in words, big
-// figures per rail (RDMA beside TCP), a drawing of what was measured, bandwidth by size, latency over time
-// and its distribution, tables, and the commands. Verdict, drawing and tables need no script; the charts are
-// uPlot, inlined. Of a cluster there are its nodes, policies, networks and pods, too; of a mesh who stands out, and
-// heat maps; of jitter each rail idle and under load; of collectives bandwidths by size, and who was slow. Everything
-// that comes from outside (names, labels, addresses, commands) is escaped. Threading: pure. Failure: none.
+// Why: for the person who decides about or pays for the cluster. From top to bottom: a verdict in words, key figures
+// per rail (RDMA next to TCP), a drawing of what was measured, bandwidth by size, latency over time and its
+// distribution, tables, and the commands. Verdict, drawing and tables need no script; the charts are uPlot, inlined. It
+// also shows a cluster's nodes, policies, networks and pods; a mesh's outliers and heat maps; jitter of each rail idle
+// and under load; and of collectives the bandwidths by size and the slow participants. All external input (names,
+// labels, addresses, commands) is escaped.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <optional>

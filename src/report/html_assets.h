@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that are part of the program: uPlot (third_party/uplot) and the report's own style and script.
+// The embedded files: uPlot (third_party/uplot) and the report's own style and script.
 //
-// Why: the report must open without a network, and the program is one file. Threading: constants. Failure: none.
+// Why: the report must open without a network, and the program is one file.
+// Threading: constants.
+// Failure: none.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The charts: their places in the page with a sentence for who cannot see them, and the data that html.js draws.
+// The charts: their places in the page with a text alternative, and the data that html.js draws.
 //
-// Threading: pure. Failure: none.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

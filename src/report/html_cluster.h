@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cluster's nodes, policies, networks and pods as tables of the report.
 //
-// Why tables without script: they are read, searched and printed. Large clusters are cut after so many rows, what
-// stands badly first, and the report says how many more there are. Threading: pure. Failure: none.
+// Why tables without script: they can be read, searched and printed. Large clusters are cut after a number of rows,
+// with the worst ones first, and the report says how many more there are.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives in the report: all of them side by side, their charts by size, and each with its sizes, ranks and steps.
-// The charts alone need scripts. Threading: pure. Failure: none.
+// Only the charts need scripts.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

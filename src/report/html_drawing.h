@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drawing at the top of the report: nodes with their pods, VFs and PFs, and the rails between them, as
-// SVG.
+// The drawing at the top of the report: nodes with their pods, VFs and PFs, and the rails between them, as SVG.
 //
-// Why: "what was measured, through what?" is a picture, not a table. With `railbed status` of the nodes it
-// shows pods and VFs; without, the interfaces that the measurements name. Threading: pure. Failure: none.
+// Why: "what was measured, through what?" is a picture, not a table. With `railbed status` of the nodes it shows pods
+// and VFs; without, the interfaces that the measurements name.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

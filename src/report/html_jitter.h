@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jitter of rails, idle and under load: a table of all of them, and each with its parts, intervals and worst windows.
-// Without script. Threading: pure. Failure: none.
+// Without script.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

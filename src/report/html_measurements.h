@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every figure of a measurement as a table, and how it was taken: the report's last part.
+// Every value of a measurement as a table, and how it was measured: the report's last part.
 //
-// Threading: pure. Failure: none.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

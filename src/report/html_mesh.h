@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mesh as part of the report: findings, heat maps, the worst pairs. Without script everything is there but the names
-// under the pointer. Threading: pure. Failure: none.
+// A mesh as part of the report: findings, heat maps, the worst pairs. Without script everything is shown except the
+// names under the pointer.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

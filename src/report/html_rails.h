@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rails' figures: side by side, and large ones for few rails. Jitter first, because it is what a job with all ranks
-// in step waits for.
+// The rails' results: side by side, and large key figures for few rails. Jitter comes first, because a job with all
+// ranks in step waits for it.
 //
-// Threading: pure. Failure: none.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

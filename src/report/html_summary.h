@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the measurements say, rail by rail, and the verdict in words.
+// The results of the measurements, rail by rail, and the verdict in words.
 //
-// Why: who opens the report wants one sentence first. Decided here, as a function over values, so that each
-// sentence is a test. Threading: pure. Failure: none.
+// Why: a reader of the report needs one sentence first. It is decided here, as a function over values, so that each
+// sentence is a test.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <optional>

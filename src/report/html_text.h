@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of the HTML report: escaping, and figures as people say them.
+// Text of the HTML report: escaping, and number formatting.
 //
-// Why: names, labels and commands come from outside; none may become markup or script. Threading: pure.
-// Failure: none. Spec: HTML 13.1.2.3 (text and double-quoted attributes), 4.12.1.3 (JSON in script elements).
+// Why: names, labels and commands are external input; none may become markup or script.
+// Threading: pure.
+// Failure: none.
+// Spec: HTML 13.1.2.3 (text and double-quoted attributes), 4.12.1.3 (JSON in script elements).
 #pragma once
 
 #include <initializer_list>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `railbed perf jitter --save` wrote, as the report shows it.
+// The file of `railbed perf jitter --save`, as the report shows it.
 //
-// Why its own value: the result has figures, not the probes they were made of (perf/jitter/jitter_report.h), and the
-// page computes nothing anew, so that it says what the terminal said. Schema: docs/schemas/Jitter.json. Threading:
-// plain values; reading is pure. Failure: Code::kInvalid with the field's path.
+// Why an own value: the result has statistics, not the probes they were computed from (perf/jitter/jitter_report.h),
+// and the page does not recompute anything, so that it matches the terminal. Schema: docs/schemas/Jitter.json.
+// Threading: plain values; reading is pure.
+// Failure: Code::kInvalid with the field's path.
 #pragma once
 
 #include <array>

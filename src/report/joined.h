@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts in one.
+// Joins texts into one.
 //
-// Why: lists of names stand in cells and in sentences. Threading: pure. Failure: none.
+// Why: lists of names are used in cells and in sentences.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the report shows of a mesh: who stands out and why, a heat map per rail, the worst pairs.
+// What the report shows of a mesh: outliers and their reasons, a heat map per rail, the worst pairs.
 //
 // Why a value between analysis and page: 512 hosts with 8 rails are a million pairs; the page has room for four bits of
-// each, for the worst fifty in words, and for the NICs that stand out. What these are is decided here, over the values
-// of perf/mesh, and can be tested; the page only draws. Threading: pure. Failure: none.
+// each, for the worst fifty in words, and for the NICs that are outliers. These are selected here, over the values of
+// perf/mesh, and can be tested; the page only draws.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <cstdint>

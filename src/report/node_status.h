@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of `railbed status -o json` about one node that the report's drawing needs.
 //
-// Why its own value: the status has much more, and in a cluster the same is put together from the API server's objects
-// (cluster.h). Threading: plain value; reading is pure. Failure: Code::kInvalid with the field's path.
+// Why an own value: the status has much more, and in a cluster the same is built from the API server's objects
+// (cluster.h).
+// Threading: plain value; reading is pure.
+// Failure: Code::kInvalid with the field's path.
 #pragma once
 
 #include <string>

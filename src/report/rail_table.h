@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rails' figures as tables for the terminal: what the HTML report shows in its cards.
+// The rails' results as tables for the terminal: the same that the HTML report shows in its cards.
 //
-// Threading: pure. Failure: none.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <vector>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A typed table: filled once, printed as text for people or as JSON for programs.
 //
-// Why: every verb prints tables; one place knows alignment, UTF-8 widths, colours and what an absent value
-// looks like. Cells may come from outside (names of devices, hosts, pods): in text, control characters are shown as
-// escapes (doc::printable). Text is column-aligned and never cut, since it is also piped into grep; colours only where
-// the caller says that there is a terminal. Threading: plain value. Failure: none.
+// Why: every verb prints tables; one place handles alignment, UTF-8 widths, colours and absent values. Cells may
+// contain external input (names of devices, hosts, pods): in text, control characters are shown as escapes
+// (doc::printable). Text is column-aligned and never truncated, since it is also piped into grep; colours are used only
+// if the caller says that there is a terminal.
+// Threading: plain value.
+// Failure: none.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attachments and addresses as they are in the state file, in memory.
+// An in-memory cache of the attachments and addresses in the state file.
 //
-// Why: the process that holds the store's lock is the only one that writes, so what it has read once stays
-// true. Attaching a pod looks at them several times; from the file each look costs more than a system call to
-// move an interface. Knowing what a row says also lets a write change only what differs. By pod, by
-// container and by device, so that a look costs the same with thousands of pods. Threading: none of its own;
-// the store serialises. Failure: none.
+// Why: the process that holds the store's lock is the only writer, so rows that were read once stay valid. Attaching a
+// pod reads them several times; each read from the file costs more than a system call to move an interface. Knowing a
+// row's content also lets a write change only what differs. Indexed by pod, by container and by device, so that a
+// lookup costs the same with thousands of pods.
+// Threading: none of its own; the store serialises.
+// Failure: none.
 #pragma once
 
 #include <map>

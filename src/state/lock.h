@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock that lets one railbed at a time change this machine.
+// The lock that lets only one railbed process at a time change this machine.
 //
-// flock(2) on a file: the kernel releases it when the holder dies, however that happens. The file's content
-// names the holder for the message. Threading: any. Failure: Busy with the holder's pid and command.
+// flock(2) on a file: the kernel releases it when the holder exits, in whatever way. The file's content names the
+// holder for the message.
+// Threading: any.
+// Failure: Busy with the holder's pid and command.
 #pragma once
 
 #include <chrono>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state file of a machine that has none yet.
 //
-// Why not by SQLite: making the tables is half of the instructions of the first `railbed up`, and as much again is
-// written twice, to the log and to the file. So the file without content is made while railbed is built, and here it is
-// written in one piece. Whoever reads finds all of it or nothing, also after a kill at any moment: it gets its name
-// last. Threading: under the lock of the state. Failure: what the kernel says; nothing is left then.
+// Why not with SQLite: creating the tables takes half of the instructions of the first `railbed up`, and as much again
+// is written twice, to the log and to the file. So the file with empty tables is created while railbed is built, and
+// written here in one piece. A reader sees the complete file or none, also after a kill at any moment: the file gets
+// its name last.
+// Threading: under the lock of the state.
+// Failure: the kernel's error; nothing is left then.
 #pragma once
 
 #include <string>

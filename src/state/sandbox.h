@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose attachments they are: a pod of the manifests, or one sandbox of a pod under a container runtime.
+// The owner of attachments: a pod of the manifests, or one sandbox of a pod under a container runtime.
 //
-// Why both: a pod of one name may have two sandboxes for a while (its successor starts before DEL of the old
-// one came), and they must never be taken for each other. As the key of records it is "namespace/name" for
-// pods that `up` attached, "namespace/name@container" under a runtime, and "@container" where the runtime did
-// not name the pod; '@' is in no pod's name. Threading: plain value.
+// Why both: a pod name can have two sandboxes for a while (the successor starts before the DEL of the old one arrives),
+// and they must never be confused. As the key of records it is "namespace/name" for pods that `up` attached,
+// "namespace/name@container" under a runtime, and "@container" if the runtime did not name the pod; '@' is in no pod's
+// name.
+// Threading: plain value.
 #pragma once
 
 #include <string>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a state file, and the versions of them.
+// The tables of a state file, and their versions.
 //
-// Why apart: the store has them in its programs as the file that a new state begins with (new_file.h), which
-// make_empty_state.cc writes while railbed is built. Threading, failure: constants.
+// Why separate: the programs contain the tables as the file that a new state begins with (new_file.h), which
+// make_empty_state.cc writes while railbed is built.
+// Threading, failure: constants.
 #pragma once
 
 #include <cstdint>

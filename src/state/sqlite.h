@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQLite behind Result: a connection and its cached statements.
 //
-// Why: the store needs six verbs of SQLite, and its errors as ours. Threading: one thread at a time (the
-// store serialises). Failure: Io with SQLite's text; a damaged file has a hint of what to do.
+// Why: the store needs six operations of SQLite, and its errors as railbed's errors.
+// Threading: one thread at a time (the store serialises).
+// Failure: Io with SQLite's text; a damaged file has a hint with the remedy.
 #pragma once
 
 #include <concepts>

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What railbed did to this machine and how to undo it: baselines of PFs, steps under way, attachments,
-// addresses.
+// What railbed did to this machine and how to undo it: baselines of PFs, steps in progress, attachments, addresses.
 //
-// Why: everything is written here before it is done, so that a process killed at any instant leaves a record
-// from which the next `up` or `down` finishes or undoes. SQLite in WAL mode below /run: no fsync on the hot
-// path, nothing lost to kill -9, and gone at reboot like the attachments themselves. Where /run is no tmpfs
-// the boot id in the file says whether its content is of this boot; content of another boot is dropped on
-// open: VFs, namespaces and their settings ended with that boot, and what the machine is now is its baseline.
-// Threading: one Store per process, any thread (serialised inside; between begin() and commit() or rollback()
-// other threads wait). One process at a time changes it: open_store() takes a lock for as long as the store
-// is open, or, with `shared`, hold() takes it for a while. Failure: Busy names the process that holds the
-// lock; Io with SQLite's text, and what to do when the file is damaged.
+// Why: everything is written here before it is done, so that a process killed at any instant leaves a record from which
+// the next `up` or `down` finishes or undoes. SQLite in WAL mode below /run: no fsync on the hot path, nothing lost to
+// kill -9, and deleted at reboot like the attachments themselves. If /run is not a tmpfs, the boot id in the file shows
+// whether its content is of this boot; content of another boot is dropped on open: VFs, namespaces and their settings
+// ended with that boot, and the machine's current state is its baseline.
+// Threading: one Store per process, any thread (serialised inside; between begin() and commit() or rollback() other
+// threads wait). One process at a time changes it: open_store() takes a lock for as long as the store is open, or, with
+// `shared`, hold() takes it temporarily.
+// Failure: Busy names the process that holds the lock; Io with SQLite's text, and the remedy if the file is damaged.
 #pragma once
 
 #include <chrono>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the state has come, kept beside its file.
+// A change counter next to the state file, which detects a rollback of the file.
 //
-// Why: a file that was rolled back, or whose log lost its end, is whole to SQLite, and knows nothing of the pods that
-// came since: their addresses would be given again. So each change of attachments and leases is counted, in the file
-// and in another one, written after it; a file that has counted less than the other one has lost something, and the
-// machine is looked at as after a lost state. Killed between both, the file has counted more, which is nothing.
-// Threading: of its owner. Failure: what cannot be read or written is no witness.
+// Why: a file that was rolled back, or whose log was truncated, is intact to SQLite, and does not contain the pods that
+// started since: their addresses would be allocated again. So each change of attachments and leases is counted, in the
+// file and in a second file that is written after it. A state file with a lower count than the second file has lost
+// changes, and the machine is scanned as after a lost state. After a kill between the two writes the state file has the
+// higher count, which is harmless.
+// Threading: its owner's.
+// Failure: a witness that cannot be read or written counts as absent.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of the notes that go with leases: which file holds an address for host-local, which foreign plugin's
-// request got it, what was picked up.
+// Keys of the notes that accompany leases: which file holds an address for host-local, which third-party plugin's
+// request got it, what was adopted.
 //
-// Why notes: a lease says who has which address, and these few questions need more. Threading: pure. Failure:
-// none; a key that is not one of ours reads as nothing.
+// Why notes: a lease records the holder of an address, and these few questions need more.
+// Threading: pure.
+// Failure: none; an unknown key reads as nothing.
 #pragma once
 
 #include <optional>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who can get this node more addresses of ranges that nodes share, while an ADD waits.
+// Gets this node more addresses of shared ranges while an ADD waits.
 //
-// Why: in a cluster an ADD chooses among what the node has leased already, without asking anybody. Where nothing of it
-// is free, or the pod asks for an address by name, more must be leased, which waits for the API server: outside of
-// turns, so that other pods go on. On a machine of its own there is nobody to ask, and no AddressSupply.
-// Threading: any thread, not in a turn. Failure: Supplied::why_not; whoever asked chooses again all the same, since
-// some of what it needs may be there.
+// Why: in a cluster an ADD chooses among the addresses that the node has already leased, without a query. If none of
+// them is free, or the pod requests a specific address, more must be leased, which waits for the API server: outside of
+// a Turn, so that other pods continue. On a standalone machine there is no AddressSupply.
+// Threading: any thread, not inside a Turn.
+// Failure: Supplied::why_not; the caller still chooses again, since some of the needed addresses may be available.
 #pragma once
 
 #include <chrono>

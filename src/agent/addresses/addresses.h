@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The addresses of one interface, whichever of our IPAM types its network names.
+// The addresses of one interface, for each of railbed's IPAM types.
 //
-// Why one function: a plugin of ours, the meta plugin and a foreign plugin that calls the shim as its IPAM
-// plugin must get the same answer for the same words. What a request may add to the configuration is done
-// here, as each original does it:
+// Why one function: a railbed plugin, the meta plugin and a third-party plugin that calls the shim as its IPAM plugin
+// must get the same result for the same input. What a request may add to the configuration is applied here, as each
+// original does it:
 //
 //   host-local   runtimeConfig.ipRanges come before the configured sets; the addresses of runtimeConfig.ips,
-//                args.cni.ips and CNI_ARGS IP are asked for by name
-//   whereabouts  the same for ips; CNI_ARGS IP (with a prefix length) comes on top
-//   static       CNI_ARGS IP and GATEWAY come on top; args.cni.ips replaces all, runtimeConfig.ips those too
+//                args.cni.ips and CNI_ARGS IP are requested explicitly
+//   whereabouts  the same for ips; CNI_ARGS IP (with a prefix length) is added
+//   static       CNI_ARGS IP and GATEWAY are added; args.cni.ips replaces all, runtimeConfig.ips those too
 //   dhcp         nothing here: the interface must exist first, see dhcp.h
 //
-// Asking again for the same owner gives the same addresses. Threading: a Turn's thread. Failure: as
-// ipam::assign()'s; Conflict for a range that other nodes may use (shared_ranges.h); Invalid with the place in the
-// configuration; Io from host-local's files.
+// A repeated request of the same owner returns the same addresses.
+// Threading: a Turn's thread.
+// Failure: as ipam::assign()'s; Conflict for a range that other nodes may use (shared_ranges.h); Invalid with the
+// location in the configuration; Io from host-local's files.
 #pragma once
 
 #include <map>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leases of DHCP servers, for as long as their interfaces live.
+// Leases of DHCP servers, for the lifetime of their interfaces.
 //
-// Why here: an IPAM plugin ends with its request, a lease has to be renewed. The original has a daemon with a
-// thread per lease that forgets all of them when it restarts; here one thread serves all, and each lease is
-// in the store before it is used, so that an agent that starts again goes on renewing.
+// Why here: an IPAM plugin exits after its request, but a lease has to be renewed. The original has a daemon with a
+// thread per lease that forgets all leases when it restarts; here one thread serves all, and each lease is in the store
+// before it is used, so that a restarted agent continues to renew.
 //
-// Threading: any thread, but not inside a Turn: a server may take seconds. Failure: Timeout when no server
-// answers; Invalid with the option that the server left out or the key that is wrong; NotFound when the
-// interface or the namespace is gone.
+// Threading: any thread, but not inside a Turn: a server may take seconds.
+// Failure: Timeout if no server answers; Invalid with the option that the server omitted or the key that is wrong;
+// NotFound if the interface or the namespace no longer exists.
 #pragma once
 
 #include <map>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lease as the agent keeps it, and the configuration keys of ipam type dhcp.
+// A lease as the agent stores it, and the configuration keys of ipam type dhcp.
 //
-// Why the acknowledgement's bytes: everything that the lease says can be read from them again. Times are of
-// the steady clock, which goes on over a restart of the agent; the state does not outlive the boot either.
-// Threading: pure. Failure: Invalid with the key.
+// Why the acknowledgement's bytes: all lease data can be read from them again. Times are of the steady clock, which
+// continues over a restart of the agent; the state does not survive the boot either.
+// Threading: pure.
+// Failure: Invalid with the key.
 #pragma once
 
 #include <map>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// IPAM types that are not ours, for main plugins that are: executed as the CNI specification says.
+// Third-party IPAM types for railbed's main plugins: executed as the CNI specification requires.
 //
-// Why a record: as for every program that is executed, what its DEL needs is in the store before its ADD runs
-// (exec_records.h), under a name of its own beside the interface's. What it answered are addresses and routes like any
-// others, for attaching, comparing and checking.
-// Threading: not in a turn, and not under the container's lock: the program may ask the agent for addresses.
-// ipam_lock() keeps requests for one container apart. Failure: as exec.h's.
+// Why a record: as for every executed program, what its DEL needs is in the store before its ADD runs (exec_records.h),
+// under its own name next to the interface's. The addresses and routes that it returns are attached, compared and
+// checked like any others.
+// Threading: not inside a Turn, and not under the container's lock: the program may request addresses from the agent.
+// ipam_lock() serializes requests for one container.
+// Failure: as exec.h's.
 #pragma once
 
 #include "agent/addresses/addresses.h"

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// host-local's files: addresses that the original plugin gave are taken for us, ours are there for it.
+// host-local's files: railbed honours addresses that the original plugin allocated, and writes its own so that the
+// original honours them.
 //
-// Why: a live node is switched over and, if need be, back; both may even run side by side. The format is the
-// original's: <dataDir>/<network>/<address> holds "<container>\r\n<interface>", last_reserved_ip.<set> the
-// last address of each range set, and whoever changes something holds flock on `lock`.
+// Why: a live node is switched over and, if necessary, back; both may even run side by side. The format is the
+// original's: <dataDir>/<network>/<address> holds "<container>\r\n<interface>", last_reserved_ip.<set> the last address
+// of each range set, and every writer holds flock on `lock`.
 //
-// Order of writing, so that a process killed anywhere loses and doubles nothing: the lease and a note of the
-// file's path go to the store in one transaction, then the file is made; the file is removed before the note
-// and the lease go. So there is no file of ours without a note, and no address is in use without its lease.
-// recover() finishes what is between: a note without a lease means that the file has to go, a lease without
-// its file that it has to come.
+// Write order, so that a process killed at any point neither loses nor duplicates an address: the lease and a note of
+// the file's path are written to the store in one transaction, then the file is created; the file is removed before the
+// note and the lease. So there is no railbed file without a note, and no address is in use without its lease. recover()
+// finishes interrupted operations: a note without a lease means that the file must be removed, a lease without its file
+// that it must be created.
 //
-// Threading: a Turn's thread. Failure: as ipam::assign()'s; Io and Denied of the directory; Busy when another
-// process keeps the lock.
+// Threading: a Turn's thread.
+// Failure: as ipam::assign()'s; Io and Denied of the directory; Busy if another process holds the lock.
 #pragma once
 
 #include <chrono>

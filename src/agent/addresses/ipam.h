@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our IPAM types for main plugins of others (bridge, ptp, …) that call the shim as `host-local`, `static`,
+// railbed's IPAM types for third-party main plugins (bridge, ptp, …) that call the shim as `host-local`, `static`,
 // `whereabouts` or `dhcp`.
 //
-// A note says which requests came this way: DEL may come without the pod's name, and GC is about one network.
-// Threading: any thread, not in a turn. Failure: the specification's codes.
+// A note marks the requests that came this way: DEL may come without the pod's name, and GC is about one network.
+// Threading: any thread, not inside a Turn.
+// Failure: the specification's codes.
 #pragma once
 
 #include <string>

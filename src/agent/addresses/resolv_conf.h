@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// resolv.conf(5), as host-local's `resolvConf` reads it. Threading: pure. Failure: none; lines that are not
-// understood are left out.
+// resolv.conf(5), as host-local's `resolvConf` reads it.
+// Threading: pure.
+// Failure: none; lines that cannot be parsed are skipped.
 #pragma once
 
 #include <string_view>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether this agent may give addresses of whereabouts' ranges.
+// Whether this agent may allocate addresses of whereabouts' ranges.
 //
-// Why: such a range belongs to all nodes of a cluster, and the original asks the API server what the others gave. An
-// agent that serves a node of a cluster gives only addresses that it has leased (cluster/cell_blocks.h), and refuses
-// only what whereabouts divides in its own way. Any other agent knows only what it gave itself: on a machine of a
-// cluster it would give a second pod an address that another node's pod has, so that it refuses, unless the node has
-// blocks of the pool (the table `block` of the state) or `railbed agent --alone` says that no other node uses its
-// ranges. host-local's ranges are each node's own.
-// Threading: as the arguments'. Failure: Conflict with the sign that was found, and what to do.
+// Why: such a range belongs to all nodes of a cluster, and the original queries the API server for the allocations of
+// the other nodes. An agent that serves a node of a cluster allocates only addresses that it has leased
+// (cluster/cell_blocks.h), and refuses only what whereabouts divides in its own way. Any other agent knows only its own
+// allocations: on a machine of a cluster it would give a second pod an address that a pod of another node has, so it
+// refuses, unless the node has blocks of the pool (the table `block` of the state) or `railbed agent --alone` declares
+// that no other node uses its ranges. host-local's ranges belong to each node alone.
+// Threading: as the arguments'.
+// Failure: Conflict with the sign that was found, and what to do.
 #pragma once
 
 #include "agent/engine.h"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single objects asked of the API server for ADDs that are faster than the watch.
+// Fetches single objects from the API server for ADDs that are faster than the watch.
 //
-// Why: a pod's first ADD may come before its object, or its network's, has come by the watch. A burst of such pods
-// must not become a burst of requests: all who ask for the same object share one GET, and few are under way at once.
-// Threading: get() from any thread, not in a turn; whoever asks waits at most `wait` for a place or an answer.
-// Failure: NotFound only where the API server said so; Busy where it was not asked or did not answer, with the reason;
-// Denied with its own words.
+// Why: a pod's first ADD may arrive before the watch has delivered its object, or its network's. A burst of such pods
+// must not become a burst of requests: all requests for the same object share one GET, and only a few are in flight at
+// once.
+// Threading: get() from any thread, not inside a Turn; the caller waits at most `wait` for a slot or an answer.
+// Failure: NotFound only if the API server reported it; Busy if it was not queried or did not answer, with the reason;
+// Denied with its own message.
 #pragma once
 
 #include <condition_variable>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The addresses that this node has leased, as its state records them, and whether it may give them now.
+// The addresses that this node has leased, as its state records them, and whether it may allocate them now.
 //
-// Why in the state: an agent that starts again without an API server goes on with what was leased, and after a reboot,
-// with which the state ends, it has nothing until the API server has said so. A cell is written here after its lease is
-// stored in the API server, and goes from here before the lease is given back; in between, nothing of it is given.
-// Nothing is given either where the node has not heard of the API server for long (ipam::may_give), and from ranges in
-// which whereabouts' own pools have allocations.
-// Threading: CellBlocks::blocks() in a turn, the rest of it from any thread; functions with a store in a turn.
-// Failure: blocks(), Busy with since when the API server is silent, Conflict with the pool; the store's.
+// Why in the state: an agent that restarts without an API server continues with what was leased, and after a reboot,
+// with which the state ends, it has nothing until the API server has confirmed it. A cell is written here after its
+// lease is stored in the API server, and removed from here before the lease is released; in between, none of its
+// addresses is allocated. Nothing is allocated either if the node has had no contact to the API server for long
+// (ipam::may_give), and from ranges in which whereabouts' own pools have allocations.
+// Threading: CellBlocks::blocks() inside a Turn, the rest of it from any thread; functions with a store inside a Turn.
+// Failure: blocks(), Busy with the time since when the API server is silent, Conflict with the pool; the store's.
 #pragma once
 
 #include <map>

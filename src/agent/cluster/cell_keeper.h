@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the addresses of this node: leased before pods need them, leased at once where an ADD waits, given back when
-// nobody wants them, and compared with the API server every few minutes.
+// Maintains the addresses of this node: leases them before pods need them, leases them immediately if an ADD waits,
+// releases unused ones, and compares them with the API server every few minutes.
 //
-// Why one thread: it is what a CellLeaser allows, and ADDs that come together are served together. Nothing ends it:
-// what goes wrong is tried again after a pause that doubles, with chance in it, so that nodes do not come back all at
-// once. What is said to an ADD is final where trying again cannot help (no address is left, a right is missing);
-// otherwise it waits until its deadline. Threading: run() in a thread of its own; pass() is one round of it, for tests;
-// everything else from any thread. Failure: standing() and the Events of the agent tell.
+// Why one thread: a CellLeaser allows only one, and ADDs that arrive together are served together. No error ends it:
+// failures are retried with exponential backoff and jitter, so that nodes do not return all at once. The answer to an
+// ADD is final if a retry cannot help (no address is left, a right is missing); otherwise it waits until its deadline.
+// Threading: run() in its own thread; pass() is one round of it, for tests; everything else from any thread.
+// Failure: reported by standing() and the Events of the agent.
 #pragma once
 
 #include <condition_variable>

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leases addresses for this node and gives them back: state and API server, one step after the other.
+// Leases and releases addresses for this node: in the state and in the API server, in sequence.
 //
-// Why this order: an address may be given as long as it is in the state, so it comes there after its lease is stored in
-// the API server, and goes from there before its lease is given up. Whatever is lost on the way (an answer, this
-// process, the API server's last minutes) leaves the API server with more or less than the state has; sync() makes it
-// the same again, by writing: what was written late and by nobody any more fails on the resourceVersion then.
-//   the API server says more   it is given back, unless an interface has it: then the state was lost
-//   the API server says less   the lease was lost: it is leased again and reported (take_lost()); where another node
-//   has it
-//                              meanwhile, that is a conflict
-// Nothing is leased in a cell that is being deleted: its leases end with the object, whenever its finalizers go. What
-// is leased there already is kept as long as pods use it. Threading: one thread at a time, not in a turn. Failure: the
-// API server's or the state's, after which the next sync() goes on; lease(), Exhausted where nothing is left.
+// Why this order: an address may be allocated as long as it is in the state, so it is written there after its lease is
+// stored in the API server, and removed from there before its lease is released. Whatever is lost on the way (an
+// answer, this process, the API server's last minutes) leaves the API server with more or less than the state has;
+// sync() makes them equal again, by writing: a late write of an earlier process then fails on the resourceVersion.
+//   the API server has more    it is released, unless an interface has it: then the state was lost
+//   the API server has less    the lease was lost: it is leased again and reported (take_lost()); if another node
+//                              has it in the meantime, that is a conflict
+// Nothing is leased in a cell that is being deleted: its leases end with the object, as soon as its finalizers are
+// removed. Existing leases there are kept as long as pods use them.
+// Threading: one thread at a time, not inside a Turn.
+// Failure: the API server's or the state's, after which the next sync() continues; lease(), Exhausted if nothing is
+// left.
 #pragma once
 
 #include <functional>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// As whom this node leases addresses: its name, its machine, this boot.
+// The identity under which this node leases addresses: its name, its machine, this boot.
 //
-// Why not what the machine says alone: the operator compares leases with what the kubelet has told of the Node, so that
-// the Node's system UUID is taken. Why not that alone: another machine may have had the Node's name, and its object may
-// still be that one's. So the Node's UUID must be one that this machine has, too.
-// Threading: any; cell_owner() waits for the API server. Failure: NotFound without the Node; Busy where it tells no
-// UUID yet, or another machine's.
+// Why not the machine's own data alone: the operator compares leases with what the kubelet has reported in the Node, so
+// the Node's system UUID is used. Why not that alone: another machine may have had the Node's name, and its object may
+// still be that machine's. So the Node's UUID must be one that this machine has, too.
+// Threading: any; cell_owner() waits for the API server.
+// Failure: NotFound without the Node; Busy if it has no UUID yet, or another machine's.
 #pragma once
 
 #include <stop_token>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many addresses this node is to have of each whereabouts range, before pods need them.
+// How many addresses of each whereabouts range this node needs before pods request them.
 //
-// A network whose VFs the node has wants as many as those, since each VF may become an interface of a pod. Several
-// networks of one resource and one range share them. Any other network wants as many as the pods that are bound to this
-// node have interfaces of it; the agent hears of a pod when its kubelet does, and long before its runtime. Networks
-// that configurations of the runtime name are not seen here: their addresses are leased when an ADD asks. An annotation
-// is any user's text: a pod that names more networks than an ADD accepts counts for none, and interfaces beyond
-// kMostInterfacesAhead get their addresses when their ADD asks. Threading: pure. Failure: none; what cannot be read
-// fails the ADD, which says why.
+// A network for whose resource the node has VFs needs as many as those, since each VF may become an interface of a pod.
+// Several networks of one resource and one range share them. Any other network needs as many as the pods that are bound
+// to this node have interfaces of it; the agent sees a pod at the same time as its kubelet, and long before its
+// runtime. Networks that configurations of the runtime name are not visible here: their addresses are leased when an
+// ADD requests them. An annotation is arbitrary user input: a pod that names more networks than an ADD accepts is not
+// counted, and interfaces beyond kMostInterfacesAhead get their addresses when their ADD requests them.
+// Threading: pure.
+// Failure: none; what cannot be read fails the ADD, which reports the reason.
 #pragma once
 
 #include <cstdint>

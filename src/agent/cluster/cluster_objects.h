@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods and NetworkAttachmentDefinitions as the API server has them, as the values that an ADD needs.
+// Pods and NetworkAttachmentDefinitions from the API server, as the values that an ADD needs.
 //
-// A static pod is one that kubelet has from a file. Its object in the API server, the mirror pod, has a uid of its own;
-// the runtime tells the one that kubelet made of the file, which the mirror has in annotations.
-// Threading: pure. Failure: network_of, Invalid where spec.config is no JSON object.
+// A static pod is one that the kubelet reads from a file. Its object in the API server, the mirror pod, has a different
+// uid; the runtime passes the uid that the kubelet derived from the file, which the mirror pod has in annotations.
+// Threading: pure.
+// Failure: network_of, Invalid if spec.config is not a JSON object.
 #pragma once
 
 #include <string>

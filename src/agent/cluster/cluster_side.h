@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's side towards an API server: caches, statuses, Events, their threads, and how all of it is.
+// The agent's connection to an API server: caches, statuses, Events, their threads, and their health.
 //
-// Threads: one per cache, one that keeps the caches on disk and tells what changed, some that write statuses, one for
-// Events. start() begins them, stop() ends them at once; what a call was doing is given up. Everything else is for any
-// thread and waits for nothing. Failure: none ends it; not_ready(), the agent's Events and the report tell.
+// Threading: one thread per cache, one that saves the caches to disk and notifies of changes, some that write statuses,
+// one for Events. start() starts them, stop() ends them immediately; calls in flight are abandoned. Everything else is
+// for any thread and never blocks.
+// Failure: no error ends it; reported by not_ready(), the agent's Events and the report.
 #pragma once
 
 #include <functional>

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The meta plugin's source in a cluster: pods of this node and network definitions from caches of the API server.
 //
-// An ADD reads the caches and asks nobody. What they do not have yet is asked once (ask_once.h): a pod of that name and
-// uid, a definition that a pod names. Where the API server is away, what is known goes on working, and what is not
-// known fails with code 11 and the reason; a thing is told as missing only after the API server said so. A definition
-// whose name may as well be a file's of this node (the default network) is not asked for where the cache has been
-// complete. Statuses: noted in the state in the turn that made them, handed to a StatusWriter, and looked for after a
-// restart. Threading: as sources.h. Failure: as sources.h, and Busy where the API server cannot be asked.
+// An ADD reads the caches without a query. Objects that are not cached yet are fetched once (ask_once.h): a pod of that
+// name and uid, a definition that a pod names. If the API server is unavailable, cached objects continue to work, and
+// others fail with code 11 and the reason; an object is reported as missing only after the API server confirmed it. A
+// definition whose name may also be a file's of this node (the default network) is not fetched if the cache has been
+// complete. Statuses: recorded in the state in the Turn that produced them, passed to a StatusWriter, and looked up
+// after a restart.
+// Threading: as sources.h.
+// Failure: as sources.h, and Busy if the API server cannot be queried.
 #pragma once
 
 #include <map>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's turns, for leases of addresses.
+// Runs the agent's Turns for leases of addresses.
 //
-// Why what interfaces have counts as in use, too: a state that was lost knows no leases of pods that run, and what they
-// have must not be given back (leftovers/in_use.h). As long as it is not known, everything is in use.
-// Threading: any thread, not in a turn. Failure: Busy where nobody gets a turn; what `work` says.
+// Why addresses on interfaces also count as in use: a state that was lost has no leases of running pods, and their
+// addresses must not be released (leftovers/in_use.h). As long as they are unknown, all addresses count as in use.
+// Threading: any thread, not inside a Turn.
+// Failure: Busy if no Turn is available in time; the error of `work`.
 #pragma once
 
 #include "agent/cluster/cell_leaser.h"

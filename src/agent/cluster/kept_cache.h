@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects of one kind, known here by list and watch, and kept on disk for the next agent.
+// The objects of one kind, cached by list and watch, and saved to disk for the next agent.
 //
-// Why on disk: an agent that is restarted while the API server is away must go on attaching pods. The file is written
-// whole and renamed, some seconds after a change at the earliest, and every few minutes as long as the API server is
-// heard, so that it tells how old it is. What does not fit (os::Disk reads 4 MiB) is not kept.
-// Threading: restore() first; run() in a thread of its own; save() in one other; everything else from any thread.
-// Failure: restore(), NotFound where there is no file, else why it is of no use (the cache is empty then); save(), the
+// Why on disk: an agent that is restarted while the API server is unavailable must continue to attach pods. The file is
+// written as a whole and renamed, some seconds after a change at the earliest, and every few minutes as long as the API
+// server answers, so that it shows its age. Content that does not fit (os::Disk reads 4 MiB) is not saved.
+// Threading: restore() first; run() in its own thread; save() in one other; everything else from any thread.
+// Failure: restore(), NotFound if there is no file, else why it is unusable (the cache is empty then); save(), the
 // disk's.
 #pragma once
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hears from the kernel when something changes that VFs depend on: the link of a PF, drivers and RDMA devices.
+// Receives kernel notifications about changes that affect VFs: the link of a PF, drivers and RDMA devices.
 //
-// Why: the kubelet gives VFs to pods by their health, and a look at the machine every 30 s would leave a VF without a
-// link or a driver on offer for that long. Pods that come and go cause most of the kernel's announcements, and no look
-// at the machine: only links of PFs count, and devices with a place on a bus. What changes many times in a row is told
+// Why: the kubelet allocates VFs to pods by their health, and scanning the machine every 30 s would leave a VF without
+// a link or a driver on offer for that long. Starting and ending pods cause most of the kernel's notifications, and
+// need no scan: only links of PFs count, and devices with an address on a bus. Changes in quick succession are reported
 // once a second.
 //
-// Threading: run() in a thread of its own, which starts another one, so that it hears devices and links at once;
-// `changed` is called by both, expect() may be called by any. Failure: none; where the kernel cannot be listened to,
-// the log says so, and the looks every 30 s are left.
+// Threading: run() in its own thread, which starts another one, so that it receives devices and links immediately;
+// `changed` is called by both, expect() may be called by any.
+// Failure: none; if the kernel's notifications are unavailable, the log reports it, and only the scans every 30 s
+// remain.
 #pragma once
 
 #include <chrono>

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings this machine to what its SriovNetworkNodeState wants, one pass after another.
+// Brings this machine to the desired state of its SriovNetworkNodeState, one pass after another.
 //
-// Why: the same plan and the same steps as `up`, beside pods that come and go. A pass looks at the machine, plans, and
-// where something is to be changed: asks the kubelet who has VFs; has the VFs that would change withdrawn from what the
-// kubelet gives to pods, and asks again; plans anew, so that what a pod has is held back; carries the plan out without
-// a turn, with the devices reserved (Engine::Change); offers what is there now; tells the status.
+// Why: the same plan and the same steps as `up`, while pods start and end. A pass scans the machine, plans, and, if
+// something must change: queries the kubelet for allocated VFs; withdraws the VFs that would change from the kubelet's
+// allocatable devices, and queries again; plans again, so that changes to a pod's devices are deferred; applies the
+// plan outside of a Turn, with the devices reserved (Engine::Change); offers the resulting devices; reports the status.
 //
-// Nothing is changed unless the node state is there, was decided by an operator, and the API server answers; never
-// while railbed may not act on this node. The last order is kept in the state, so that an agent that starts without an
-// API server offers the node's VFs again at once. A process killed anywhere needs no repair: the next pass starts from
-// what the machine is then.
+// Nothing is changed unless the node state exists, was decided by an operator, and the API server answers; never while
+// railbed may not act on this node. The last order is kept in the state, so that an agent that starts without an API
+// server offers the node's VFs again immediately. A process killed at any point needs no repair: the next pass starts
+// from the current state of the machine.
 //
-// Threading: pass() of one thread; the others of any. Failure: a pass has none; what went wrong is in its result, in
-// the status and in the counters, and is tried again.
+// Threading: pass() of one thread; the others of any.
+// Failure: a pass has none; errors are in its result, in the status and in the counters, and are retried.
 #pragma once
 
 #include <chrono>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node state wants of this machine, as a plan, and what pods can get of it.
+// The plan for this machine from its node state, and the resulting devices for pods.
 //
 // Why: a node in a cluster does what `up` does, from its node state instead of policies, and one thing more: a PF that
-// the state had and has no longer goes back to how it was before railbed. Absence orders that only where it was
-// decided: spec.interfaces is there, and the status that the operator decided on lists the PF. A state that is new and
-// empty, or was written before the node told what it has, orders nothing. Threading: pure functions. Failure: none;
-// what cannot be done is refused or held back in the plan.
+// is no longer in the state is restored to its state before railbed. Absence orders that only if it was decided:
+// spec.interfaces exists, and the status that the operator decided on lists the PF. A state that is new and empty, or
+// was written before the node reported its devices, orders nothing.
+// Threading: pure functions.
+// Failure: none; what cannot be done is refused or deferred in the plan.
 #pragma once
 
 #include <set>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the loop over the node state counts, as values of the agent's metrics page (railbed_node_…).
+// The counters of the loop over the node state, as values of the agent's metrics page (railbed_node_…).
 //
-// Why: whether a node does what its policies want, and since when it does not, must be seen without asking each node.
-// Threading: pure. Failure: none.
+// Why: whether a node matches its policies, and since when it does not, must be visible without querying each node.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <vector>

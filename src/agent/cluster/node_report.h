@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node tells in the status of its node state.
+// What a node reports in the status of its node state.
 //
-// Why: people, the operator and tools that were made for the SR-IOV operator learn from it what the node has, whether
-// its spec is carried out, and why not. What was carried out and what was not is told by policy; all of it stands in
-// lastSyncError too, for definitions that prune keys of ours. It says nothing of pods that come and go: a VF that a pod
-// has is told as it was before, so that pods cost no writes.
-// Threading: pure functions. Failure: none.
+// Why: users, the operator and tools for the SR-IOV operator read from it what the node has, whether its spec is
+// applied, and why not. Applied and failed changes are reported by policy; all of it is also in lastSyncError, for
+// definitions that prune railbed's keys. It does not reflect starting and ending pods: a VF that a pod has is reported
+// in its previous state, so that pods cause no writes.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include <set>

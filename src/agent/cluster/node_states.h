@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's loop over its node's SriovNetworkNodeState: hears of changes, has them carried out, tells the status.
+// The agent's reconcile loop over its node's SriovNetworkNodeState: receives changes, has them applied, reports the
+// status.
 //
 //   API server ─ watches ─► node state, Node, pods of the SR-IOV operator's daemon here ─► NodeOrder
 //   NodeOrder, machine ─► NodeKeeper::pass() ─► VFs, DeviceOffers
 //                                    └─► NodeStatusWriter, events ─► API server
 //
-// A pass runs when an order changed, and every 30 s for what changed on the machine.
-// Threading: run() in a thread of its own, which starts those of the watches, of the writer and of the events; the
-// others from any thread. Failure: none; reasons() says what is wrong.
+// A pass runs when an order changed, and every 30 s for changes on the machine.
+// Threading: run() in its own thread, which starts those of the watches, of the writer and of the events; the others
+// from any thread.
+// Failure: none; reasons() reports errors.
 #pragma once
 
 #include <condition_variable>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the status of a node state is to be written now, later or not at all.
+// Whether the status of a node state is written now, later or not at all.
 //
-// Why: a thousand nodes write to one etcd, and everybody who watches node states is told of each write. So a node
-// writes only what differs from what is stored, at most every ten seconds; what people wait for, another syncStatus,
-// goes at once. A definition that the SR-IOV operator installed prunes keys of ours: what came back from our own write
-// is what is compared then, so that nothing is written again and again. Threading: a value of one thread. Failure:
-// none; a write that failed counts as one for the pause.
+// Why: a thousand nodes write to one etcd, and every watcher of node states is notified of each write. So a node writes
+// only what differs from what is stored, at most every ten seconds; a changed syncStatus, which users wait for, is
+// written immediately. A definition that the SR-IOV operator installed prunes railbed's keys: the comparison then uses
+// what the API server returned for railbed's own write, so that nothing is written repeatedly.
+// Threading: a value of one thread.
+// Failure: none; a failed write counts as one for the pause.
 #pragma once
 
 #include <optional>

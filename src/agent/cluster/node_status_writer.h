@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the status of this node's SriovNetworkNodeState, as seldom as may be (node_status_pace.h).
+// Writes the status of this node's SriovNetworkNodeState, as rarely as possible (node_status_pace.h).
 //
-// Why apart from the loop: the machine is looked at and changed also while the API server is slow. One server-side
-// apply on the status subresource, which needs no other right, with the uid: a node state that was made anew never gets
-// the status of the old one. The latest status wins; what is the same as stored is not written. Threading: want(),
-// wake() and counters() from any thread; run() in one of its own. Failure: none is told to the caller; counted, kept,
-// and tried again.
+// Why separate from the loop: the machine is scanned and changed also while the API server is slow. One server-side
+// apply on the status subresource, which needs no other right, with the uid: a re-created node state never gets the
+// status of the old one. The latest status wins; an unchanged status is not written.
+// Threading: want(), wake() and counters() from any thread; run() in its own.
+// Failure: not reported to the caller; counted, kept, and retried.
 #pragma once
 
 #include <condition_variable>

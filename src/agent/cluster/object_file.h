@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of the API server as they were known here, as one file: what an agent that starts while the API server is
-// away works with.
+// Cached objects of the API server, as one file: for an agent that starts while the API server is unavailable.
 //
-// Why the file names whose objects they are: an agent that is pointed at another cluster, or that got another node's
-// name, must not take pods of the old one for its own. A file that is not whole, or of somebody else, is as good as
-// none, with the reason. Threading: pure. Failure: Invalid for what is no such file, Conflict for somebody else's.
+// Why the file names its owner: an agent that is pointed at another cluster, or that got another node's name, must not
+// mistake pods of the old one for its own. A file that is incomplete, or has another owner, counts as absent, with the
+// reason.
+// Threading: pure.
+// Failure: Invalid for a file of another format, Conflict for another owner's.
 #pragma once
 
 #include <chrono>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was offered to the kubelet last, for the ADDs of the pods that get it.
+// The last offers to the kubelet, for the ADDs of the pods that get the devices.
 //
-// Why: the kubelet gives a pod addresses, and an ADD must know the policy of each: without it a VF would come without
-// the RDMA device that the pod is to have. Every offer passes here on its way to the device plugin. Threading: any.
-// Failure: Busy before the first look at the node has ended, when nobody knows what it offers.
+// Why: the kubelet allocates PCI addresses to a pod, and an ADD must know the policy of each: without it a VF would
+// lack the RDMA device that the pod needs. Every offer passes here on its way to the device plugin.
+// Threading: any.
+// Failure: Busy before the first scan of the node has ended, while its offers are unknown.
 #pragma once
 
 #include <functional>

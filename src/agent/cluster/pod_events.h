@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `kubectl describe pod` says of an ADD that failed.
+// What `kubectl describe pod` shows for an ADD that failed.
 //
-// Why not all failures: "try again later" (code 11) is no cause of the pod's, and the runtime tries again. Why the
-// missing request for a device is named: an injector (a webhook of the SR-IOV operator) writes such requests into pods,
-// and a pod that it has not seen lacks them. Threading: pure. Failure: none.
+// Why not all failures: "try again later" (code 11) is not caused by the pod, and the runtime retries. Why a missing
+// device request is named: an injector (a webhook of the SR-IOV operator) writes such requests into pods, and a pod
+// that bypassed it lacks them.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <optional>

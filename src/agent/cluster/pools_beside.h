@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whereabouts' pools, as far as a node of ours has to do with them.
+// Whereabouts' pools, as far as they affect a railbed node.
 //
-// Why: whereabouts knows nothing of leased cells. Where it has given addresses of a range to pods of other nodes,
-// railbed gives none of that range (pools_beside, CellBlocks::beside), unless a fleet is switched over node by node and
-// what is leased is reserved in the pools, too (PoolShare; ipam/pools.h says why it holds). A range in node slices is
-// always refused: whereabouts makes the pools of nodes that join later, and ours would be none of them.
-// Where whereabouts' kinds are not there, there are no pools. Threading: one thread at a time; each call waits for the
-// API server. Failure: the client's; Exhausted where a pool has too many of ours; after a failure some pools may have
-// the reservation and others not, which release(), or the next release_rest(), takes away.
-// One list of the pools serves until look_again(): a write of ours tests the resourceVersion of what it was made of, so
-// an old list costs a second try and nothing else.
+// Why: whereabouts does not know leased cells. If it has allocated addresses of a range to pods of other nodes, railbed
+// allocates none of that range (pools_beside, CellBlocks::beside), unless a fleet is switched over node by node and
+// leased addresses are reserved in the pools, too (PoolShare; ipam/pools.h explains why that is safe). A range in node
+// slices is always refused: whereabouts creates the pools of nodes that join later, and railbed's would not be among
+// them. If whereabouts' kinds do not exist, there are no pools. One list of the pools is used until look_again():
+// railbed's writes check the resourceVersion of what they are based on, so a stale list only costs a second attempt.
+// Threading: one thread at a time; each call blocks on the API server.
+// Failure: the client's; Exhausted if a pool has too many of railbed's entries; after a failure some pools may have the
+// reservation and others not, which release(), or the next release_rest(), removes.
 #pragma once
 
 #include <functional>

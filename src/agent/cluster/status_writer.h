@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes network-status of pods into the API server, after the fact.
+// Writes network-status of pods into the API server, asynchronously.
 //
-// Why apart from ADD: a pod's start must not wait for the API server, and while that is away nothing may get lost. One
-// server-side apply per pod on pods/status, which needs the right to patch pods/status and no other; with the uid, so
-// that a new pod of the same name never gets the old one's. The latest status of a pod wins; a pod that is gone needs
-// none. What is not written when the agent ends is found again in the state by the next one (cluster_source.h).
+// Why separate from ADD: a pod's start must not wait for the API server, and no status may be lost while that is
+// unavailable. One server-side apply per pod on pods/status, which needs the right to patch pods/status and no other;
+// with the uid, so that a new pod of the same name never gets the old one's. The latest status of a pod wins; a pod
+// that no longer exists needs none. Statuses that are not written when the agent exits are found in the state by the
+// next one (cluster_source.h).
 // Threading: put(), drop() and counters() from any thread, and they never wait for the network; run() in one thread or
-// several, which write for different pods. Failure: none is told to the caller; counted, and the last one kept.
+// several, which write for different pods.
+// Failure: not reported to the caller; counted, and the last one kept.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of leased addresses share: machines with their state, their clock and their way to one API server.
+// Shared by the tests of leased addresses: machines with their state, their clock and their connection to one API
+// server.
 //
-// Threading: one thread. Failure: none.
+// Threading: one thread.
+// Failure: none.
 #pragma once
 
 #include <deque>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the cluster's side share: an API server in memory with pods of a node and network definitions.
+// Shared by the tests of the cluster side: an API server in memory with pods of a node and network definitions.
 //
-// Threading: any. Failure: none.
+// Threading: any.
+// Failure: none.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a node in memory with the two PFs of the lab, node states for it, and a kubelet that does as it is told.
+// For tests: a node in memory with the two PFs of the lab, node states for it, and a kubelet that the test controls.
 //
-// Threading: one thread. Failure: expectations of the test.
+// Threading: one thread.
+// Failure: expectations of the test.
 #pragma once
 
 #include <gtest/gtest.h>

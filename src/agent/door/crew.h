@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that work on jobs: a few, and more where those are stuck.
+// A thread pool: a few threads, and more if those are stuck.
 //
-// Why not a few workers: nearly all that a job does is wait, for its turn, for a plugin that is executed, for a DHCP
-// server. Sixteen that hang must not keep the seventeenth from being begun. But a burst of two hundred that get on one
-// after another needs no two hundred threads, whose stacks stay in memory: so whoever owns the crew calls grow() now
-// and then, and threads are added where jobs wait and none has been begun for a while. Extra threads that found nothing
-// to do end again. Threading: any thread. Failure: where the machine has no thread left, jobs wait for those that are
-// there, and `no_thread` is told.
+// Why not a fixed number of workers: a job mostly waits, for its exclusive section, for an executed plugin, for a DHCP
+// server. Sixteen that hang must not prevent the seventeenth from starting. But a burst of two hundred jobs that make
+// progress does not need two hundred threads, whose stacks stay in memory: so the owner of the pool calls grow()
+// periodically, and threads are added if jobs are queued and none has been started for a while. Extra threads that find
+// no work exit.
+// Threading: any thread.
+// Failure: if the machine has no thread left, jobs wait for the existing ones, and `no_thread` is called.
 #pragma once
 
 #include <algorithm>

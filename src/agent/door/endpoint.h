@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages over HTTP at an address that a person gave.
+// Pages over HTTP at a configured address.
 //
-// Why: the agent and the operator have the same option. Threading: as http.h. Failure: Invalid for what is no address,
-// else what the kernel says, with what to do about it.
+// Why: the agent and the operator have the same option.
+// Threading: as http.h.
+// Failure: Invalid for an invalid address, else the kernel's error, with what to do about it.
 #pragma once
 
 #include "agent/door/http.h"

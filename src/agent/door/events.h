@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What went wrong since the agent started: for `railbed status`, which asks over the agent's socket.
+// Errors since the agent started: for `railbed status`, which reads them over the agent's socket.
 //
-// Why: a log line is gone by the time somebody looks, and a full disk cannot be told on that disk. Events live in
-// memory, as many as there is room for; the same trouble again is the same event, with how often and since when.
-// Threading: any thread. Failure: none.
+// Why: a log line may no longer be available when a user looks, and a full disk cannot be reported on that disk. Events
+// are in memory, up to a limit; a repeated error is the same event, with a count and its first time.
+// Threading: any thread.
+// Failure: none.
 #pragma once
 
 #include <chrono>

@@ -3,12 +3,13 @@
 //
 //   GET /metrics HTTP/1.1  ─►  one thread, one epoll  ─►  the page, at most a second old  ─►  the connection is closed
 //
-// Why not a web server's library: the packaged ones (civetweb behind prometheus-cpp) give a thread to each connection
-// for as long as it likes to take, and any user of the machine may connect: one who sends a byte a second would keep
-// a kubelet's probe out. Here a client has five seconds for everything, and when there are too many the oldest one
-// goes, so that those that only sit there cost nothing. Pages are made once a second at most, however often they are
-// asked for. There are no bodies, no headers and no second request of a connection to get wrong.
-// Threading: open() and the destructor from one thread; pages are called in the server's. Failure: of listening.
+// Why not a web server library: the packaged ones (civetweb behind prometheus-cpp) give a thread to each connection for
+// an unlimited time, and any user of the machine may connect: one that sends a byte a second would block a kubelet's
+// probe. Here a client has five seconds for everything, and if there are too many the oldest one is closed, so that
+// idle clients cost nothing. Pages are built at most once a second, regardless of the number of requests. Bodies,
+// headers and second requests on a connection are not supported.
+// Threading: open() and the destructor from one thread; pages are called in the server's.
+// Failure: of listening.
 // Source: RFC 9112.
 #pragma once
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of metrics and health, at an address that somebody else may have for a while.
+// The pages of metrics and health, at an address that another process may use for a while.
 //
-// Why: the next agent of an upgrade may start to serve before the one before has let its port go, and any user of the
-// machine can take a port. Pods are more important than pages: the agent works without them and tries again.
-// Threading: one thread at a time. Failure: keep(), Invalid for what is no address, else what the kernel says; each
-// such failure is counted among the agent's events, and over when the pages are served.
+// Why: in an upgrade the next agent may start before the previous one has released its port, and any user of the
+// machine can take a port. Pods are more important than pages: the agent works without them and retries.
+// Threading: one thread at a time.
+// Failure: keep(), Invalid for an invalid address, else the kernel's error; each such failure is counted among the
+// agent's events, and ends when the pages are served.
 #pragma once
 
 #include <string>

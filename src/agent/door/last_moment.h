@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last moment of a process that is asked to stop.
+// A time limit for the exit of a process that is asked to stop.
 //
-// Why: whoever replaces an agent waits for its end, and systemd kills it after a while. Everything that an agent waits
-// for has a deadline or looks at the stop, but a list of two thousand namespaces, or a thread that gets no processor,
-// has neither. What is cut off is in the records, as after `kill -9`. Threading: `end` is called in a thread of its
-// own, while all others go on. Failure: without a thread, the constructor throws std::system_error.
+// Why: the process that replaces an agent waits for its exit, and systemd kills it after a while. Everything that an
+// agent waits for has a deadline or checks for the stop, except a list of two thousand namespaces, or a thread that
+// gets no processor. Interrupted work is in the records, as after `kill -9`.
+// Threading: `end` is called in its own thread, while all others continue.
+// Failure: without a thread, the constructor throws std::system_error.
 #pragma once
 
 #include <chrono>

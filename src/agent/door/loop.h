@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the loops of the door's two listeners have in common: the agent's socket (server.cc) and the pages (http.cc).
+// The common part of the event loops of the two listeners: the agent's socket (server.cc) and the pages (http.cc).
 //
-// Threading: pure. Failure: none.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <chrono>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent counts, and the Prometheus endpoint that tells it.
+// The agent's metrics, and the Prometheus endpoint that serves them.
 //
-// Why: how long attaching takes and in which phase, what fails and why, and how many addresses and VFs are
-// left are the questions that nobody could answer about the plugins before. Counting costs a look-up in a
-// small map and one mutex of prometheus-cpp; states (addresses, VFs) are asked for when they are read, not
-// kept up to date. Labels come from fixed lists, so that no client can make new series without end.
-// Threading: any thread. Failure: expose(), Invalid for what is no address, else what the kernel says.
+// Why: how long attaching takes and in which phase, what fails and why, and how many addresses and VFs are left are the
+// questions that the original plugins could not answer. Counting costs a look-up in a small map and one mutex of
+// prometheus-cpp; states (addresses, VFs) are read on demand, not kept up to date. Labels come from fixed lists, so
+// that no client can create an unlimited number of series.
+// Threading: any thread.
+// Failure: expose(), Invalid for an invalid address, else the kernel's error.
 #pragma once
 
 #include <chrono>

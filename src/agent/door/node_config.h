@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The node's CNI configuration that makes its runtime ask railbed, kept beside those of others.
+// The node's CNI configuration that makes its runtime call railbed, maintained alongside those of other components.
 //
-// Why the name: runtimes take the first file of /etc/cni/net.d by name, so ours must sort before "00-multus.conf".
-// Runtimes read *.conf, *.conflist and *.json; Multus makes its own configuration of the first *.conf or *.conflist,
-// and must not choose ours, which asks for all networks: hence ".json".
-// Why a file path as the default network: whoever owns that file changes it as before, and every ADD reads it.
-// Cilium with cni.exclusive renames all files but its own: then the runtime asks nobody for a pod's networks, and every
-// pod starts without them, so that the agent is not ready.
-// Threading: one thread, but for not_ready(). Failure: the disk's; `keep` says what is missing instead of writing half
-// of it.
+// Why the name: runtimes use the first file of /etc/cni/net.d by name, so railbed's must sort before "00-multus.conf".
+// Runtimes read *.conf, *.conflist and *.json; Multus generates its own configuration from the first *.conf or
+// *.conflist, and must not choose railbed's, which requests all networks: hence ".json". Why a file path as the default
+// network: the owner of that file changes it as before, and every ADD reads it. Cilium with cni.exclusive renames all
+// files but its own: then the runtime calls no plugin for a pod's networks, and every pod starts without them, so the
+// agent is not ready.
+// Threading: one thread, except for not_ready().
+// Failure: the disk's; `keep` reports what is missing instead of writing an incomplete file.
 #pragma once
 
 #include <mutex>

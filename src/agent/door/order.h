@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which requests may run beside which.
+// Which requests may run in parallel.
 //
-// Why lanes: a plugin that is executed for one request may ask for an address itself, and nobody may have to wait for
-// such a nested request but the one that it is for. So addresses have threads of their own, and STATUS and VERSION,
-// which a runtime asks to know whether the node works, have theirs.
-// Why an order: what a runtime asks of one container is begun in the order in which it was asked. A DEL that overtakes
-// the ADD that the runtime gave up leaves a pod attached for ever. Threading: pure. Failure: none.
+// Why queues: a plugin that is executed for one request may itself request an address, and only the request that it
+// belongs to may wait for such a nested request. So addresses have their own threads, and so have STATUS and VERSION,
+// with which a runtime checks whether the node works. Why an order: requests of a runtime for one container are started
+// in the order of arrival. A DEL that overtakes the ADD that the runtime gave up leaves a pod attached forever.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether an ADD could succeed now: for /readyz, for STATUS, for `railbed status`. One place, so that they agree.
 //
-// It looks at what an ADD needs before anything else: a turn, a state that can be written, and room beside it, since
-// the state's journal has some of its own and would tell of a full disk only pods later. Looked at every ten seconds at
-// most, in the background, so that nobody who asks waits or makes the machine work. Threading: any thread. Failure:
-// what stands against it, each in a sentence.
+// It checks the first requirements of an ADD: an exclusive section, a writable state, and free disk space, since the
+// state's journal has reserved space and would report a full disk only some pods later. Checked every ten seconds at
+// most, in the background, so that callers neither wait nor load the machine.
+// Threading: any thread.
+// Failure: the reasons, each in a sentence.
 #pragma once
 
 #include <functional>

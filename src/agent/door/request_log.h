@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line of the log about a request: what was asked for whom, what it got, how long each phase took, why it failed.
+// The log line of a request: what was requested for which pod, the result, the duration of each phase, the error.
 //
 //   ADD default/vllm-0 container=5d3c… as railbed: networks=ai/rail0 devices=0000:3b:00.2 in 12.1 ms (wait 0.2,
 //   kernel 9.4)
 //
-// Its fields are the journal's: `journalctl CONTAINER_ID=…`, POD=, VERB=, CODE=, NETWORK=, DEVICE=. All text that came
-// from outside is printable in both. Threading: pure. Failure: none.
+// Its fields are the journal's: `journalctl CONTAINER_ID=…`, POD=, VERB=, CODE=, NETWORK=, DEVICE=. All external text
+// is printable in both.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <optional>

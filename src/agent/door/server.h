@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's socket: takes CNI requests of many clients, has them handled, answers.
+// The agent's socket server: accepts CNI requests of many clients, dispatches them, sends the answers.
 //
 //   clients ──► reader (the thread of run(): one epoll) ──► crews of threads ──► handler
 //       ▲                                                                                      │
 //       └────────────────────────────── answers, by the reader ◄───────────────────────────────┘
 //
-// Why so: a client that is slow, sends garbage, announces gigabytes or goes away must not hurt another one. So reading
+// Why: a client that is slow, sends garbage, announces gigabytes or disconnects must not affect another one. So reading
 // and writing never block, every connection has a deadline and a limit of bytes, all connections together have one, and
-// what is refused is refused in CNI's own JSON. A request that hangs costs its own pod or network only: order.h says
-// what runs beside what, crew.h who does it. An ADD whose client has gone is not begun, or is undone by its DEL.
-// A socket that somebody removes is there again within kLookForSocket. Stopping: connections are refused at once. Of
-// what waits, a DEL is cut off without an answer, which makes the shim journal it, and anything else is told to ask the
-// next agent. So is what fails while the agent stops: its owner ends executed plugins then. What is still not done
-// after `time_to_end` is cut off, as if the agent had been killed. Threading: run() from one thread; the handler is
-// called from several. Failure: of the listening socket.
+// refused requests get CNI's own JSON error. A request that hangs affects its own pod or network only: order.h defines
+// what runs in parallel, crew.h runs it. An ADD whose client has disconnected is not started, or is undone by its DEL.
+// If the socket is removed, it is re-created within kLookForSocket. Stopping: connections are refused immediately. Of
+// the queued requests, a DEL is cut off without an answer, which makes the shim journal it, and any other gets the
+// answer to retry with the next agent. The same applies to requests that fail while the agent stops: its owner ends
+// executed plugins then. What is still not done after `time_to_end` is cut off, as if the agent had been killed.
+// Threading: run() from one thread; the handler is called from several.
+// Failure: of the listening socket.
 #pragma once
 
 #include <chrono>

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers CNI requests: by the plugin's name, to one of three handlers.
+// Dispatches CNI requests by the plugin's name to one of three handlers.
 //
 //   a plugin that makes or changes interfaces   plugin.cc   attach's transaction for one interface
 //   an IPAM plugin called by a foreign one      ipam.cc     addresses only
 //   the meta plugin `railbed`                   meta.cc     all networks of a pod in one transaction
 //
-// VERSION and STATUS are answered here, from memory. Threading: handle() from any thread. Failure: the answer
-// carries the specification's error code; nothing is thrown and nothing is left half-done.
+// VERSION and STATUS are answered here, from memory.
+// Threading: handle() from any thread.
+// Failure: the answer carries the specification's error code; nothing is thrown and no change is left partially
+// applied.
 #pragma once
 
 #include <atomic>

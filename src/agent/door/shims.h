@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shim under the names of the plugins that railbed is, and the originals that it stands in for.
+// Installs the shim under the names of railbed's plugins, and keeps the originals that it replaces.
 //
-// Why so careful: a runtime executes these files at any moment, and whoever switches back needs the originals
-// as they were. So a name always leads to a whole program, old or new; an original is linked into
-// <folder>/.railbed-originals before the shim takes its name; and what is a shim is told by its content, so
-// that a shim is never kept as an original. Killed anywhere, the same call again ends where one call would
-// have. Threading: one thread per folder. Failure: the file system's.
+// Why this care: a runtime executes these files at any moment, and switching back needs the unmodified originals. So a
+// name always refers to a complete program, old or new; an original is linked into <folder>/.railbed-originals before
+// the shim takes its name; and a shim is recognized by its content, so that a shim is never kept as an original. After
+// a kill at any point, repeating the call gives the same result as one call.
+// Threading: one thread per folder.
+// Failure: the file system's.
 #pragma once
 
 #include <span>

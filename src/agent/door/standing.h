@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many addresses, VFs and attachments there are, as the metrics tell it.
+// The number of addresses, VFs and attachments, for the metrics.
 //
-// Threading: any thread; waits a moment for a turn and leaves out what needs one when there is none in time.
-// Failure: none, what cannot be read is not told.
+// Threading: any thread; waits briefly for a Turn and skips what needs one if none is available in time.
+// Failure: none, what cannot be read is not reported.
 #pragma once
 
 #include "agent/door/metrics.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers to STATUS that take executing other plugins: remembered, looked up anew in the background.
+// Answers to STATUS that require executing other plugins: cached, refreshed in the background.
 //
-// Why: runtimes ask every few seconds, and a program that takes its time must not keep them waiting. Only the
-// first answer for a configuration is waited for. What it says, in the specification's codes: 51 when a
-// plugin said so, 50 for every other reason, since no ADD can be served then. Threading: any thread; ends
-// when the looking up that is under way has ended. Failure: the answer's.
+// Why: runtimes call it every few seconds, and a slow program must not keep them waiting. Only the first answer for a
+// configuration is waited for. Its codes follow the specification: 51 if a plugin returned it, 50 for every other
+// reason, since no ADD can be served then.
+// Threading: any thread; the destructor waits for a refresh in progress.
+// Failure: the answer's.
 #pragma once
 
 #include <atomic>

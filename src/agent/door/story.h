@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one request tells about itself while it is handled, for its line in the log.
+// The details of one request for its log line, collected while it is handled.
 //
 // Why: only the code that chooses networks and devices knows them, and it must not log: one line per request says more
-// than ten. Threading: the request's thread. Failure: none.
+// than ten.
+// Threading: the request's thread.
+// Failure: none.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that wait for a worker, and answers that wait for the reader.
 //
-// Threading: any thread. Failure: none.
+// Threading: any thread.
+// Failure: none.
 #pragma once
 
 #include <condition_variable>

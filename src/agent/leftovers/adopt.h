@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that original plugins gave before this machine was switched over, where their files do not say
-// so.
+// Adopts addresses that original plugins allocated before this machine was switched over, if their files do not record
+// them.
 //
-// Why: host-local's files are here and are read as they are (host_local.h); whereabouts keeps its allocations
-// in IPPool objects of the API server. Without them the agent would hand out addresses that running pods
-// have. What is picked up becomes a lease of its container and interface.
+// Why: host-local's files are here and are read unmodified (host_local.h); whereabouts keeps its allocations in IPPool
+// objects of the API server. Without them the agent would allocate addresses that running pods have. Each adopted
+// allocation becomes a lease of its container and interface.
 //
-// How long it stays taken depends on whose it is. A pool does not say on which node a pod runs, so the files
-// that the runtime or Multus keep of each container until DEL do (runtime_containers.h). A container of this
-// machine has its addresses until its DEL comes, or until nobody knows it any more; the list may be as old as
-// it likes, and brings nothing back that was freed here. One of another machine has them as long as the list
-// says so, which is read again at each start of the agent and with each GC.
-// Threading: a Turn's thread. Failure: Invalid with the place in the file; nothing is changed then.
+// The lifetime of the lease depends on its owner. A pool does not record the node of a pod, but the runtime's or
+// Multus' files of each container, which exist until DEL, do (runtime_containers.h). A container of this machine keeps
+// its addresses until its DEL, or until it is no longer known; the list may be of any age, and does not restore what
+// was released here. A container of another machine keeps them as long as they are in the list, which is read again at
+// each start of the agent and with each GC.
+// Threading: a Turn's thread.
+// Failure: Invalid with the location in the file; nothing is changed then.
 #pragma once
 
 #include <functional>

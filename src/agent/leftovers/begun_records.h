@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attachments that look begun in a state that has lost its end.
+// Attachments that look unfinished in a state whose last changes were lost.
 //
-// Why: recovery undoes an ADD that was begun and not ended. Where the state's log was cut, or the file rolled back,
-// what was lost may be that the ADD ended, and the pod runs. Such a pod counts as one that the state does not know: its
-// interface stays, the look at all namespaces (in_use.h) reserves its addresses, and its DEL releases what it can.
+// Why: recovery undoes an ADD that was started and not finished. If the state's log was truncated, or the file rolled
+// back, the lost record may be the end of the ADD, and the pod is running. Such a pod is treated as unknown to the
+// state: its interface stays, the scan of all namespaces (in_use.h) reserves its addresses, and its DEL releases what
+// it can.
 //
-// Threading: a Turn's thread, at the agent's start before attach::recover(). Failure: the store's; Io and Denied of a
-// namespace that is open and whose interfaces cannot be read. One that cannot be opened is left to recovery.
+// Threading: a Turn's thread, at the agent's start before attach::recover().
+// Failure: the store's; Io and Denied of a namespace that is open and whose interfaces cannot be read. One that cannot
+// be opened is left to recovery.
 #pragma once
 
 #include "agent/engine.h"

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods whose namespace has ended and whose DEL has not come, or came while nobody could say that it had.
+// Pods whose namespace has ended and whose DEL has not arrived, or arrived before the end was known.
 //
-// Why: CRI-O, and containerd after a restart, send no DEL for a pod whose namespace is gone, so its VF and its
-// addresses would stay taken until somebody looks. The kernel tells that a namespace has ended (attach/namespaces.h);
-// then nobody uses them. A pod whose DEL came is given back at once, one without it after kPatience, since the
-// runtime's own DEL may be under way. What executed plugins did is left to that DEL for as long as the runtime knows
-// the container.
+// Why: CRI-O, and containerd after a restart, send no DEL for a pod whose namespace no longer exists, so its VF and its
+// addresses would stay allocated until someone checks. The kernel reports that a namespace has ended
+// (attach/namespaces.h); then no process uses them. A pod whose DEL arrived is released immediately, one without it
+// after kPatience, since the runtime's own DEL may be in flight. The effects of executed plugins are left to that DEL
+// for as long as the runtime knows the container.
 //
-// Pods of `railbed up` have no runtime: they are `up`'s and `down`'s, but for orphans. Threading: one thread, not in a
-// turn. Failure: per pod, told as a line; it is tried again.
+// Pods of `railbed up` have no runtime: `up` and `down` manage them, except for orphans.
+// Threading: one thread, not inside a Turn.
+// Failure: per pod, reported as a line; it is retried.
 #pragma once
 
 #include <chrono>

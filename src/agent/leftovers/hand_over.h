@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the original plugins need to give back pods that railbed attached, when the shims go.
+// Prepares what the original plugins need to release pods that railbed attached, when the shims are removed.
 //
-// Why: after `railbed cni uninstall` the runtime's DEL reaches the originals. Most of them find what to do in
-// the pod (macvlan, ipvlan, sbr, vrf) or in files that railbed keeps as they do (host-local). host-device
-// wants the name at home in the interface's alias, which is written here. What wants files of its own
-// (sriov, rdma, …) only railbed can put back, and so it is with pods of the meta plugin.
-// Threading: one thread. Failure: the state's; of one interface: in its line.
+// Why: after `railbed cni uninstall` the runtime's DEL reaches the originals. Most of them find what to do in the pod
+// (macvlan, ipvlan, sbr, vrf) or in files that railbed maintains in their format (host-local). host-device needs the
+// host name in the interface's alias, which is written here. Types that need their own files (sriov, rdma, …) can be
+// restored only by railbed, and so can pods of the meta plugin.
+// Threading: one thread.
+// Failure: the state's; of one interface: in its line.
 #pragma once
 
 #include <string>

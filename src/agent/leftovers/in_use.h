@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that interfaces in this machine's network namespaces have, whoever gave them.
+// Reserves addresses that interfaces in this machine's network namespaces have, regardless of who allocated them.
 //
-// Why: a state that is new, because the file was lost or moved away, or because railbed was just installed, knows no
-// leases of the pods that run. Their addresses must not be given to others. So before the first address is given out
-// from a new state, all namespaces are looked at, and what their interfaces have is set aside, in every pool, until
-// their DEL comes or the kernel says that the namespace has ended. Never because an interface shows the address no
-// more: gVisor and virtual machines take it from the interface and use it all the same. What they have is in files and
-// statuses (written_addresses.h), which are read, too. Until the look is over, and
-// where a namespace cannot be looked at, no addresses of pools are given out; whatever needs none is served meanwhile.
+// Why: a state that is new, because the file was lost or moved away, or because railbed was just installed, has no
+// leases of the running pods. Their addresses must not be allocated to others. So before the first address is allocated
+// from a new state, all namespaces are scanned, and the addresses of their interfaces are reserved, in every pool,
+// until their DEL arrives or the kernel reports that the namespace has ended. They are never released because an
+// interface no longer shows the address: gVisor and virtual machines remove it from the interface and still use it.
+// Their addresses are in files and statuses (written_addresses.h), which are read, too. Until the scan is complete, and
+// if a namespace cannot be examined, no addresses of pools are allocated; requests that need none are served in the
+// meantime.
 //
-// Namespaces are those that os::NetnsPort::visit() finds. Not set aside: addresses of loopbacks, link-local ones, those
-// with a lease of the pod in that namespace, and more than a pod's interfaces have (kMostOfInterface,
-// kMostOfNamespace): a pod that may change its network must not take a whole range. What is more is reported.
-// Threading: start(); then look() from one thread and the others from another one; not in a turn. Failure: Io and
-// Denied of the first namespace that cannot be looked at; the store's.
+// Namespaces are those that os::NetnsPort::visit() finds. Not reserved: loopback addresses, link-local ones, those with
+// a lease of the pod in that namespace, and more than a pod's interfaces have (kMostOfInterface, kMostOfNamespace): a
+// pod that may change its network must not take a whole range. The excess is reported.
+// Threading: start(); then look() from one thread and the others from another one; not inside a Turn.
+// Failure: Io and Denied of the first namespace that cannot be examined; the store's.
 #pragma once
 
 #include <atomic>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of host-local whose container nobody knows any more.
+// Stale files of host-local: their container is no longer known.
 //
-// Why: such a file keeps its address for ever; the original plugin has no other way to see that it is free. A
-// container is known while the state has anything of it, a foreign plugin's request for addresses among it,
-// or while the runtime or Multus keeps the result of its ADD. Files that the state has no note of were written by the
-// original, or by railbed before a reboot. They are removed, too, where they were there before this state began
-// (in_use.h) and no interface of this machine has their address: a runtime that attached such a container would have it
-// by now. Others are shown only. Threading: one thread; removing wants the state's lock.
-// Failure: the store's and the disk's; directories that may not be read are passed over.
+// Why: such a file reserves its address forever; the original plugin has no other way to detect that it is free. A
+// container is known while the state has any record of it, including a third-party plugin's request for addresses, or
+// while the runtime or Multus keeps the result of its ADD. Files without a note in the state were written by the
+// original, or by railbed before a reboot. They are removed, too, if they existed before this state began (in_use.h)
+// and no interface of this machine has their address: a runtime that attached such a container would have it by now.
+// Others are only listed.
+// Threading: one thread; removing requires the state's lock.
+// Failure: the store's and the disk's; unreadable directories are skipped.
 #pragma once
 
 #include "agent/leftovers/leftovers.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no namespace owns any more: found by looking, removed on request.
+// Stale objects that belong to no namespace: found by scanning, removed on request.
 //
-// Why beside recover(): the agent undoes at its start what killed processes left; `railbed gc` shows, on any
-// machine and at any time, what is still there and why, and takes it away without an agent. Looking changes
-// nothing and needs no lock. Threading: one thread; a shared store is held for as long as something of ours is removed.
-// Failure: NotFound and the like per leftover, in its `error`; an Error where the state cannot be read.
+// Why in addition to recover(): the agent undoes at its start what killed processes left; `railbed gc` shows, on any
+// machine and at any time, what is still there and why, and removes it without an agent. Scanning changes nothing and
+// needs no lock.
+// Threading: one thread; a shared store is held while railbed's own objects are removed.
+// Failure: NotFound and the like per object, in its `error`; an Error if the state cannot be read.
 #pragma once
 
 #include <string>

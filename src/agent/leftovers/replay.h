@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// DEL requests that the shim wrote to disk when no agent answered: carried out, then removed.
+// DEL requests that the shim journaled on disk when no agent answered: carried out, then removed.
 //
-// Why: a runtime that is told that DEL failed tries again for a while and then forgets; a runtime that is
-// told that it succeeded is only told the truth when somebody does the work later. So the shim keeps the
-// request's frame in a folder and says yes, and the agent repeats it until it succeeds. An ADD for the same
-// container waits for such a DEL first, as it would otherwise take away what the ADD made (cnitool gives a
-// namespace the same container id again). What cannot be read (another kind of file, a damaged one) becomes
-// "<name>.broken" and is told; nobody waits for it, since it can be of any container and carried out for none. What a
-// shim that was killed had begun to write is removed after an hour.
-// Threading: any thread; a file is carried out by one of them, and only those wait that want the same container.
-// Failure: a file that fails stays, and is told once per cause.
+// Why: if DEL fails, a runtime retries for a while and then forgets the pod; if DEL reports success, that is only true
+// if it is carried out later. So the shim saves the request's frame in a folder and reports success, and the agent
+// repeats it until it succeeds. An ADD for the same container waits for such a DEL first, as it would otherwise remove
+// what the ADD created (cnitool reuses a namespace's container id). A file that cannot be read (another format,
+// damaged) is renamed to "<name>.broken" and reported; no request waits for it, since its container is unknown and it
+// cannot be carried out. Partial files of a killed shim are removed after an hour.
+// Threading: any thread; a file is carried out by one of them, and only those wait that need the same container.
+// Failure: a file that fails stays, and is reported once per cause.
 #pragma once
 
 #include <condition_variable>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the records on disk (durable_records.h) into the state, when the state is new or lacks some.
+// Loads the records on disk (durable_records.h) into the state, if the state is new or lacks some.
 //
-// After a boot, the programs of earlier ones have no namespace any more; they wait for the runtime's DEL or GC, or for
-// `railbed gc`. In the same boot the state was lost: the programs' namespaces may be there. The other way round, a
-// record that only the state has (an older railbed wrote it) is put on disk.
+// After a boot, the programs of earlier boots have no namespace any more; they wait for the runtime's DEL or GC, or for
+// `railbed gc`. In the same boot the state was lost: the programs' namespaces may exist. Conversely, a record that only
+// the state has (an older railbed wrote it) is written to disk.
 //
-// Threading: a Turn's thread, or the one that has the state. Failure: the store's and the disk's.
+// Threading: a Turn's thread, or the one that has the state.
+// Failure: the store's and the disk's.
 #pragma once
 
 #include <string>

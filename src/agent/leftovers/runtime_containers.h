@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Containers that a runtime or Multus attached on this machine and has not given back, by the files that they
+// Containers that a runtime or Multus attached on this machine and has not released, according to the files that they
 // keep until DEL.
 //
-// Threading: any thread. Failure: none, a directory that is not there knows nobody.
+// Threading: any thread.
+// Failure: none, a directory that does not exist has no containers.
 #pragma once
 
 #include <set>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that files of the runtime and statuses of pods have for containers of this machine.
+// Addresses in the runtime's files and in pod statuses, for containers of this machine.
 //
 // Why: after a lost state an address is reserved because an interface shows it (in_use.h). gVisor and virtual machines
-// take the address off the interface; then only the result that CNI's library keeps until DEL, and the pod's
+// remove the address from the interface; then only the result that CNI's library keeps until DEL, and the pod's
 // network-status, have it. A result names the pod's namespace and, in a cluster, the pod, whose status has the
-// addresses of all its networks. Threading: any thread, not in a turn. Failure: the disk's; Busy as
-// PodSource::published_status(). A file of another kind has no addresses.
+// addresses of all its networks.
+// Threading: any thread, not inside a Turn.
+// Failure: the disk's; Busy as PodSource::published_status(). A file of another format has no addresses.
 #pragma once
 
 #include <string>

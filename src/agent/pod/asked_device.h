@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a pod may have the device that it names by `deviceID` in its annotation.
 //
-// Why: the annotation is the pod author's, and devices are the node's. Of a network with a resource the pod may only
-// choose among what it was given of that resource (DeviceSource::devices()). Of a network without one it may not
-// choose, unless the definition says so, and never what the host or a resource uses.
+// Why: the annotation belongs to the pod's author, devices belong to the node. For a network with a resource the pod
+// may choose only among its allocated devices of that resource (DeviceSource::devices()). For a network without one it
+// may not choose, unless the definition allows it, and never a device that the host or a resource uses.
 //
-// Threading: a Turn's thread. Failure: Invalid with the reason why the pod may not have the device; the kernel's
-// errors.
+// Threading: a Turn's thread.
+// Failure: Invalid with the reason why the pod may not have the device; the kernel's errors.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose default route a pod has: one network per family, by the pod's annotation ("default-route").
+// Which network provides a pod's default route: one per family, by the pod's annotation ("default-route").
 //
-// Threading: pure. Failure: none.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device-info files: what a device plugin says about a device, handed on to plugins and to the pod's status.
+// Device-info files: a device plugin's description of a device, passed to plugins and to the pod's status.
 //
-// A device plugin writes devinfo/dp/<resource>-<device>-device.json; who attaches copies it to
-// devinfo/cni/<unique>, tells plugins that path, and takes it away with the pod. Where there is no such file
-// we say what we know. Threading: any thread. Failure: a file that is not there or is no JSON object is none.
+// A device plugin writes devinfo/dp/<resource>-<device>-device.json; the attaching plugin copies it to
+// devinfo/cni/<unique>, passes that path to plugins, and removes it with the pod. Without such a file, railbed provides
+// what it knows.
+// Threading: any thread.
+// Failure: a file that does not exist or is not a JSON object counts as absent.
 // Source: device information specification 1.1.0 of the network plumbing group.
 #pragma once
 

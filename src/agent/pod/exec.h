@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plugins that are not ours: found and executed as the CNI specification says.
+// Third-party plugins: found and executed as the CNI specification requires.
 //
-// Threading: any thread; never in a turn, since a plugin may take as long as it likes and may ask the agent
-// for addresses meanwhile. Failure: the plugin's own code and message with its name before them; code 7 where
-// there is no such program, 11 where it did not end in time or too many run (running_plugins.h), 6 for an answer that
-// cannot be read.
+// Threading: any thread; never inside a Turn, since a plugin may take arbitrarily long and may request addresses from
+// the agent in the meantime.
+// Failure: the plugin's own code and message, prefixed with its name; code 7 if there is no such program, 11 if it did
+// not end in time or too many run (running_plugins.h), 6 for an answer that cannot be parsed.
 #pragma once
 
 #include <string>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of plugins that are executed: what to run to undo them.
+// Records of executed plugins: what to run to undo them.
 //
-// Why: such a plugin's work is undone by its DEL only, and that may have to be after a crash, after the
-// manifests have changed, when the pod is long gone or the machine has booted; so all that DEL needs is on disk
-// (durable_records.h) and in the store before ADD runs. attach leaves these records alone (attach::kProgramPrefix).
+// Why: only such a plugin's DEL undoes its work, and that may have to be after a crash, after the manifests have
+// changed, after the pod has ended or the machine has rebooted; so all that DEL needs is on disk (durable_records.h)
+// and in the store before ADD runs. attach does not touch these records (attach::kProgramPrefix).
 //
-// After a boot, a record has no namespace. Threading: what takes an Engine: not in a turn; the rest are plain values.
+// After a boot, a record has no namespace.
+// Threading: functions that take an Engine: not inside a Turn; the rest are plain values.
 // Failure: Invalid for a record that cannot be read; as DurableRecords.
 #pragma once
 

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interfaces that we make in a sandbox: attached, given back, checked. The one way for all callers.
+// railbed's interfaces in a sandbox: attach, release, check. The single path for all callers.
 //
 //   plugin.cc        one plugin as a runtime calls it: one interface, or one change of it
-//   meta_attach.cc   all networks of a pod that are ours, together
+//   meta_attach.cc   all networks of a pod that railbed implements itself, together
 //
-// What differs between the callers is in the fields of SandboxAttachment. `railbed up` without an agent calls
-// attach::attach_pod() itself, the transaction in which this ends too: it plans the addresses of all pods beforehand,
-// and has neither programs to execute nor DHCP.
+// Differences between the callers are in the fields of SandboxAttachment. `railbed up` without an agent calls
+// attach::attach_pod() itself, the transaction with which this also ends: it plans the addresses of all pods in
+// advance, and has neither programs to execute nor DHCP.
 //
 // ADD, in this order:
-//   1. IPAM plugins that are not ours are executed, outside of a turn: they may ask the agent for addresses.
-//   2. In one turn: devices are chosen (the caller's choice), addresses are reserved in one transaction of the store,
-//      host-local's files are written, and attach_pod() makes all interfaces or none; without DHCP it writes the last
-//      records, too. After a failure the addresses are given back in the same turn.
-//   3. DHCP servers are asked, outside of a turn: the interface is there and up by now.
-//   4. In the last turn (the same one without DHCP), what was learned goes on the interfaces and into the records.
+//   1. Third-party IPAM plugins are executed, outside of a Turn: they may request addresses from the agent.
+//   2. In one Turn: devices are chosen (the caller's choice), addresses are reserved in one transaction of the store,
+//      host-local's files are written, and attach_pod() creates all interfaces or none; without DHCP it writes the last
+//      records, too. After a failure the addresses are released in the same Turn.
+//   3. DHCP servers are queried, outside of a Turn: the interface exists and is up by now.
+//   4. In the last Turn (the same one without DHCP), the results are set on the interfaces and in the records.
 //
-// Threading: any thread, not in a turn. Requests for one container run one after another: its lock is taken here for
-// steps 2 to 4, ipam_lock() for all. Failure: the specification's codes. What was done is undone here or by the caller,
-// as AfterFailure says; what could not be undone stays recorded.
+// Threading: any thread, not inside a Turn. Requests for one container are serialized: its lock is taken here for steps
+// 2 to 4, ipam_lock() for all.
+// Failure: the specification's codes. Completed steps are undone here or by the caller, as AfterFailure says; what
+// could not be undone stays recorded.
 #pragma once
 
 #include <functional>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices that the kubelet gave to a pod, for its networks.
+// The devices that the kubelet allocated to a pod, for its networks.
 //
-// The kubelet allocates per container and knows nothing of networks: the pod's devices are those of all its containers
-// together, and each network that refers to a resource gets the next of them, sorted. Threading: any thread. Failure:
-// NotFound where the kubelet gave this pod nothing of the resource; Exhausted where it gave fewer than the networks ask
-// for; Timeout and Io where nobody can be asked.
+// The kubelet allocates per container and does not know networks: the pod's devices are those of all its containers
+// together, and each network that refers to a resource gets the next of them, sorted.
+// Threading: any thread.
+// Failure: NotFound if the kubelet allocated nothing of the resource to this pod; Exhausted if it allocated fewer than
+// the networks request; Timeout and Io if no source can be queried.
 #pragma once
 
 #include <functional>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods, networks and devices from a directory of manifests: the meta plugin's sources on a machine of its
-// own.
+// Pods, networks and devices from a directory of manifests: the meta plugin's sources on a standalone machine.
 //
-// The directory is read again for every pod; only when a text has changed is it understood anew. Besides, there is what
-// `up` handed over (node/handed_manifests.h), which counts where both have the same object. A manifest
-// with an error leaves out its object, and a request for that object fails with the reason. A pod that had networks
+// The directory is read again for every pod; it is parsed again only if a text has changed. In addition, there are the
+// manifests that `up` handed over (node/handed_manifests.h), which take precedence if both have the same object. A
+// manifest with an error omits its object, and a request for that object fails with the reason. A pod that had networks
 // before its manifest was lost or damaged fails (seen_pods.h). VFs come from the policies, by the rule of `railbed up`;
-// addresses of whereabouts and static networks are wished for by all pods of the directory at once, so that machines
-// with the same files come to the same answer (reservations.h). Threading: any thread. Failure: as sources.h says.
+// addresses of whereabouts and static networks are planned for all pods of the directory at once, so that machines with
+// the same files compute the same result (reservations.h).
+// Threading: any thread.
+// Failure: as sources.h says.
 #pragma once
 
 #include <chrono>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The meta plugin: all networks of a pod's sandbox in one request, as Multus does it.
 //
-// ADD: everything is read and decided first (meta_pod.h); then the chains with plugins that are not ours are executed,
-// outside a turn, each with a record written before it; then all other networks are attached in one transaction of
-// attach, in one turn. A failure anywhere undoes all of it. DEL works from our own records, never from the pod, in the
+// ADD: everything is read and decided first (meta_pod.h); then the chains with third-party plugins are executed,
+// outside a Turn, each with a record written before it; then all other networks are attached in one transaction of
+// attach, in one Turn. A failure anywhere undoes all of it. DEL uses railbed's own records, never the pod, in the
 // reverse order, and tries everything; a pod that Multus attached before the switch is found in the files that Multus
 // left (meta_multus.h). docs/meta.md has the fields and the differences.
 //
-// Threading: any thread. Requests for one container run one after another; plugins that ask the agent for
-// addresses meanwhile are not kept waiting. Failure: the specification's codes; DEL that fails may be asked
-// again and goes on where it ended.
+// Threading: any thread. Requests for one container are serialized; plugins that request addresses from the agent in
+// the meantime are not blocked.
+// Failure: the specification's codes; a failed DEL may be repeated and continues where it ended.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// ADD of the meta plugin: all networks of a sandbox made, once it is known what they are (meta_pod.h).
+// ADD of the meta plugin: attaches all networks of a sandbox, once meta_pod.h has determined them.
 //
-// First the chains with plugins that are not ours, one after another (plugin_chain.h); then all others in one
-// transaction (interfaces.h). Threading: not in a turn; the caller has the sandbox for itself. Failure: some networks
-// are made then: give_back_sandbox() follows.
+// First the chains with third-party plugins, sequentially (plugin_chain.h); then all others in one transaction
+// (interfaces.h).
+// Threading: not inside a Turn; the caller has exclusive access to the sandbox.
+// Failure: some networks are attached then: give_back_sandbox() follows.
 #pragma once
 
 #include "agent/pod/meta.h"

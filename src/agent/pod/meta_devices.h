@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices of a pod's networks: chosen, and described where plugins and the pod's status look for it.
+// The devices of a pod's networks: selected, and described where plugins and the pod's status look for them.
 //
-// Why in one place: devices are chosen twice in an ADD, before plugins that are not ours are executed and, in the turn
-// in which they are attached, for our own; both must come to the same. The kubelet is asked before the turns, once.
-// Threading: a Turn's thread for choose(), any thread for the others. Failure: Exhausted where no source has the
-// resource; Invalid where the pod names a device that it may not have (asked_device.h); the sources' own.
+// Why in one place: devices are selected twice in an ADD, before third-party plugins are executed and, in the Turn in
+// which they are attached, for railbed's own; both must give the same result. The kubelet is queried before the Turns,
+// once.
+// Threading: a Turn's thread for choose(), any thread for the others.
+// Failure: Exhausted if no source has the resource; Invalid if the pod names a device that it may not have
+// (asked_device.h); the sources' own.
 #pragma once
 
 #include <string>

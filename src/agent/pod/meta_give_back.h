@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// DEL of the meta plugin: a sandbox's networks given back, from our own records, never from the pod.
+// DEL of the meta plugin: releases a sandbox's networks, from railbed's own records, never from the pod.
 //
-// In the reverse order of their making: interfaces of ours in turns (interfaces.h), programs that were executed outside
-// of them. Threading: not in a turn; the caller has the sandbox for itself. Failure: all is tried; what could not be
-// given back stays recorded, and the failures are joined.
+// In the reverse order of their creation: railbed's interfaces in Turns (interfaces.h), executed programs outside of
+// them.
+// Threading: not inside a Turn; the caller has exclusive access to the sandbox.
+// Failure: everything is tried; what could not be released stays recorded, and the failures are joined.
 #pragma once
 
 #include "agent/pod/meta.h"

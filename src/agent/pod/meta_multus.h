@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Multus left of a pod that it attached: for DEL after a node was switched over.
 //
-// Multus keeps its delegates in <cniDir>/<container>, and the CNI library what each of them was configured
-// with and answered in <cniDir>/results/<network>-<container>-<interface>. The second is complete and is used
-// where it is there. Threading: any thread. Failure: files that are no such ones are passed over; Io.
+// Multus keeps its delegates in <cniDir>/<container>, and the CNI library the configuration and result of each of them
+// in <cniDir>/results/<network>-<container>-<interface>. The second is complete and is used if it exists.
+// Threading: any thread.
+// Failure: files of other formats are skipped; Io.
 #pragma once
 
 #include <optional>

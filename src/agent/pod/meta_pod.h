@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pod's sandbox shall get, all of it, before anything is done: the default network, the networks that
-// the configuration adds, those of the pod's annotation; each with its chain of plugins.
+// Everything that a pod's sandbox is to get, before anything is done: the default network, the networks that the
+// configuration adds, those of the pod's annotation; each with its chain of plugins.
 //
-// As Multus reads it; docs/meta.md tells where not. Threading: any thread, not in a turn: reads files of the
-// node. Failure: code 7 names pod, network and what is wrong; 100 where a network is not there.
+// As Multus reads it; docs/meta.md lists the differences.
+// Threading: any thread, not inside a Turn: reads files of the node.
+// Failure: code 7 names pod, network and the error; 100 if a network does not exist.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sandbox that the meta plugin attached, in the store: what DEL and GC need beside the interfaces' records.
+// A sandbox that the meta plugin attached, in the store: what DEL and GC need in addition to the interfaces' records.
 //
-// Threading: a Turn's thread. Failure: the store's.
+// Threading: a Turn's thread.
+// Failure: the store's.
 #pragma once
 
 #include <string>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The value of k8s.v1.cni.cncf.io/network-status, as Multus writes it.
 //
-// Why as Multus: programs read it (`gateway`, addresses without prefix), whatever the written standard says.
-// Threading: pure. Failure: none.
+// Why as Multus: programs read it (`gateway`, addresses without prefix), regardless of the written standard.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network of a pod with plugins that are not ours in its chain: each is executed, or called here where it is ours.
+// A network of a pod with third-party plugins in its chain: each is executed, or called directly if it is railbed's
+// own.
 //
-// Why beside interfaces.h: such a chain cannot be part of one transaction with the pod's other networks, since a
-// program takes as long as it likes and only its own DEL undoes it. So each program has a record before it runs
-// (exec_records.h), and each plugin of ours between others is asked as a runtime asks it (plugin.h). Threading: not in
-// a turn. Failure: the plugin's own; what ran is recorded, for give_back_sandbox().
+// Why in addition to interfaces.h: such a chain cannot be part of one transaction with the pod's other networks, since
+// a program may take arbitrarily long and only its own DEL undoes it. So each program has a record before it runs
+// (exec_records.h), and each railbed plugin between third-party ones is called as a runtime calls it (plugin.h).
+// Threading: not inside a Turn.
+// Failure: the plugin's own; what ran is recorded, for give_back_sandbox().
 #pragma once
 
 #include <optional>

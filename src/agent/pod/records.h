@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between CNI requests and the state's records: whose they are, and what was made in the words of CNI.
+// Conversion between CNI requests and the state's records: their owner, and the result in CNI's format.
 //
-// Threading: a Turn's thread. Failure: the store's.
+// Threading: a Turn's thread.
+// Failure: the store's.
 #pragma once
 
 #include <optional>

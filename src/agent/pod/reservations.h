@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that are decided before a pod is attached, because machines with the same manifests must agree on them.
+// Addresses that are determined before a pod is attached, because machines with the same manifests must agree on them.
 //
-// Why: a plan over all pods is only as good as the addresses that are kept for pods which are not there yet. This makes
-// the plan from what a source says its pods want, reserves all of it in the store, lets a sandbox take its pod's
-// addresses, and reserves them anew when the sandbox goes. Threading: called in a turn, by whoever has it. Failure:
-// what the store says; an interface whose addresses could not be planned says so when it takes them.
+// Why: a plan over all pods works only if the addresses of pods that have not started yet are reserved. This computes
+// the plan from the addresses that a source says its pods need, reserves all of them in the store, lets a sandbox take
+// its pod's addresses, and reserves them again when the sandbox ends.
+// Threading: called inside a Turn, by its owner.
+// Failure: the store's; an interface whose addresses could not be planned reports that when it takes them.
 #pragma once
 
 #include <memory>

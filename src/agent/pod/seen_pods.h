@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which pods of a folder of manifests had networks when it was last whole.
+// Which pods of a manifest folder had networks when the folder was last valid.
 //
 // Why: a manifest that was deleted, emptied or only half written looks like a pod without networks, and the meta plugin
 // would start that pod with success and without its rails. So a pod that once had networks gets them or fails, with the
-// reason. A pod that is missing from whole files counts as removed after kRemovalSettles: until then somebody may be
-// editing. Files that cannot be read, or that are no manifests any more, remove nothing, however long that lasts.
-// Threading: pure. Failure: none; read_seen_pods() gives Invalid for a file that is not its own.
+// reason. A pod that is missing from valid files counts as removed after kRemovalSettles: until then a user may be
+// editing. Files that cannot be read, or are no longer manifests, remove nothing, regardless of how long that lasts.
+// Threading: pure.
+// Failure: none; read_seen_pods() returns Invalid for a file of another format.
 #pragma once
 
 #include <cstdint>

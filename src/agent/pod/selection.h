@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a runtime asks of one attachment beside the configuration: MAC, GUID, device, hints.
+// What a runtime requests for one attachment in addition to the configuration: MAC, GUID, device, hints.
 //
-// Three places may say the same; runtimeConfig wins over args.cni, which wins over CNI_ARGS. Threading: pure.
-// Failure: code 7 (4 for CNI_ARGS) with the key. Source: CNI conventions, "Dynamic Plugin specific fields".
+// Three places may set the same; runtimeConfig takes precedence over args.cni, and args.cni over CNI_ARGS.
+// Threading: pure.
+// Failure: code 7 (4 for CNI_ARGS) with the key.
+// Source: CNI conventions, "Dynamic Plugin specific fields".
 #pragma once
 
 #include "api/objects.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the meta plugin learns what a pod wants: the pod, its networks, its devices, and where its status
-// goes.
+// The meta plugin's sources of a pod's configuration: the pod, its networks, its devices, and the destination of its
+// status.
 //
-// Why interfaces: on a machine of its own this comes from files (manifest_source.h), from the kubelet
-// (kubelet_devices.h), in a cluster from a cache of the API server. A source gives and takes values; it knows
-// nothing of turns, and JSON is parsed where it comes in. Threading: any thread, several at once, unless a function
-// says that it is called in a turn. Failure: NotFound where there is no such pod, network or resource; anything else
-// fails the ADD.
+// Why interfaces: on a standalone machine this comes from files (manifest_source.h), from the kubelet
+// (kubelet_devices.h), in a cluster from a cache of the API server. A source takes and returns values; it is
+// independent of Turns, and JSON is parsed on input.
+// Threading: any thread, several at once, unless a function says that it is called inside a Turn.
+// Failure: NotFound if there is no such pod, network or resource; anything else fails the ADD.
 #pragma once
 
 #include <map>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a network definition takes of the node beside a resource: its interfaces, devices and files, and programs that
+// What a network definition uses of the node besides a resource: its interfaces, devices and files, and programs that
 // are executed as root.
 //
 // Why: a definition can attach the host's own NIC to a pod, read a file of the host, and execute a CNI plugin with the
-// agent's rights. Where others than administrators may write definitions, `railbed agent --tenant-definitions restrict`
-// refuses these in namespaces that administrators have not allowed (kHostDevicesLabel). Which keys name something of
-// the host is in the table of types (api/cni_table.h, `of_host`). Threading: pure functions. Failure: none.
+// agent's rights. If users other than administrators may write definitions, `railbed agent --tenant-definitions
+// restrict` refuses such definitions in namespaces that administrators have not allowed (kHostDevicesLabel). The table
+// of types (api/cni_table.h, `of_host`) marks the keys that name something of the host.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include <optional>

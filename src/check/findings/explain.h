@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The longer story of every finding, from the pages docs/check/*.md, which are compiled in.
+// The detailed explanation of every finding, from the pages docs/check/*.md, which are compiled in.
 //
-// Why: one text for the reader of the page and of `railbed explain`. A section `## RB-ADDR-001 Title` belongs
-// to an id; `#` begins the family. Threading: immutable. Failure: none.
+// Why: the page and `railbed explain` share one text. A section `## RB-ADDR-001 Title` belongs to an id; `#` begins the
+// family.
+// Threading: immutable.
+// Failure: none.
 #pragma once
 
 #include <string_view>

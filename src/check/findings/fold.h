@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One mistake, one finding: what only follows from another is folded into that one.
+// One mistake, one finding: a finding that only follows from another is folded into that one.
 //
-// Why: a policy that cannot be read makes its resource unknown to three networks and nine pods; the person
-// has one thing to repair. Threading: pure functions. Failure: none.
+// Why: a policy that cannot be read makes its resource unknown to three networks and nine pods; the user has one
+// mistake to fix.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include "doc/diagnostic.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings that another one of the same object explains.
+// Findings that another finding of the same object explains.
 //
-// Why: a policy that selects by the id of VFs matches no NIC; the person has one thing to repair, and the
-// rule that knows why says more than the graph, which sees only that nothing matched. Threading: a pure
-// function. Failure: none.
+// Why: a policy that selects by the id of VFs matches no NIC; the user has one mistake to fix, and the rule that knows
+// the cause says more than the graph, which sees only that nothing matched.
+// Threading: a pure function.
+// Failure: none.
 #pragma once
 
 #include "check/read/bundle.h"

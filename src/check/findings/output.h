@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report of `railbed check` in the forms that people and continuous integration read.
+// A report of `railbed check` in the formats for people and continuous integration.
 //
-// SARIF follows OASIS SARIF 2.1.0 (columns in Unicode characters), JUnit the schema that Jenkins and GitLab
-// read, GitHub the workflow commands `::error file=…`.
-// Threading: pure functions. Failure: none.
+// SARIF follows OASIS SARIF 2.1.0 (columns in Unicode characters), JUnit the schema that Jenkins and GitLab read,
+// GitHub the workflow commands `::error file=…`.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include <string>

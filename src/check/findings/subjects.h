@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which object and which field a finding is about, found by its place.
+// The object and the field of a finding, derived from its location.
 //
-// Why: who makes a finding knows the place; kind, name and path follow from it, in a text as in an object of an API
-// server, whose findings have nothing else to be named by. Threading: a pure function. Failure: none; findings that
-// are about no object of the bundle stay without.
+// Why: the code that creates a finding knows the location; kind, name and path follow from it, in a text as well as in
+// an object of an API server, whose findings have no other identification.
+// Threading: a pure function.
+// Failure: none; findings that are about no object of the bundle have none.
 #pragma once
 
 #include "check/read/bundle.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// `# railbed: ignore RB-ADDR-001 the lab has no router`: findings that a person has decided about.
+// `# railbed: ignore RB-ADDR-001 the lab has no router`: findings that the user has suppressed.
 //
-// A comment behind a line is about that line; one on a line of its own about the next line and all that is
-// indented below it, and before the first line of a document about the whole document. In Markdown the same
-// words stand in <!-- … -->. The first thousand of a file count. Threading: pure functions. Failure: findings
-// RB-IGNORE-001 (nothing to ignore), 002 (no reason given) and 003 (no such rule).
+// A comment at the end of a line applies to that line; one on its own line to the next line and everything indented
+// below it, and before the first line of a document to the whole document. In Markdown the same text is written in <!--
+// … -->. Only the first thousand of a file are used.
+// Threading: pure functions.
+// Failure: findings RB-IGNORE-001 (nothing to ignore), 002 (no reason given) and 003 (no such rule).
 #pragma once
 
 #include <functional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubernetes objects inside Ansible playbooks and lists of tasks.
+// Kubernetes objects inside Ansible playbooks and task lists.
 //
-// Why: many clusters get their manifests from `kubernetes.core.k8s` tasks, whose `definition` is an object, a
-// list of them, or a text. Jinja (`"{{ vf_count }}"`) is filled in as far as the play tells (jinja.h).
+// Why: many clusters get their manifests from `kubernetes.core.k8s` tasks, whose `definition` is an object, a list of
+// them, or a text. Jinja (`"{{ vf_count }}"`) is filled in as far as the play defines it (jinja.h).
 // Threading: pure functions.
 // Failure: diagnostics of the YAML reader for a definition that is a text.
 #pragma once

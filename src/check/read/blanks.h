@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indentation that looks right and is not: no-break spaces (U+00A0), as web pages and word processors give
-// them.
+// Indentation that looks right and is not: no-break spaces (U+00A0), from web pages and word processors.
 //
-// Why: YAML takes them for a part of the key, so that one copied block gives a mistake per line, none of
-// which names the cause. Threading: a pure function. Failure: none.
+// Why: YAML takes them for a part of the key, so one copied block gives a mistake per line, none of which names the
+// cause.
+// Threading: a pure function.
+// Failure: none.
 #pragma once
 
 #include <string_view>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in the files that are checked: objects, commands, prose.
+// The content of the checked files: objects, commands, prose.
 //
-// Why: people keep manifests in YAML and JSON files, in fenced blocks of Markdown, in Ansible tasks and in
-// pages whose indentation was lost on the way, and one mistake in five stands in a command beside them. All
-// of it becomes one Bundle whose every piece knows its place. Threading: plain values; the functions are
-// pure. Failure: diagnostics (RB-YAML-…, RB-JSON-…, RB-DOC-…); what can be read is there all the same.
+// Why: users keep manifests in YAML and JSON files, in fenced blocks of Markdown, in Ansible tasks and in pages that
+// lost their indentation, and one mistake in five is in a command next to them. All of it becomes one Bundle in which
+// every part has its location.
+// Threading: plain values; the functions are pure.
+// Failure: diagnostics (RB-YAML-…, RB-JSON-…, RB-DOC-…); the readable parts are still returned.
 #pragma once
 
 #include <map>

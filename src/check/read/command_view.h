@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of a bundle as the rules about them see them: with their tool and its options read.
+// The commands of a bundle for the rules: with their tool and its options parsed.
 //
-// Why: nearly every rule needs the same reading, and which command is the server of which client. Threading:
-// values that point into the Bundle, which must outlive them. Failure: none.
+// Why: nearly every rule needs the same parsing, and which command is the server of which client.
+// Threading: values that point into the Bundle, which must outlive them.
+// Failure: none.
 #pragma once
 
 #include <optional>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether files of several folders are one bundle or examples beside each other.
+// Whether files of several folders are one bundle or separate examples.
 //
 // Why: manifests of one cluster are often spread over folders (policies/, networks/), so files are checked together. A
-// collection of examples gives the same object in each of its folders, differently; together they contradict each other
-// without being wrong. The same holds for files of a folder of test data, and for those of a folder that gives one
-// object in three versions or more (two may be a mistake, which is told). Threading: pure. Failure: none.
+// collection of examples has the same object in each of its folders, with different content; together they conflict
+// without being wrong. The same applies to files of a folder of test data, and to those of a folder that has one object
+// in three versions or more (two may be a mistake, which is reported).
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jinja expressions in the values of Ansible's definitions.
 //
-// Why: `namespace: "{{ operator_namespace }}"` is no placeholder that somebody forgot: Ansible fills it in.
-// Where the play's own `vars` tell the value, it stands in its place, so that objects find each other;
-// otherwise a name made of the expression does, the same for the same expression. Threading: pure functions.
-// Failure: none; what is no simple expression stays as it is.
+// Why: `namespace: "{{ operator_namespace }}"` is not a forgotten placeholder: Ansible fills it in. If the play's own
+// `vars` define the value, it is substituted, so that references between objects resolve; otherwise a name derived from
+// the expression is, the same for the same expression.
+// Threading: pure functions.
+// Failure: none; an expression that is not simple is kept verbatim.
 #pragma once
 
 #include "doc/value.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a page into fenced blocks and the text between them.
+// Splits a page into fenced blocks and the text between them.
 //
-// Why: manifests and commands of a page stand in fences, and everything else is prose; nothing more of
-// Markdown matters here. Fences are ``` and ~~~ (CommonMark), at any indentation because list items indent
-// them, and the listing blocks of AsciiDoc (a line of dashes behind `[source,yaml]`). Threading: pure
-// functions; one pass, linear. Failure: none; a fence that is never closed reaches to the end of the page.
+// Why: manifests and commands of a page are in fences, and everything else is prose; nothing else of Markdown matters
+// here. Fences are ``` and ~~~ (CommonMark), at any indentation because list items indent them, and the listing blocks
+// of AsciiDoc (a line of dashes after `[source,yaml]`).
+// Threading: pure functions; one pass, linear.
+// Failure: none; a fence that is never closed extends to the end of the page.
 #pragma once
 
 #include <cstddef>

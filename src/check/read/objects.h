@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that have no text, and which object a place is in.
+// Objects without a source text, and which object a location belongs to.
 //
-// Why: objects of an API server have neither files nor lines, and the rules find the same in them as in manifests. So
-// each gets places of its own: a Source without text that is named after the object, and every field a number in it. A
-// finding carries its place from rule to rule as it does in a text, and in the end the number says which field it is.
-// Threading: pure functions; ObjectIndex points into the bundle, which must outlive it. Failure: none; values without
-// `kind` are left out.
+// Why: objects of an API server have neither files nor lines, and the rules apply to them as to manifests. So each gets
+// synthetic locations: a Source without text that is named after the object, with a number for every field. A finding
+// carries its location from rule to rule as it does in a text, and in the end the number identifies the field.
+// Threading: pure functions; ObjectIndex points into the bundle, which must outlive it.
+// Failure: none; values without `kind` are skipped.
 #pragma once
 
 #include <map>

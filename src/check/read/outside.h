@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What rendering a kustomization would do beyond reading its files: fetch from other machines, or execute programs.
 //
-// Why: the author of a pull request writes kustomizations, and the renderer runs as whoever checks them. Threading:
-// pure functions. Failure: none. Source: kustomize's reference of kustomization.yaml; api/internal/git/repospec.go
-// (what it takes for a repository); api/loader/fileloader.go (any path may be a URL).
+// Why: the author of a pull request writes kustomizations, and the renderer runs with the rights of the user who checks
+// them.
+// Threading: pure functions.
+// Failure: none.
+// Source: kustomize's reference of kustomization.yaml; api/internal/git/repospec.go (what it takes for a repository);
+// api/loader/fileloader.go (any path may be a URL).
 #pragma once
 
 #include <string>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which documents are patches of kustomize: parts of objects, in which nothing is missing.
+// Which documents are patches of kustomize: partial objects, in which no field is required.
 //
-// Why: a patch has the form of an object and few of its fields. What it is, its name does not say: a kustomization
-// lists it, or it holds a directive of a strategic merge ("$patch: delete"). Threading: pure functions. Failure: none.
+// Why: a patch has the form of an object and few of its fields. Its name does not identify it: a kustomization lists
+// it, or it contains a directive of a strategic merge ("$patch: delete").
+// Threading: pure functions.
+// Failure: none.
 // Source: kustomize's reference of kustomization.yaml (patches, patchesStrategicMerge, patchesJson6902), and
 // Kubernetes' strategic-merge-patch.md.
 #pragma once

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths in the names of sources and in the lists of a kustomization. Only text: nothing is looked up. Threading: pure.
+// Paths in the names of sources and in the lists of a kustomization. Text only: no file is accessed.
+// Threading: pure.
 // Failure: none.
 #pragma once
 

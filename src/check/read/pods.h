@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods and pod templates, wherever they stand.
+// Pods and pod templates, in all kinds that contain them.
 //
-// Why: a mistake in a pod bites the same whether the pod is written as a Pod or inside a Deployment, a JobSet
-// or an LLMInferenceService; rules see one shape. Which kinds hold templates where is one table (pods.cc).
-// Threading: values that point into the Bundle, which must outlive them. Failure: none.
+// Why: a mistake in a pod has the same effect whether the pod is written as a Pod or inside a Deployment, a JobSet or
+// an LLMInferenceService; rules see one form. One table (pods.cc) lists which kinds have templates and where.
+// Threading: values that point into the Bundle, which must outlive them.
+// Failure: none.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objects and commands in running text: pages that were copied without their fences.
 //
-// Why: what reaches people is often a page as text. Where its lines kept their indentation, a manifest in it
-// is still YAML; where they lost it, or were joined into one, the schema says where each field belongs
-// (rebuild.h). Threading: pure functions; linear. Failure: RB-DOC-001 for each object that had to be rebuilt;
-// what cannot be understood stays prose.
+// Why: users often get a page as plain text. If its lines kept their indentation, a manifest in it is still YAML; if
+// they lost it, or were joined into one, the schema determines where each field belongs (rebuild.h).
+// Threading: pure functions; linear.
+// Failure: RB-DOC-001 for each object that had to be rebuilt; what cannot be parsed stays prose.
 #pragma once
 
 #include "check/read/bundle.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the fuzzers of this folder: reads bytes as a file of some name, and stops where what was read cannot
-// be.
+// For the fuzzers of this folder: reads bytes as a file of some name, and aborts if the result is impossible.
 #pragma once
 
 #include "check/read/bundle.h"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What helm and kustomize make of folders: which folders are theirs, and the manifests that come out.
+// Rendering of folders with helm and kustomize: which folders belong to them, and the manifests that they print.
 //
-// Why: a template is no manifest yet, and an overlay says little without its base. What is applied is what the renderer
-// prints, so that is checked, and the files that it is made of are left alone. Threading: pure functions. Failure:
-// none. Source: Helm's "Charts" (Chart.yaml, templates/, charts/), kustomize's reference of kustomization.yaml.
+// Why: a template is not a manifest yet, and an overlay says little without its base. The renderer's output is what
+// gets applied, so it is checked, and the source files are skipped.
+// Threading: pure functions.
+// Failure: none.
+// Source: Helm's "Charts" (Chart.yaml, templates/, charts/), kustomize's reference of kustomization.yaml.
 #pragma once
 
 #include <set>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands as people write them down: prompts, comments, quotes, pipes, continued lines, here-documents, and
-// what was pasted below.
+// Commands in documents: prompts, comments, quotes, pipes, continued lines, here-documents, and the output pasted
+// below.
 //
-// Why: one mistake in five of published guides stands in a command or in the output that "proves" it. No
-// shell is imitated: nothing is expanded, `<node-name>` is a word, and what cannot be read is left alone.
-// Threading: pure functions; linear in the text. Failure: none.
+// Why: one in five mistakes of published guides is in a command or in the output that "proves" it. No shell is
+// emulated: nothing is expanded, `<node-name>` is a word, and what cannot be parsed is skipped.
+// Threading: pure functions; linear in the text.
+// Failure: none.
 #pragma once
 
 #include <functional>

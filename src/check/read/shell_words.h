@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of the shell cut into commands and words, and what only leads to a command.
+// A shell line split into commands and words, with the prefixes that only lead to a command.
 //
-// Why: apart from shell.cc, which knows about pages. Words keep their bytes in the source. A word that opens
-// a quote may reach over lines (curl -d '{…}'), but not further than kMaxQuoted: an apostrophe in pasted text
-// is no quote. Threading: one lexer per thread. Failure: none.
+// Why: separate from shell.cc, which handles pages. Words keep their positions in the source. A word that opens a quote
+// may span lines (curl -d '{…}'), but not further than kMaxQuoted: an apostrophe in pasted text is not a quote.
+// Threading: one lexer per thread.
+// Failure: none.
 #pragma once
 
 #include <array>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts that become manifests only when something is filled in, and files that were never meant as manifests.
+// Texts that become manifests only after rendering, and files that were never meant as manifests.
 //
-// Why: directories of manifests also hold charts, Ansible templates, CloudFormation, compiler settings. Each of them
-// gave a list of errors of which none was true. They get one note that says what they are and how their result is
-// checked. Threading: pure. Failure: none.
+// Why: directories of manifests also contain charts, Ansible templates, CloudFormation, compiler settings. Each of them
+// gave a list of false errors. They get one note that names their type and how to check their result.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

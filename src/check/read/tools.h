@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs that people run beside their manifests, and the options of those that diagnose RDMA.
+// The programs that users run alongside their manifests, and the options of those that diagnose RDMA.
 //
-// Why: `# ibping -S` is a command and `# Check the links` is a comment; only a list of programs can tell. And
-// a misspelt option is found here instead of on the node. All of it is data (src/check/data/tools.yaml).
-// Threading: read once, immutable. Failure: none; the file is checked by tools_test.cc.
+// Why: `# ibping -S` is a command and `# Check the links` is a comment; only a list of programs can distinguish them.
+// And a misspelt option is found here instead of on the node. All of it is data (src/check/data/tools.yaml).
+// Threading: read once, immutable.
+// Failure: none; the file is checked by tools_test.cc.
 #pragma once
 
 #include <set>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The edits that bring a field to the object it belongs to.
+// The edits that move a field to the object it belongs to.
 //
-// Why: `isRdma` indented one level too deep is the commonest mistake in the field, and it is the same change
-// every time: these lines, there, with that indentation. The schema says where a field belongs. Threading:
-// pure functions. Failure: no edits where a person has to decide (JSON, flow style, several candidates).
+// Why: `isRdma` indented one level too deep is the most common mistake in practice, and its repair is the same change
+// every time: these lines, there, with that indentation. The schema says where a field belongs.
+// Threading: pure functions.
+// Failure: no edits if the user has to decide (JSON, flow style, several candidates).
 #pragma once
 
 #include <span>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines that were shifted, and by how many blanks: found by trying.
+// Finds by trial which lines were shifted, and by how many blanks.
 //
-// Why: YAML tells that a line stands at a column where nothing is, and a schema that a field stands in the
-// wrong object, but not which line is wrong: this one, or those above or below. The nearest column is often
-// the wrong guess, and everything after it then moves along. So the ways in which a few lines near that place
-// may have been shifted are all tried, each is read with the schemas, and a repair is offered only where one
-// way alone gives a document that fits; where two give different documents, both are told. Threading: pure
-// functions; `read` is called with parts of the text. Failure: no edits where a person has to decide, and
-// none once the bytes that may be read for all trials of a run are used up.
+// Why: YAML reports that a line begins at an unexpected column, and a schema that a field is in the wrong object, but
+// not which line is wrong: this one, or those above or below. The nearest column is often the wrong guess, and
+// everything after it then moves along. So all ways in which a few nearby lines may have been shifted are tried, each
+// result is read with the schemas, and a repair is offered only if exactly one of them gives a valid document; if two
+// give different documents, both are reported.
+// Threading: pure functions; `read` is called with parts of the text.
+// Failure: no edits if the user has to decide, and none once the byte limit for all trials of a run is used up.
 #pragma once
 
 #include <functional>

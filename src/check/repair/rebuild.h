@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object whose indentation, or whose line breaks, were lost, put together again by the schema of its kind.
+// Rebuilds an object whose indentation or line breaks were lost, with the schema of its kind.
 //
-// A key descends into the object of the key before it where that object has a field of this name; otherwise
-// it climbs to the nearest object above that has such a field and not yet a value for it. "- " continues the
-// nearest list that takes such items. What no object knows stays where it stands, so that misspelt fields are
-// told as such. It ends where text begins that is neither key nor value, also where that is glued to the last
-// value ("falsewhere:"). Embedded JSON ends with its last bracket.
-// Threading: pure. Failure: `whole` is false where the kind has no schema; the value then has kind and
-// apiVersion only.
+// A key descends into the object of the key before it if that object has a field of this name; otherwise it climbs to
+// the nearest enclosing object that has such a field and not yet a value for it. "- " continues the nearest list that
+// accepts such items. A key that no object knows stays in place, so that misspelt fields are reported as such. The
+// object ends where text begins that is neither key nor value, also if that is joined to the last value
+// ("falsewhere:"). Embedded JSON ends with its last bracket.
+// Threading: pure.
+// Failure: `whole` is false if the kind has no schema; the value then has kind and apiVersion only.
 #pragma once
 
 #include "doc/text.h"

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts under repair: the one place where the edits of findings are applied, and the guard that nothing
-// is lost.
+// The texts under repair: the only place where the edits of findings are applied, and the guard that no content is
+// lost.
 //
-// Why: a repair is made by a machine, in a file that a person trusts, and what it loses nobody misses until a
-// node has rebooted. So whatever a rule offers, its edits are made all or none, and the repaired text must
-// have every line with content, every key and every value of the text before. The only exceptions are changes
-// within a line that the finding itself names: a word for a word, quotes, brackets around a value, a line of
-// dots as a comment. A `kind` is never changed: what an object is, its author knows. A repair that does not
-// hold is not made and its finding is told without one; the others are made all the same. Threading: values.
+// Why: a repair is automatic, in a file that the user trusts, and lost content goes unnoticed until a node has
+// rebooted. So, whatever a rule offers, its edits are applied all or none, and the repaired text must have every line
+// with content, every key and every value of the text before. The only exceptions are changes within a line that the
+// finding itself names: a word for a word, quotes, brackets around a value, a line of dots as a comment. A `kind` is
+// never changed: only its author knows which object was meant. A repair that violates this is not applied and its
+// finding is reported without one; the others are still applied.
+// Threading: values.
 // Failure: none.
 #pragma once
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several rules need of a bundle, found once: who makes which resource, which network takes it, which
-// pod uses which network.
+// Shared look-ups of the rules over a bundle, computed once: which component creates which resource, which network uses
+// it, which pod uses which network.
 //
-// Why: a rule has to tell about objects that api::load left out because of another mistake in them, and about kinds
+// Why: a rule has to report about objects that api::load skipped because of another mistake in them, and about kinds
 // that the graph does not read (NicClusterPolicy, HostDeviceNetwork, pods in workloads). Where nodes are involved the
-// rules use the graph; this is the bundle alone, as written. Threading: immutable values that point into the Bundle and
-// the pods, which must outlive them. Failure: none; what cannot be read is absent, others tell why.
+// rules use the graph; this covers the bundle alone, as written.
+// Threading: immutable values that point into the Bundle and the pods, which must outlive them.
+// Failure: none; what cannot be read is absent and reported elsewhere.
 #pragma once
 
 #include <cstdint>

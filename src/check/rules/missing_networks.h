@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// RB-POD-001 over whole bundles: networks that pods ask for and nobody defines.
+// RB-POD-001 over whole bundles: networks that pods request and no object defines.
 //
-// Why: the graph tells it of Pods and of the networks that it reads. A bundle has workloads too, and networks
-// of the Network Operator, and OpenShift makes some of its own Network object; and a file with a pod alone
-// says nothing about networks, which are elsewhere then. Threading: a pure function. Failure: none.
+// Why: the graph reports it for Pods and for the networks that it reads. A bundle also has workloads, and networks of
+// the Network Operator, and OpenShift creates some from its own Network object; and a file with only a pod says nothing
+// about networks, which are then elsewhere.
+// Threading: a pure function.
+// Failure: none.
 #pragma once
 
 #include "check/rules/lookups.h"

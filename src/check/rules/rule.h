@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rule of `railbed check`: what it may look at, how it tells.
+// A rule of `railbed check`: its inputs and how it reports.
 //
 // Why: a rule is one function and one row in its family's array (rules_<family>.cc), one section in
-// docs/check/<family>.md and one folder in testdata/check/. It reads the bundle as written and the graph that
-// plan and up use too; it never builds a second one. Threading: pure functions over immutable values.
-// Failure: none; what a rule cannot know, it asks for with `needs`.
+// docs/check/<family>.md and one folder in testdata/check/. It reads the bundle as written and the graph that plan and
+// up use too; it never builds a second one.
+// Threading: pure functions over immutable values.
+// Failure: none; a rule declares the inputs that it requires with `needs`.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of every kind that railbed understands: which there are, of which type, with which values.
+// The fields of every kind that railbed supports: names, types and values.
 //
-// Why: the API server drops a field that it does not know, and a policy without `isRdma` gives out VFs
-// without RDMA; nobody is told. Schemas are data (src/check/data/schema/*.yaml, one block per kind; the
-// notation stands at the head of core.yaml), read once. Types and words follow the CRDs of the operators.
-// Threading: immutable after the first call; any thread. Failure: findings with the ids of the family API
-// (docs/check/schema.md): RB-API-002 unknown field (with the nearest name), 003 a field of another object
-// ("belongs one level up"), 004 wrong type, 005 value not allowed, 006 missing; the same numbers in the
-// families CNI and IPAM for the configurations of plugins, and 001 for a type that nobody knows.
+// Why: the API server silently drops a field that it does not know, and a policy without `isRdma` provides VFs without
+// RDMA. Schemas are data (src/check/data/schema/*.yaml, one block per kind; the head of core.yaml explains the
+// notation), read once. Types and words follow the CRDs of the operators.
+// Threading: immutable after the first call; any thread.
+// Failure: findings with the ids of the family API (docs/check/schema.md): RB-API-002 unknown field (with the nearest
+// name), 003 a field of another object ("belongs one level up"), 004 wrong type, 005 value not allowed, 006 missing;
+// the same numbers in the families CNI and IPAM for the configurations of plugins, and 001 for an unknown type.
 #pragma once
 
 #include <cstdint>

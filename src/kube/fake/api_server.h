@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// An API server in memory: resourceVersions, pages, watches, compaction, preconditions, and any trouble on the way.
+// An API server in memory: resourceVersions, pages, watches, compaction, preconditions, and any fault on the
+// connection.
 //
-// Why: what the client does when a server forgets, refuses, cuts and lies is tested without a network or time, in every
-// order. It keeps to the contracts of the real one as far as the client depends on them; tests/cluster holds the client
-// against the real one.
-// Threading: any thread; hooks are called without a lock. Failure: as a Transport.
+// Why: the client's reaction to a server that forgets, refuses, disconnects and sends wrong data is tested without a
+// network or time, in every order. It implements the contracts of the real one as far as the client depends on them;
+// tests/cluster tests the client against the real one.
+// Threading: any thread; hooks are called without a lock.
+// Failure: as a Transport.
 #pragma once
 
 #include <condition_variable>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock that goes on only when somebody waits, or when a test says so.
+// A clock that advances only when a caller waits, or when a test advances it.
 //
-// Two ways: with kWithWaits each wait() ends at once and moves the clock, for code in one thread; wait_for() takes real
-// time there, since what ends it comes from other threads. With kWhenTold all waits last until the test has moved the
-// clock so far, for code in several threads.
-// Threading: any thread. Failure: none.
+// There are two modes. With kWithWaits each wait() ends immediately and advances the clock, for code in one thread;
+// wait_for() takes real time there, since what ends it comes from other threads. With kWhenTold all waits last until
+// the test has advanced the clock far enough, for code in several threads.
+// Threading: any thread.
+// Failure: none.
 #pragma once
 
 #include <map>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of a resource's devices as last sent to the kubelet, and the streams that follow it.
 //
-// Why: a change must reach the kubelet at once, and whoever takes a VF away must know that it has. A stream that does
-// not read holds up nobody: it is given the newest list when it reads again, not each list in between.
+// Why: a change must reach the kubelet immediately, and a caller that withdraws a VF must know that it has. A stream
+// that does not read blocks no other stream: when it reads again, it gets the newest list, not each list in between.
 // The socket does not identify its peers, so the kubelet's stream is the first one after a registration. Streams of
-// others (a monitor, a tool) are served, up to kMostOthers, and decide nothing. Threading: any thread; gRPC's threads
-// call the streams. Nothing of gRPC is called while the lock is held. Failure: none; delivered() says no at its
-// deadline.
+// other clients (a monitor, a tool) are served, up to kMostOthers, and have no influence.
+// Threading: any thread; gRPC's threads call the streams. No gRPC function is called while the lock is held.
+// Failure: none; delivered() returns false at its deadline.
 #pragma once
 
 #include <condition_variable>

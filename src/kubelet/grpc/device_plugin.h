@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device plugin: what the node offers, served to the kubelet, resource by resource, whatever the kubelet does.
+// The device plugin: serves the node's offers to the kubelet, resource by resource, and survives kubelet restarts.
 //
-// One thread of its own keeps it so: it makes the servers of resources that have come and ends those that have gone,
-// registers each with the kubelet, and again when the kubelet has stopped following it. It wakes when a name in the
-// kubelet's folder changes (a kubelet that starts removes all plugins' sockets and makes its own anew), when a stream
-// ends, and when something is offered. A resource is registered only while the kubelet has no stream of it: a kubelet
-// that learns of the old stream's end after the new registration would end the new one
+// Its own thread reconciles: it creates the servers of new resources and stops those of removed ones, registers each
+// with the kubelet, and again when the kubelet has stopped following it. It wakes when a name in the kubelet's folder
+// changes (a starting kubelet removes the sockets of all plugins and re-creates its own), when a stream ends, and when
+// something is offered. A resource is registered only while the kubelet has no stream of it: a kubelet that notices the
+// end of the old stream after the new registration would end the new one
 // (kubernetes/pkg/kubelet/cm/devicemanager/plugin/v1beta1/handler.go, runClient).
 //
-// Where the kubelet is told and where it is refused: a change goes to the open streams at once; besides, Allocate
-// itself refuses what is not offered, so that a kubelet that has not read the news cannot give away a withdrawn VF.
+// A change is sent to the open streams immediately. In addition, Allocate itself refuses what is not offered, so that a
+// kubelet that has not read the update cannot allocate a withdrawn VF.
 //
-// Threading: any thread. Failure: as device_offers.h says; what keeps the kubelet from being served is told by
-// problems(), and goes on being tried.
+// Threading: any thread.
+// Failure: as device_offers.h says; problems() reports what prevents serving the kubelet, and it is retried.
 #pragma once
 
 #include <memory>

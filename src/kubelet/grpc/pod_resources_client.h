@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the kubelet's PodResources service, v1, over its socket; a connection for each call.
+// A client of the kubelet's PodResources service, v1, over its socket; one connection per call.
 //
-// Threading: any thread. Failure: NotFound where there is no such socket or the kubelet knows no such pod; Unsupported
-// for Get of a kubelet before 1.34; Timeout; Io where nobody answers.
+// Threading: any thread.
+// Failure: NotFound if there is no such socket or the kubelet knows no such pod; Unsupported for Get of a kubelet
+// before 1.34; Timeout; Io if nothing answers.
 #pragma once
 
 #include "kubelet/pod_resources.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serves one resource to the kubelet: the DevicePlugin service, version v1beta1, on a socket of its own.
+// Serves one resource to the kubelet: the DevicePlugin service, version v1beta1, on its own socket.
 //
-// Why one server per resource: the kubelet tells the resources apart by the socket alone. Threading: start() and stop()
-// belong to one thread, everything else is for any; gRPC's threads answer the kubelet. Failure: Io where the socket
-// cannot be made; Invalid where its path is too long. Source: k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1.
+// Why one server per resource: the kubelet distinguishes the resources by the socket alone.
+// Threading: start() and stop() belong to one thread, everything else is for any; gRPC's threads answer the kubelet.
+// Failure: Io if the socket cannot be created; Invalid if its path is too long.
+// Source: k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1.
 #pragma once
 
 #include <memory>

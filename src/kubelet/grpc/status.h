@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between gRPC's status and our errors, and what all calls have in common.
-// Threading: any thread. Failure: none.
+// Conversion between gRPC's status and railbed's errors, and what all calls have in common.
+// Threading: any thread.
+// Failure: none.
 #pragma once
 
 #include <memory>

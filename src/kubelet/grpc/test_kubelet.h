@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a kubelet's device manager and PodResources over real unix sockets in a folder, as the real one behaves
-// (kubernetes/pkg/kubelet/cm/devicemanager): at its start it removes all sockets of plugins, it dials whoever
-// registers and then follows the list, and when a stream ends it disconnects whoever is registered under that name now.
+// For tests: a kubelet's device manager and PodResources over real unix sockets in a folder, with the behaviour of the
+// real one (kubernetes/pkg/kubelet/cm/devicemanager): at its start it removes all plugin sockets; it dials each plugin
+// that registers and then follows the list; when a stream ends it disconnects the plugin that is currently registered
+// under that name.
 //
-// Threading: a test's thread; gRPC's threads call it. Failure: none.
+// Threading: a test's thread; gRPC's threads call it.
+// Failure: none.
 #pragma once
 
 #include <atomic>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // For tests: a disk in memory, on which the process can be killed before or after any change.
 //
-// Why: what a killed process leaves is the point of an order of writes. After the kill every call fails with
-// Canceled, as nothing happens any more, until restart(). Threading: any. Failure: as Disk's.
+// Why: the purpose of a write order is the state after a kill. After the kill every call fails with Canceled, and
+// nothing changes any more, until restart().
+// Threading: any.
+// Failure: as Disk's.
 #pragma once
 
 #include <functional>

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine in memory that behaves: VFs appear, drivers bind, interfaces move, things go wrong on request.
+// A simulated machine in memory: VFs appear, drivers bind, interfaces move, faults can be injected.
 //
-// Why: what happens when a device is busy, a VF never appears, or the process is killed between two steps
-// must be tested at every step, which no real machine allows. It keeps the kernel's rules that matter here:
+// Why: behaviour when a device is busy, a VF never appears, or the process is killed between two steps must be tested
+// at every step, which no real machine allows. It implements the relevant rules of the kernel:
 //   - sriov_numvfs: EBUSY from n to m, ERANGE above the total; VFs appear with their links, and bind to their
 //     driver when autoprobe is on; with autoprobe off only a driver_override lets a driver have a VF;
 //   - drivers_probe succeeds also when no driver took the device (vfio-pci without an IOMMU group);
-//   - an interface that moves loses its addresses, its rxe device and its place in /sys; names clash
-//   (EEXIST);
-//   - a namespace lives while it has a name, an open Netns or a port; then its hardware interfaces fall back
-//   to the
-//     initial one under their last name, and the others are gone.
-// Time stands still except in waits: a wait goes straight to the next thing that was delayed, or to its
-// deadline. Threading: any number of threads, as the real one; one call at a time takes effect. Failure: the
-// messages are the real ports' messages.
+//   - an interface that moves loses its addresses, its rxe device and its place in /sys; names clash (EEXIST);
+//   - a namespace lives while it has a name, an open Netns or a port; then its hardware interfaces fall back to the
+//     initial one under their last name, and the others no longer exist.
+// Time advances only in waits: a wait advances directly to the next delayed event, or to its deadline.
+// Threading: any number of threads, as the real one; one call at a time takes effect.
+// Failure: the messages are the real ports' messages.
 #pragma once
 
 #include <chrono>

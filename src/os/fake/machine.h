@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The description that a FakeKernel is built from. Threading: plain values. Failure: none.
+// The description that a FakeKernel is built from.
+// Threading: plain values.
+// Failure: none.
 #pragma once
 
 #include <set>

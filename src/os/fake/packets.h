@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: networks on which a function answers. Threading: any, but on_send() not while
-// another thread sends. Failure: as PacketPort's.
+// For tests: networks on which a function answers.
+// Threading: any, but on_send() not while another thread sends.
+// Failure: as PacketPort's.
 #pragma once
 
 #include <atomic>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a FakeKernel knows: devices, interfaces, namespaces, RDMA devices, time, faults. Internal to it.
+// The state of a FakeKernel: devices, interfaces, namespaces, RDMA devices, time, faults. Internal to it.
 //
-// Every public function of the ports takes the lock once, through change() or look(); everything below
-// expects it to be held. Interfaces have a number of their own (NetdevId), because their index differs by
-// namespace. Threading: see change() and look(). Failure: as the ports.
+// Every public function of the ports takes the lock once, through change() or look(); all other functions expect it to
+// be held. Interfaces have their own number (NetdevId), because their index differs by namespace.
+// Threading: see change() and look().
+// Failure: as the ports.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rtnetlink's messages about addresses, routes and rules, as bytes.
 //
-// Threading: pure functions. Failure: messages that cannot be read, or tell of things railbed does not use
-// (multicast routes), give nothing. Source: linux/if_addr.h, linux/rtnetlink.h.
+// Threading: pure functions.
+// Failure: messages that cannot be decoded, or that railbed does not use (multicast routes), return nothing.
+// Source: linux/if_addr.h, linux/rtnetlink.h.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generic netlink's family lookup and devlink's messages about the embedded switch, as bytes.
 //
-// Threading: pure functions. Failure: messages that cannot be read give nothing. Source: linux/genetlink.h,
-// linux/devlink.h.
+// Threading: pure functions.
+// Failure: messages that cannot be decoded return nothing.
+// Source: linux/genetlink.h, linux/devlink.h.
 #pragma once
 
 #include <optional>

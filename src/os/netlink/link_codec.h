@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rtnetlink's messages about interfaces and their VFs, as bytes.
 //
-// Threading: pure functions. Failure: what cannot be read is left out of the value; a message that is no
-// link at all gives nothing. Source: linux/if_link.h.
+// Threading: pure functions.
+// Failure: attributes that cannot be decoded are omitted from the value; a message that is not a link returns nothing.
+// Source: linux/if_link.h.
 #pragma once
 
 #include <optional>

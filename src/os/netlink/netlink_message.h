@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Netlink messages as bytes: building requests, reading attributes and replies.
 //
-// Why: the codecs of rtnetlink, RDMA and devlink are pure functions between values and bytes, tested without
-// a kernel; only NetlinkSocket sends. Attributes are walked with libmnl, every length is checked.
-// Threading: plain values. Failure: a request that outgrows its buffer says so through overflowed(); broken
-// replies become a NetlinkFailure with EBADMSG. Source: linux/netlink.h.
+// Why: the codecs of rtnetlink, RDMA and devlink are pure functions between values and bytes, tested without a kernel;
+// only NetlinkSocket sends. Attributes are walked with libmnl, every length is checked.
+// Threading: plain values.
+// Failure: overflowed() reports a request that exceeds its buffer; broken replies become a NetlinkFailure with EBADMSG.
+// Source: linux/netlink.h.
 #pragma once
 
 #include <array>

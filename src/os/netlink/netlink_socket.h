@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A netlink socket that asks one question, or sends one batch of changes, at a time.
+// A netlink socket that sends one query, or one batch of changes, at a time.
 //
-// Why: requests are acknowledged one by one, with the kernel's own words on failure; dumps that were
-// interrupted by a change are repeated; no wait is longer than kAnswerTimeout. Threading: one thread per
-// socket. Failure: open() gives Unsupported where the kernel lacks the protocol.
+// Why: requests are acknowledged one by one, with the kernel's own message on failure; dumps that were interrupted by a
+// change are repeated; no wait is longer than kAnswerTimeout.
+// Threading: one thread per socket.
+// Failure: open() returns Unsupported if the kernel lacks the protocol.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // rtnetlink's messages about the numbers of namespaces, as bytes.
 //
-// Why: see NetnsPort::numbers(): what has no number any more has ended. Threading: pure functions. Failure: what cannot
-// be read gives nothing. Source: linux/net_namespace.h.
+// Why: see NetnsPort::numbers(): a namespace without a number has ended.
+// Threading: pure functions.
+// Failure: messages that cannot be decoded return nothing.
+// Source: linux/net_namespace.h.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messages of RDMA's netlink (nldev) as bytes.
 //
-// Threading: pure functions. Failure: a message that is no device or port gives nothing; attributes that old
-// kernels do not send stay empty. Source: rdma/rdma_netlink.h, drivers/infiniband/core/nldev.c.
+// Threading: pure functions.
+// Failure: a message that is not a device or port returns nothing; attributes that old kernels do not send stay empty.
+// Source: rdma/rdma_netlink.h, drivers/infiniband/core/nldev.c.
 #pragma once
 
 #include <optional>

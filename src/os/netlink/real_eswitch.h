@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The EswitchPort that speaks to the kernel; see eswitch.h.
+// The EswitchPort that uses the kernel; see eswitch.h.
 #pragma once
 
 #include <memory>

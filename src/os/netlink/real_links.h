@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LinkPort that speaks to the kernel; see links.h.
+// The LinkPort that uses the kernel; see links.h.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The RdmaPort that speaks to the kernel; see rdma.h.
+// The RdmaPort that uses the kernel; see rdma.h.
 #pragma once
 
 #include <memory>

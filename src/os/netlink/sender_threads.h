@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that send netlink requests to whose end nobody has to wait.
+// Threads that send netlink requests whose completion the caller need not wait for.
 //
-// Why: the kernel works on a request within the sender's system call. Removing interfaces takes it one or two
+// Why: the kernel processes a request within the sender's system call. Removing interfaces takes one or two
 // milliseconds, and then 10 to 40 more until no processor can use them any more (netdev_run_todo(): rcu_barrier() and
-// the last references, without the RTNL lock): they are gone for everybody by then, and nothing can fail.
-// NetlinkSocket::ask_until() leaves that time to a thread of these. Threading: send() from any thread; each request has
-// a thread while it is under way, no more than `most` at once, so that a kernel which never comes to an end costs that
-// many and no more. Failure: send() gives nothing, and the caller sends the request itself.
+// the last references, without the RTNL lock): by then they are invisible to every process, and nothing can fail.
+// NetlinkSocket::ask_until() leaves that time to one of these threads.
+// Threading: send() from any thread; each request has a thread while it is in progress, no more than `most` at once, so
+// that a kernel which never finishes blocks at most that many.
+// Failure: send() returns nothing, and the caller sends the request itself.
 #pragma once
 
 #include <atomic>

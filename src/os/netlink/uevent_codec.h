@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel uevent as bytes: "add@/devices/…", then "KEY=value" strings, each with a zero byte behind it.
+// A kernel uevent as bytes: "add@/devices/…", then "KEY=value" strings, each terminated by a zero byte.
 //
-// Threading: pure. Failure: nothing for what is no kernel uevent (udev's own messages begin with "libudev").
+// Threading: pure.
+// Failure: nothing for a message that is not a kernel uevent (udev's own messages begin with "libudev").
 #pragma once
 
 #include <optional>

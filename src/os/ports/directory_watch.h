@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that come and go in a directory, announced (inotify).
+// Notifications about names that appear and disappear in a directory (inotify).
 //
-// Why: a kubelet that starts again removes all sockets of its plugins and makes its own anew; who learns that by
-// looking every few seconds is that late. Use: watch, look, wait, look again: no change is missed that way. A
-// directory that was removed and made again is watched once watch() is called again, which costs nothing when it is
-// watched already.
-// Threading: one thread, but wake() from any. Failure: NotFound where there is no such directory (yet).
+// Why: a restarting kubelet removes all sockets of its plugins and re-creates its own; polling every few seconds would
+// notice that late. Use: watch, look, wait, look again: no change is missed that way. A directory that was removed and
+// re-created is watched once watch() is called again, which costs nothing if it is watched already.
+// Threading: one thread, but wake() from any.
+// Failure: NotFound if there is no such directory (yet).
 // Source: inotify(7).
 #pragma once
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files on a disk that other programs read too: made whole, found by directory, locked.
+// Files on a disk that other programs also read: created atomically, found by directory, locked.
 //
-// Why beside FileTree: sysfs and procfs want one write to a file that exists; here files come and go, and
-// readers must never see half of one. Paths are absolute; the last component of a path is never followed when
-// it is a symbolic link. Threading: any thread. Failure: Conflict when create() finds the file; NotFound;
-// Denied; Busy when the lock is not free in time; Io.
+// Why in addition to FileTree: sysfs and procfs need one write to an existing file; here files are created and removed,
+// and readers must never see a partial one. Paths are absolute; the last component of a path is never followed if it is
+// a symbolic link.
+// Threading: any thread.
+// Failure: Conflict if create() finds the file; NotFound; Denied; Busy if the lock is not free in time; Io.
 #pragma once
 
 #include <chrono>

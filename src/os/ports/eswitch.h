@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The embedded switch of a NIC, by devlink over generic netlink.
 //
-// Threading: one thread per port. Failure: Unsupported where the driver has no eswitch (igb) or the kernel no
-// devlink. Source: linux/devlink.h, DEVLINK_CMD_ESWITCH_GET and _SET.
+// Threading: one thread per port.
+// Failure: Unsupported if the driver has no eswitch (igb) or the kernel no devlink.
+// Source: linux/devlink.h, DEVLINK_CMD_ESWITCH_GET and _SET.
 #pragma once
 
 #include <memory>

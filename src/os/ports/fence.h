@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs of others may do that the agent executes: CNI plugins of the cluster network and of networks that are
-// not railbed's.
+// The restrictions for third-party programs that the agent executes: CNI plugins of the cluster network and of networks
+// that are not railbed's.
 //
-// Why data: deploy/systemd/railbed-agent.service promises the same of the agent's whole service, and a test compares
-// the two. In a cluster there is no unit: the agent's container is privileged, so the agent takes the rest from each
-// program that it starts. A program gets EPERM for what is not allowed and says so in its own words; `--unfenced TYPE`
-// lets one type of plugin keep everything. Threading: constants. Failure: none. Source: capabilities(7), seccomp(2);
-// the groups and their system calls are those of systemd.exec(5), systemd 252.
+// Why data: deploy/systemd/railbed-agent.service declares the same for the agent's whole service, and a test compares
+// the two. In a cluster there is no unit: the agent's container is privileged, so the agent removes the other rights
+// from each program that it starts. A program gets EPERM for what is not allowed and reports it in its own words;
+// `--unfenced TYPE` exempts one type of plugin.
+// Threading: constants.
+// Failure: none.
+// Source: capabilities(7), seccomp(2); the groups and their system calls are those of systemd.exec(5), systemd 252.
 #pragma once
 
 #include <span>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// sysfs, procfs and the like, seen through one door and rooted at any directory.
+// One interface to sysfs, procfs and similar file systems, rooted at any directory.
 //
-// Why: every read and write of a machine's files goes through this interface, so that a recorded machine, a
-// fixture and a failing kernel can stand in for the real one. Paths are absolute ("/sys/class/net"); symbolic
-// links are resolved inside the root, also absolute ones. Threading: implementations may be used from several
-// threads at once. Failure: errors carry "read /sys/…: ENOENT (…)".
+// Why: every read and write of a machine's files uses this interface, so that a recorded machine, a fixture and a
+// failing kernel can replace the real one. Paths are absolute ("/sys/class/net"); symbolic links are resolved inside
+// the root, also absolute ones.
+// Threading: implementations may be used from several threads at once.
+// Failure: errors carry "read /sys/…: ENOENT (…)".
 #pragma once
 
 #include <memory>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of this machine that was looked up once, for several reads and writes below it.
+// A folder of this machine that is resolved once, for several reads and writes below it.
 //
-// Why: on a path through /sys/bus or /sys/class the kernel follows a link each time, which takes longer than the
-// attribute. While the object lives, paths below the folder start there; errors name them in full all the same. When
-// the folder goes, everything below it is gone for who holds it, also if another comes in its place. Threading: it
-// counts for the thread that made it, which is to end it. Failure: none; where nothing is gained (another tree than the
-// machine's, no such folder), paths are looked up as always.
+// Why: on a path through /sys/bus or /sys/class the kernel follows a link each time, which takes longer than reading
+// the attribute. While the object lives, paths below the folder start there; errors still contain the full path. If the
+// folder is removed, everything below it no longer exists for this holder, even if another folder replaces it.
+// Threading: it applies to the thread that created it, which must destroy it.
+// Failure: none; if there is no benefit (another tree than the machine's, no such folder), paths are resolved as usual.
 #pragma once
 
 #include <memory>

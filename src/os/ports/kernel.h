@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine as railbed sees it: all ports together.
 //
-// Why: `facts`, `apply` and `attach` take a Kernel&; main() builds the real one, tests build fake_kernel.h's,
-// and `--root DIR` or `--from FILE.tar` builds one over a recording (recorded.h).
-// Threading: the ports' own rules; links(), rdma() and eswitch() open a port of the initial (own) namespace,
-// one per thread.
+// Why: `facts`, `apply` and `attach` take a Kernel&; main() builds the real one, tests build fake_kernel.h's, and
+// `--root DIR` or `--from FILE.tar` builds one over a recording (recorded.h).
+// Threading: the ports' own rules; links(), rdma() and eswitch() open a port of the initial (own) namespace, one per
+// thread.
 #pragma once
 
 #include <memory>

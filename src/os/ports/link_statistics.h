@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver of a network interface counts by names of its own: `ethtool -S`.
+// The driver-specific counters of a network interface: `ethtool -S`.
 //
-// Why: pause frames, by which a fabric without losses slows its senders down, are in no statistics that all drivers
-// share. A port that carries RDMA has them beside its device's counters. Threading: one thread per instance. Failure:
-// NotFound without such an interface, Unsupported where its driver counts nothing. Source: linux/ethtool.h,
-// ETHTOOL_GSSET_INFO, ETHTOOL_GSTRINGS and ETHTOOL_GSTATS; they need no privilege.
+// Why: pause frames, with which a lossless fabric slows its senders down, are in no statistics that all drivers share.
+// A port that carries RDMA has them in addition to its device's counters.
+// Threading: one thread per instance.
+// Failure: NotFound without such an interface, Unsupported if its driver has no counters.
+// Source: linux/ethtool.h, ETHTOOL_GSSET_INFO, ETHTOOL_GSTRINGS and ETHTOOL_GSTATS; they need no privilege.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How changes of interfaces are named in messages: the same for the real kernel and the fake one.
-// Threading: pure functions. Failure: none.
+// Threading: pure functions.
+// Failure: none.
 #pragma once
 
 #include <string>

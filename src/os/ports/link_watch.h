@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's announcements of interfaces that change (RTNLGRP_LINK): carrier, flags, names.
+// The kernel's notifications about interfaces that change (RTNLGRP_LINK): carrier, flags, names.
 //
-// Why: a carrier that comes is announced on rtnetlink only, never as a uevent. Use: as UeventStream: open,
-// look, wait, look again. Threading: one thread per watch. Failure: Timeout at the deadline.
+// Why: a new carrier is announced on rtnetlink only, never as a uevent. Use: as UeventStream: open, look, wait, look
+// again.
+// Threading: one thread per watch.
+// Failure: Timeout at the deadline.
 #pragma once
 
 #include <memory>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Network interfaces, their VFs' settings, addresses and routes of one network namespace, by rtnetlink.
+// Network interfaces, their VFs' settings, addresses and routes of one network namespace, with rtnetlink.
 //
-// Why: one message does what `ip` needs several for. A move and a rename travel in one RTM_NEWLINK, so that
-// an interface is never visible half-moved and passes the kernel's RTNL lock once; all attributes of a VF
-// travel in one RTM_SETLINK. Threading: one thread per port; the kernel takes changes one at a time anyway.
-// Failure: errors carry the message and the interface ("RTM_NEWLINK ens1f0: EBUSY (…)") and the kernel's
-// extended acknowledgement text when it sent one; NotFound when the interface is gone, Conflict when a name
-// is taken. Source: linux/if_link.h, linux/rtnetlink.h.
+// Why: one message does what `ip` needs several for. A move and a rename are sent in one RTM_NEWLINK, so that an
+// interface is never visible in an intermediate state and takes the kernel's RTNL lock once; all attributes of a VF are
+// sent in one RTM_SETLINK.
+// Threading: one thread per port; the kernel serializes changes anyway.
+// Failure: errors carry the message and the interface ("RTM_NEWLINK ens1f0: EBUSY (…)") and the kernel's extended
+// acknowledgement text if it sent one; NotFound if the interface no longer exists, Conflict if a name is in use.
+// Source: linux/if_link.h, linux/rtnetlink.h.
 #pragma once
 
 #include <cstdint>

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Network namespaces.
 //
-// Why: a pod's interfaces live in its namespace; railbed creates named ones (/run/netns/<name>, as `ip netns`
-// does) in standalone mode and opens given paths under a runtime. A LinkPort of a namespace has its socket
-// there, so no thread has to enter it per call.
+// Why: a pod's interfaces are in its namespace; railbed creates named ones (/run/netns/<name>, as `ip netns` does) in
+// standalone mode and opens given paths under a runtime. A LinkPort of a namespace has its socket there, so no thread
+// has to enter it per call.
 //
-// A path, a process and a number of a file are only where a namespace was: the path may lead to another one the next
-// moment. What it is says NetnsIdentity. And that a namespace was found nowhere does not prove that it has ended: one
-// without a name lives as long as a process, a descriptor, a mount or a socket holds it. What proves it is the kernel's
-// own list: a namespace that has a number in this one (Nsid) loses it when it ends, and not before.
+// A path, a process and an inode number only show where a namespace was: the path may refer to another one the next
+// moment. NetnsIdentity identifies it. And if a search does not find a namespace, that does not prove that it has
+// ended: one without a name lives as long as a process, a descriptor, a mount or a socket holds it. The proof is the
+// kernel's own list: a namespace that has a number in this one (Nsid) loses it when it ends, and not before.
 //
-// Threading: NetnsPort may be used from several threads; run_inside() runs on a thread of its own. Failure: NotFound
-// when the path is gone or is no longer a namespace; Conflict when a name is taken. Source: namespaces(7),
-// linux/net_namespace.h, linux/nsfs.h.
+// Threading: NetnsPort may be used from several threads; run_inside() runs on its own thread.
+// Failure: NotFound if the path no longer exists or is no longer a namespace; Conflict if a name is in use.
+// Source: namespaces(7), linux/net_namespace.h, linux/nsfs.h.
 #pragma once
 
 #include <compare>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// UDP packets over an interface that has no address yet: what a DHCP client needs.
+// UDP packets over an interface that has no address yet, for a DHCP client.
 //
-// Why a packet socket: before the lease there is no address to bind to, and the answer may come to one that
-// is not configured. The socket is opened inside the namespace and works from any thread afterwards.
-// Threading: one thread per PacketSocket; the port from any. Failure: NotFound when the namespace or the interface is
-// gone; Unsupported for interfaces that are no Ethernet; Timeout when nothing came before the deadline.
+// Why a packet socket: before the lease there is no address to bind to, and the answer may be sent to one that is not
+// configured. The socket is opened inside the namespace and works from any thread afterwards.
+// Threading: one thread per PacketSocket; the port from any.
+// Failure: NotFound if the namespace or the interface no longer exists; Unsupported for interfaces that are not
+// Ethernet; Timeout if nothing arrived before the deadline.
 #pragma once
 
 #include <memory>

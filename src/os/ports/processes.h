@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting programs, inside a network namespace or beside this one, and knowing what this process may do.
+// Starts programs, inside a network namespace or in this one, and reports this process's privileges.
 //
-// Threading: any thread. Failure: NotFound when the program is not there; Denied without CAP_SYS_ADMIN.
+// Threading: any thread.
+// Failure: NotFound if the program does not exist; Denied without CAP_SYS_ADMIN.
 #pragma once
 
 #include <memory>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA devices as the kernel's netlink knows them (RDMA_NL_NLDEV).
+// RDMA devices according to the kernel's netlink (RDMA_NL_NLDEV).
 //
-// Why: soft-RoCE devices have no parent in sysfs; only netlink says which interface they belong to. The same
-// socket makes and deletes them, moves a device into a namespace, and tells whether namespaces share devices.
-// In shared mode netlink names a device's interface only inside the interface's namespace.
-// Threading: one thread per port. Failure: Unsupported where the kernel has no RDMA; errors name the nldev
-// command. Source: rdma/rdma_netlink.h.
+// Why: soft-RoCE devices have no parent in sysfs; only netlink reports which interface they belong to. The same socket
+// creates and deletes them, moves a device into a namespace, and reports whether namespaces share devices. In shared
+// mode netlink names a device's interface only inside the interface's namespace.
+// Threading: one thread per port.
+// Failure: Unsupported if the kernel has no RDMA; errors name the nldev command.
+// Source: rdma/rdma_netlink.h.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sysfs says about the RDMA devices of one device, and which files programs open for them.
+// The sysfs data about the RDMA devices of one device, and the files that programs open for them.
 //
-// Why here: a pod's VF is looked up one at a time, both when the kubelet allocates it and when it is attached; facts
-// of a whole machine would be much to read for that. Threading: any thread. Failure: none; what is not there is empty.
+// Why here: a pod's VF is looked up individually, both when the kubelet allocates it and when it is attached; the facts
+// of a whole machine would be too much to read for that.
+// Threading: any thread.
+// Failure: none; what does not exist is empty.
 #pragma once
 
 #include <string>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's announcements of devices that come, go or change (NETLINK_KOBJECT_UEVENT).
+// The kernel's notifications about devices that appear, disappear or change (NETLINK_KOBJECT_UEVENT).
 //
-// Why: VFs appear and drivers bind asynchronously; waiting for the announcement is faster and kinder than
-// polling sysfs. Use: open the stream first, then act, then look at sysfs, then wait and look again, until it
-// is as wanted or the deadline has passed: no announcement can be missed that way. Threading: one thread per
-// stream. Failure: Timeout at the deadline.
+// Why: VFs appear and drivers bind asynchronously; waiting for the notification is faster and cheaper than polling
+// sysfs. Use: open the stream first, then act, then look at sysfs, then wait and look again, until the desired state is
+// reached or the deadline has passed: no notification can be missed that way.
+// Threading: one thread per stream.
+// Failure: Timeout at the deadline.
 #pragma once
 
 #include <map>

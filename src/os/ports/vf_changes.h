@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings of several VFs of one PF, in as few messages as they fit into.
+// Settings of several VFs of one PF, in as few messages as possible.
 //
-// Why: behind each message the kernel announces the PF anew, with all that it tells of an interface. For 14 VFs, two
-// messages and two writes to the state instead of 14 each were a tenth of what `railbed up` adds to the kernel's work.
-// Threading: as LinkPort. Failure: the first setting that was refused ends it; those before it are made. The error
-// names the PF alone: whoever wants to know which VF it was makes them one by one. Source: linux/if_link.h, several
-// IFLA_VF_INFO in IFLA_VFINFO_LIST.
+// Why: after each message the kernel announces the PF again, with all its attributes. For 14 VFs, two messages and two
+// writes to the state instead of 14 each were a tenth of what `railbed up` adds to the kernel's work.
+// Threading: as LinkPort.
+// Failure: the first refused setting ends it; those before it are applied. The error names only the PF: to find the VF,
+// a caller applies the settings one by one.
+// Source: linux/if_link.h, several IFLA_VF_INFO in IFLA_VFINFO_LIST.
 #pragma once
 
 #include <vector>

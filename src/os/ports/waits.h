@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for the kernel, by its announcements.
+// Waits for the kernel, using its notifications.
 //
-// Why: VFs, drivers, interfaces and carriers come when they come. Most are there at the first look; only when
-// one is not, the stream of announcements is opened, looked again (so that none is missed), and waited on.
-// Threading: one thread per Waits. Failure: Canceled when asked to stop; what opening a stream says.
+// Why: VFs, drivers, interfaces and carriers appear asynchronously. Most are there at the first look; only if one is
+// not, the stream of notifications is opened, the state is checked again (so that none is missed), and the stream is
+// waited on.
+// Threading: one thread per Waits.
+// Failure: Canceled if asked to stop; the error of opening a stream.
 #pragma once
 
 #include <chrono>

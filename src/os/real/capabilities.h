@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of capabilities and their numbers. Threading: pure. Failure: none. Source: linux/capability.h.
+// Names of capabilities and their numbers.
+// Threading: pure.
+// Failure: none.
+// Source: linux/capability.h.
 #pragma once
 
 #include <optional>

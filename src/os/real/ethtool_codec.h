@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names and values of a driver's statistics, as ETHTOOL_GSTRINGS and ETHTOOL_GSTATS lay them out.
+// The names and values of a driver's statistics, in the layout of ETHTOOL_GSTRINGS and ETHTOOL_GSTATS.
 //
-// Threading: pure. Failure: none; names that are empty are left out, of two with one name the first counts. Source:
-// linux/ethtool.h: a name has 32 bytes and ends with a zero where there is room for one.
+// Threading: pure.
+// Failure: none; empty names are skipped, and of two with one name the first is used.
+// Source: linux/ethtool.h: a name has 32 bytes and ends with a zero if there is room for one.
 #pragma once
 
 #include <cstdint>

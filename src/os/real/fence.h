@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes from a process, just before it becomes another program, what that program may not do (os/ports/fence.h).
+// Removes rights from a process, just before it executes another program (os/ports/fence.h).
 //
 // Threading: make() and only_root_changes() from any thread; enter() in a child of vfork(), so it makes system calls
-// only. Failure: Unsupported where the kernel has no seccomp filters; Denied for a program that others could change.
+// only.
+// Failure: Unsupported if the kernel has no seccomp filters; Denied for a program that other users could change.
 #pragma once
 
 #include <string>

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking for the network namespaces of this machine.
+// Finds the network namespaces of this machine.
 //
-// Why: /proc is not the list of living namespaces. One between two containers of its pod has no process: a mount holds
-// it, in the runtime's own view of the file system perhaps, or a descriptor. So four places are looked at: folders with
-// names, /proc/PID/ns/net, mounts of each mount namespace, and last, because there are many, descriptors of processes.
-// Nothing is looked up twice: what is opened is asked for what it is, and that descriptor is handed on.
+// Why: /proc is not a list of the living namespaces. Between two containers of its pod a namespace has no process: a
+// mount holds it, perhaps in the runtime's own mount namespace, or a descriptor. So four places are searched: folders
+// with names, /proc/PID/ns/net, mounts of each mount namespace, and last, because there are many, descriptors of
+// processes. Nothing is looked up twice: each opened file is identified through its descriptor, and that descriptor is
+// passed on.
 //
-// Threading: any thread. Failure: Io, Denied: something that may be a namespace cannot be opened, so that "not found"
-// would say too much; what ended meanwhile is passed over, and so are processes that have more rights than this one.
+// Threading: any thread.
+// Failure: Io, Denied: something that may be a namespace cannot be opened, so that "not found" would claim too much;
+// what ended in the meantime is skipped, and so are processes that have more rights than this one.
 // Source: namespaces(7), proc_pid_mountinfo(5), nsfs.
 #pragma once
 

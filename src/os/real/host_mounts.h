@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A container's process that works on the host's files.
+// Moves a container's process to the host's mount namespace.
 //
-// Why: an agent in a pod reads, writes and executes what the host's runtime, kubelet and plugins do, at their paths:
+// Why: an agent in a pod reads, writes and executes files of the host's runtime, kubelet and plugins, at their paths:
 // namespaces below /run/netns, plugins and their libraries, kernel modules. In the mount namespace of the host's first
-// process all of these are what they are for an agent that was installed there, and no list of mounts has to be kept
-// complete. Programs that it executes are in that namespace, too.
-// Threading: a process with one thread, before it opens anything (setns(2) refuses others). Failure: see below.
+// process all paths are the same as for an agent that was installed there, and no list of mounts has to be maintained.
+// Programs that it executes are in that namespace, too.
+// Threading: a process with one thread, before it opens anything (setns(2) refuses others).
+// Failure: see below.
 #pragma once
 
 #include <string>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a few system calls inside a network namespace.
+// Runs a few system calls inside a network namespace.
 //
-// Why: setns(2) changes the calling thread for good, and no failed way back may leave railbed in a pod. run_inside()
-// has a thread of its own, which ends with its namespace. socket_inside() is for the one call that every pod needs: it
-// goes there and back in the calling thread, which takes a tenth of the time of a new one, and ends the process if it
-// cannot come back (what the process began is in the state, and the next one ends or undoes it). Threading: any thread;
-// blocks until it is done. Failure: Denied without CAP_SYS_ADMIN. `body` reports through its captures and must not
-// throw.
+// Why: setns(2) changes the calling thread permanently, and a failed return must not leave railbed in a pod.
+// run_inside() has its own thread, which ends with its namespace. socket_inside() is for the one call that every pod
+// needs: it enters and returns in the calling thread, which takes a tenth of the time of a new one, and ends the
+// process if it cannot return (what the process started is in the state, and the next one finishes or undoes it).
+// Threading: any thread; blocks until it is done.
+// Failure: Denied without CAP_SYS_ADMIN. `body` reports through its captures and must not throw.
 #pragma once
 
 #include <functional>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resolving a path inside a root, link by link, as openat2(2) does with RESOLVE_IN_ROOT.
+// Resolves a path inside a root, link by link, as openat2(2) does with RESOLVE_IN_ROOT.
 //
-// Why: trees in memory have no kernel to do it, and kernels before 5.6 have no openat2. Absolute links start
-// again at the root, ".." stops there. Threading: pure. Failure: ENOENT, ENOTDIR, ELOOP (more than 40 links)
-// as an errno, for the caller's own message.
+// Why: trees in memory have no kernel to do it, and kernels before 5.6 have no openat2. Absolute links start again at
+// the root, ".." stops there.
+// Threading: pure.
+// Failure: ENOENT, ENOTDIR, ELOOP (more than 40 links) as an errno, for the caller's own message.
 #pragma once
 
 #include <expected>

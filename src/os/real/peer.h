@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the process at the other end of a unix socket may do what root of this machine may.
+// Whether the process at the other end of a unix socket has the rights of root of this machine.
 //
-// Why: its user is 0 in a container, too, where root has no capabilities and files of the container's author. The
-// container runtime, and an administrator, have CAP_SYS_ADMIN in this process's user namespace, and the machine's root
-// directory or mounts. What /proc says of a process counts only if it was still the peer afterwards: a pidfd says so.
-// SO_PEERPIDFD (Linux 6.5) gives the peer's own; before, one is opened by number, and a process that started after the
-// look began is not the peer.
-// Threading: any. Failure: Denied with what is missing; NotFound where the peer has ended.
+// Why: its user is also 0 in a container, where root has no capabilities and the files belong to the container's
+// author. The container runtime, and an administrator, have CAP_SYS_ADMIN in this process's user namespace, and the
+// machine's root directory or mounts. Data from /proc about a process is valid only if the process was still the peer
+// afterwards, which a pidfd proves. SO_PEERPIDFD (Linux 6.5) returns the peer's own; before, one is opened by number,
+// and a process that started after the check began is not the peer.
+// Threading: any.
+// Failure: Denied with what is missing; NotFound if the peer has exited.
 // Source: unix(7), pidfd_open(2), proc_pid_status(5), user_namespaces(7).
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts as exec() takes its arguments and its environment.
+// Texts in the format in which exec() takes its arguments and its environment.
 //
-// Threading: pure. Failure: none.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

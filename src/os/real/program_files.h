@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs in a folder that others execute: put in, kept, put back, each in one step.
+// Programs in a folder from which other processes execute them: installed, saved, restored, each in one step.
 //
-// Why beside Disk: programs are large, are linked and renamed instead of copied, and must never be open for
-// writing under a name that somebody executes ("text file busy"). Every step is on the disk when it returns.
-// Threading: one thread. Failure: NotFound, Conflict (link() finds the name taken), else the errno's code.
+// Why in addition to Disk: programs are large, are linked and renamed instead of copied, and must never be open for
+// writing under a name that a process executes ("text file busy"). Every step is on the disk when it returns.
+// Threading: one thread.
+// Failure: NotFound, Conflict (link() finds the name in use), else the errno's code.
 #pragma once
 
 #include <memory>

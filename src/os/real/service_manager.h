@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a service says to systemd: that it is ready, and entries of the journal with fields.
+// Messages of a service to systemd: readiness, and journal entries with fields.
 //
-// Why not libsystemd: its sd_journal_send() waits while journald's queue is full, and whoever logs here serves a pod
-// meanwhile. Both protocols are one datagram. Nothing here blocks or raises a signal: what cannot be sent is not sent.
-// Threading: any thread. Failure: false. Source: https://systemd.io/JOURNAL_NATIVE_PROTOCOL/, sd_notify(3),
-// systemd.exec(5) for JOURNAL_STREAM.
+// Why not libsystemd: its sd_journal_send() waits while journald's queue is full, and the logging thread serves a pod
+// at that time. Both protocols are one datagram. Nothing here blocks or raises a signal: what cannot be sent is
+// dropped.
+// Threading: any thread.
+// Failure: false.
+// Source: https://systemd.io/JOURNAL_NATIVE_PROTOCOL/, sd_notify(3), systemd.exec(5) for JOURNAL_STREAM.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A listening TCP socket that never blocks.
 //
-// Threading: one thread per object. Failure: kConflict when somebody listens there, kNotFound for an address that is
-// not this machine's, kDenied for a port that takes a privilege, else the errno's code.
+// Threading: one thread per object.
+// Failure: kConflict if another process listens there, kNotFound for an address that is not this machine's, kDenied for
+// a port that requires a privilege, else the errno's code.
 #pragma once
 
 #include <cstdint>

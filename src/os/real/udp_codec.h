@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// UDP in IPv4, as bytes. Threading: pure. Failure: nothing for what is broken, a fragment, or no UDP.
+// UDP in IPv4, as bytes.
+// Threading: pure.
+// Failure: nothing for a packet that is broken, a fragment, or not UDP.
 #pragma once
 
 #include <optional>

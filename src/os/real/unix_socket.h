@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A listening unix socket, its connections, and waiting for many of them at once.
 //
-// Why: the agent is asked over a socket that only root may use; no client may make another wait, so nothing
-// here blocks except Poller::wait(). A socket file that a killed process left is replaced, one that somebody
-// serves is not: a lock file beside it ("<path>.lock") is held while listening, and the new socket is renamed
-// over the old, so that at no moment there is none.
-// Threading: one thread per object; Waker::wake() from any thread. Failure: kConflict when somebody listens,
-// kInvalid for a path that is too long, else the errno's code. Source: unix(7), epoll(7).
+// Why: the agent serves a socket that only root may use; no client may block another, so nothing here blocks except
+// Poller::wait(). A stale socket file of a killed process is replaced, one in use is not: a lock file next to it
+// ("<path>.lock") is held while listening, and the new socket is renamed over the old, so that there is a socket at
+// every moment.
+// Threading: one thread per object; Waker::wake() from any thread.
+// Failure: kConflict if another process listens, kInvalid for a path that is too long, else the errno's code.
+// Source: unix(7), epoll(7).
 #pragma once
 
 #include <chrono>

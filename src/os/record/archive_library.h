@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// libarchive, loaded when a recording is read or written and not before.
+// libarchive, loaded only when a recording is read or written.
 //
-// Why: it brings nine other libraries (31 MB of ICU among them), and the loader would resolve their 2,000 symbols at
-// every start of railbed, which is a third of the time of a start; recordings are rare. Spec: libarchive 3
-// (libarchive.so.13), archive.h. Threading: immutable after the first call; any thread. Failure: an Error that names
-// the library and its package.
+// Why: it depends on nine other libraries (31 MB of ICU among them), and the loader would resolve their 2,000 symbols
+// at every start of railbed, which is a third of the start time; recordings are rare.
+// Spec: libarchive 3 (libarchive.so.13), archive.h.
+// Threading: immutable after the first call; any thread.
+// Failure: an Error that names the library and its package.
 #pragma once
 
 #include <archive.h>

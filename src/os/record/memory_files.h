@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file tree in memory: of a recording, or of a machine that is made up.
+// A file tree in memory: of a recording, or of a simulated machine.
 //
-// Why: recordings come as tar files that nobody should have to unpack, and the fake kernel's sysfs changes at
-// every write. Links resolve as in real_files: inside the tree. Threading: any; on_write is called without a
-// lock held. Failure: as real_files, with the same messages; writes without on_write are EROFS.
+// Why: recordings are tar files that users should not have to unpack, and the fake kernel's sysfs changes at every
+// write. Links resolve as in real_files: inside the tree.
+// Threading: any; on_write is called without a lock held.
+// Failure: as real_files, with the same messages; writes without on_write are EROFS.
 #pragma once
 
 #include <functional>

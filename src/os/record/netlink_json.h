@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What netlink told of a machine, as JSON and back: the railbed/*.json files of a recording.
+// A machine's netlink data as JSON and back: the railbed/*.json files of a recording.
 //
-// Fields that are empty or have their usual value are left out. Text that is no UTF-8 (interface names and
-// aliases may be any bytes) is written with '?' for the foreign bytes. Threading: pure functions. Failure:
-// Invalid with the place; unknown fields are passed over, so that newer recordings can be read.
+// Fields that are empty or have their default value are omitted. In text that is not UTF-8 (interface names and aliases
+// may be any bytes) the invalid bytes are written as '?'.
+// Threading: pure functions.
+// Failure: Invalid with the location; unknown fields are skipped, so that newer recordings can be read.
 #pragma once
 
 #include <map>

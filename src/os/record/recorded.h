@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines that were recorded: a directory or a tar file that stands in for the kernel.
+// Recorded machines: a directory or a tar file that replaces the kernel.
 //
-// Why: what a reader of facts does on a machine that nobody here owns can only be tested, and reported, with
-// what that machine's kernel said. A recording is a tree of files below a root (sys/…, proc/…) with links
-// kept as links, plus what netlink told, as JSON:
+// Why: the behaviour of a reader of facts on a machine that is not available here can only be tested, and reported,
+// with the data of that machine's kernel. A recording is a tree of files below a root (sys/…, proc/…) with links kept
+// as links, plus the netlink data, as JSON:
 //   railbed/links.json   interfaces with VFs, addresses, routes;  railbed/rdma.json   RDMA devices and mode
 //   railbed/host.json    name, kernel release, boot id, eswitch modes and firmware versions
-// Without one of these files (a plain copy of /sys) its port is Unsupported. Nothing can be changed there.
-// Threading: as the ports. Failure: Invalid with the file and the place for a tar or JSON that cannot be
-// read; a tar may hold no "..", at most kMaxRecordingBytes and kMaxRecordingEntries; what is no file, link or
-// directory is left out.
+// Without one of these files (a plain copy of /sys) its port is Unsupported. A recording cannot be changed.
+// Threading: as the ports.
+// Failure: Invalid with the file and the location for a tar or JSON that cannot be read; a tar may contain no "..", at
+// most kMaxRecordingBytes and kMaxRecordingEntries; entries that are not a file, link or directory are skipped.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a recording keeps what netlink told. Threading: constants. Failure: none.
+// The paths of the netlink data in a recording.
+// Threading: constants.
+// Failure: none.
 #pragma once
 
 namespace railbed::os {

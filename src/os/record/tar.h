@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings as tar files, on libarchive.
+// Recordings as tar files, with libarchive.
 //
-// Threading: any thread. Failure: Invalid for a tar that is broken, too large (kMaxRecordingBytes,
-// kMaxRecordingEntries) or leaves its root; what is no file, link or directory is left out.
+// Threading: any thread.
+// Failure: Invalid for a tar that is broken, too large (kMaxRecordingBytes, kMaxRecordingEntries) or leaves its root;
+// entries that are not a file, link or directory are skipped.
 #pragma once
 
 #include <string>

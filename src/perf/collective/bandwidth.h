@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sizes and bandwidths of an all-reduce, as nccl-tests defines them.
 //
-// Why: figures are held against those that people have from nccl-tests. algbw is the size over the time; busbw is what
-// the links carry of it whatever the number of ranks, algbw · 2(n-1)/n, so that it can be held against the link's rate.
-// Both in GB/s (1e9 bytes). Threading: pure. Failure: Code::kInvalid names the option.
+// Why: users compare the results with those of nccl-tests. algbw is the size divided by the time; busbw is the
+// resulting load of the links, independent of the number of ranks, algbw · 2(n-1)/n, so that it can be compared with
+// the link's rate. Both in GB/s (1e9 bytes).
+// Threading: pure.
+// Failure: Code::kInvalid names the option.
 // Source: nccl-tests, doc/PERFORMANCE.md.
 #pragma once
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs all-reduces over many ranks, and says how fast they were, where they were wrong, and who was slow.
+// Runs all-reduces over many ranks, and reports their speed, wrong sums, and slow ranks.
 //
-// Why: training stands still while its all-reduce runs, and that is as slow as its slowest rank or link. Ranks are
-// `railbed perf serve` processes, reached as those of a mesh; this side carries addresses between them, has them begin
-// together, and puts together what they tell. Without one rank there is no all-reduce: a rank that dies, stalls or
-// talks nonsense ends the run, with the reason by name; what was measured before stays, and the others are free at
-// once. Threading: one thread. Failure: where nothing could be measured, with the reason of each rank; later than that
-// `ended_by` says it.
+// Why: training is stalled while its all-reduce runs, and that is as slow as its slowest rank or link. Ranks are
+// `railbed perf serve` processes, contacted like those of a mesh; this side exchanges their addresses, starts them
+// together, and merges their results. An all-reduce needs every rank: a rank that dies, stalls or sends invalid
+// messages ends the run, with the reason and its name; earlier results are kept, and the other ranks are released
+// immediately.
+// Threading: one thread.
+// Failure: if nothing could be measured, with the reason of each rank; `ended_by` reports later failures.
 #pragma once
 
 #include <functional>

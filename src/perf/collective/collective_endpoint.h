@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rank's side of a collective: links to other ranks, and all-reduces as a coordinator asks.
+// The rank's side of a collective: links to other ranks, and all-reduces on a coordinator's request.
 //
-// Why: as for a mesh (mesh_endpoint.h), whose rules hold here, too: only for who has the token, only from own addresses
-// of this network namespace, and nothing runs on when the coordinator has gone. Threading: one thread per instance,
-// which has a thread for each rail and joins them. Failure: as the channel and the links; the coordinator is told.
+// Why: as for a mesh (mesh_endpoint.h), whose rules apply here, too: only for clients with the token, only from own
+// addresses of this network namespace, and nothing continues when the coordinator has disconnected.
+// Threading: one thread per instance, which has a thread for each rail and joins them.
+// Failure: as the channel and the links; it is reported to the coordinator.
 #pragma once
 
 #include <list>

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a coordinator of a collective asks its ranks, and what they answer.
+// The requests of a coordinator of a collective to its ranks, and their answers.
 //
-// Why: ranks send to each other because a stranger's message says so, and allocate what it says. So all that it may ask
-// for is here, with its bounds. The coordinator carries addresses between ranks; these ask each other only whether they
-// are in the same collective (mesh/membership.h). One session, coordinator (C) and rank (E), after both said hello;
-// served only where there is a token:
+// Why: ranks send traffic to each other because a third party's message requests it, and allocate the requested memory.
+// So all permitted requests are here, with their limits. The coordinator exchanges addresses between ranks; these ask
+// each other only whether they are in the same collective (mesh/membership.h). One session, coordinator (C) and rank
+// (E), after the Hello messages; served only if there is a token:
 //   C Join → E Wait each second while a mesh or another collective uses this endpoint → E Joined
 //   C Link → E Linked
 //   for each size: C Reduce → E Heartbeat each second → E Reduced
 //   C Heartbeat while others are at work; C closes the connection
-// A Refusal may come from the rank instead of any message. Threading: plain values. Failure: as message.h, whose
-// variant has these, too.
+// A Refusal may come from the rank instead of any message.
+// Threading: plain values.
+// Failure: as message.h, whose variant has these, too.
 #pragma once
 
 #include <cstdint>

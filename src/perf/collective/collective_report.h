@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a collective came to: for people as lines, for programs as a value and back (schema railbed.collective/v1,
+// The result of a collective: for people as lines, for programs as a value and back (schema railbed.collective/v1,
 // docs/collective.md).
 //
-// Why: the table is the one that people know from nccl-tests; what that does not say follows it, who was slow. Texts
-// from ranks have been cleaned. Threading: pure. Failure: of reading, Code::kInvalid with the field's path.
+// Why: the table is the one that users know from nccl-tests; the information about slow ranks follows it. Texts from
+// ranks have been sanitized.
+// Threading: pure.
+// Failure: of reading, Code::kInvalid with the field's path.
 #pragma once
 
 #include <string>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers that are reduced, and whether a sum is right.
 //
-// Why: a fast path that loses, doubles or misplaces data is worse than a slow one. Each element differs from its
-// neighbours and between ranks, so that a part that came twice, from another rank, from an earlier all-reduce or to
-// another place gives another sum; all sums are whole numbers below 2^24, which float32 holds exactly in any order of
-// adding. Threading: pure. Failure: a value.
+// Why: a fast path that loses, duplicates or misplaces data is worse than a slow one. Each element differs from its
+// neighbours and between ranks, so that a part that arrived twice, from another rank, from an earlier all-reduce or in
+// another place gives a different sum; all sums are integers below 2^24, which float32 represents exactly in any order
+// of addition.
+// Threading: pure.
+// Failure: a value.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's links to its peers on one rail, and the memory that data lands in.
+// One rank's links to its peers on one rail, and the memory that data is received in.
 //
-// Why: the order of an all-reduce (schedule.h) is the same whatever carries it: RDMA writes that say with their
-// immediate data that a part is there (rdma_rail.h), or sockets (tcp_rail.h). Parts are sent in segments, numbered on
-// each link, so that one that is lost, doubled or out of order is noticed and never added up. Order: open, exchange
-// offers() by the coordinator, connect(), then any number of all-reduces. Threading: the thread that opened it.
-// Failure: kCanceled after a stop, kTimeout with the peer's name when nothing moves for `stall`, kInvalid where a peer
-// sends what is not due, kIo where the link broke.
+// Why: the order of an all-reduce (schedule.h) is the same for all transports: RDMA writes whose immediate data
+// announces a part (rdma_rail.h), or sockets (tcp_rail.h). Parts are sent in segments, numbered on each link, so that a
+// lost, duplicated or reordered one is detected and never added. Order: open, exchange offers() through the
+// coordinator, connect(), then any number of all-reduces.
+// Threading: the thread that opened it.
+// Failure: kCanceled after a stop, kTimeout with the peer's name if there is no progress for `stall`, kInvalid if a
+// peer sends what is not expected, kIo if the link failed.
 #pragma once
 
 #include <map>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// All-reduces of one rank on one rail: carried out, timed and checked.
+// All-reduces of one rank on one rail: executed, timed and verified.
 //
-// Why: a time says that it is slow; waiting, transfer and adding told apart say where. What is timed runs as a job's
-// all-reduces do, one after another without a barrier; its last sum is checked, and so is one more all-reduce with
-// other data, into memory that was spoilt before. Threading: that of the links. Failure: as the links; a wrong sum is a
-// value.
+// Why: a total time only shows that it is slow; separate times for waiting, transfer and adding show where. The timed
+// all-reduces run as a job's do, back to back without a barrier; the last sum is verified, and so is one more
+// all-reduce with other data, into memory that was overwritten before.
+// Threading: that of the links.
+// Failure: as the links; a wrong sum is a value.
 #pragma once
 
 #include "perf/collective/rail_links.h"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that does one thing after another, for one rail.
+// A thread that runs tasks sequentially, for one rail.
 //
 // Why: a device stays with the thread that opened it, which is pinned near it (device.h), while an endpoint's own
-// thread looks after the coordinator. Threading: ask() from one thread. Failure: kExhausted where no thread can be had.
+// thread handles the coordinator.
+// Threading: ask() from one thread.
+// Failure: kExhausted if no thread can be created.
 #pragma once
 
 #include <condition_variable>

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who sends which part of an all-reduce to whom, and when: by a ring, or by a tree.
+// Which rank sends which part of an all-reduce to which rank, and when: with a ring, or with a tree.
 //
-// Why: training waits for its slowest all-reduce, and both patterns are what its libraries use: a ring moves the least
-// data (2(n-1)/n of it over each link) in 2(n-1) steps, a tree needs few steps. Every rank makes its own list of what
-// to do, in order, and the lists of all ranks fit together; nobody else says who is next. Where data lands is part of
-// the list, so that it can be written there by RDMA without asking, and no part is overwritten before it was used: what
-// one rank may write in the next all-reduce, the other one has used before it sent what that depends on.
+// Why: training waits for its slowest all-reduce, and its libraries use both patterns: a ring moves the least data
+// (2(n-1)/n of it over each link) in 2(n-1) steps, a tree needs few steps. Every rank computes its own list of actions,
+// in order, and the lists of all ranks match; there is no central scheduler. The destination of data is part of the
+// list, so that RDMA can write it there without asking, and no part is overwritten before it was used: what one rank
+// may write in the next all-reduce, the other one has used before it sent what that depends on.
 //
-// Ring: n chunks; in steps 0 to n-2 rank r sends chunk r-s to r+1 and adds what comes to its own (reduce-scatter), in
-// the others whole sums go round (all-gather). Tree: rank r's parent is (r-1)/2; slices of 512 KiB go up, are added on
-// their way, and come down again. Threading: pure. Failure: none; limits are the messages' (collective_message.h).
+// Ring: n chunks; in steps 0 to n-2 rank r sends chunk r-s to r+1 and adds what arrives to its own (reduce-scatter), in
+// the others complete sums circulate (all-gather). Tree: rank r's parent is (r-1)/2; slices of 512 KiB go up, are added
+// on their way, and come down again.
+// Threading: pure.
+// Failure: none; limits are the messages' (collective_message.h).
 // Source: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005.
 #pragma once
 

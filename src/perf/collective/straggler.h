@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the times of all ranks say together: who waited for whom, and who was the slow one.
+// Derives from the times of all ranks which rank waited for which, and which was slow.
 //
-// Why: in an all-reduce everybody waits for the slowest, so all have the same time, and the slow one waits least. Its
-// neighbour's waiting is told apart from the time that the data was on its way: of RDMA the sender knows it (until the
-// peer's card had it), over sockets the receiver (from the first byte to the last). A rank is called slow when what it
-// does itself is more than twice what is usual of the others and costs a tenth of the all-reduce (in a tree, of others
-// with as many neighbours; the root has none); else a link, when its data is on its way so much longer than that of
-// others. Threading: pure. Failure: none.
+// Why: in an all-reduce every rank waits for the slowest, so all have the same total time, and the slow one waits
+// least. Its neighbour's waiting is separated from the transfer time of the data: with RDMA the sender knows it (until
+// the peer's card had it), over sockets the receiver (from the first byte to the last). A rank is called slow if its
+// own work takes more than twice what is usual for the others and costs a tenth of the all-reduce (in a tree, of others
+// with as many neighbours; the root has none); else a link, if its transfer time exceeds that of others by as much.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <cstdint>

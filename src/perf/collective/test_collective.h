@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: what a collective came to that nobody ran. Threading: pure. Failure: none.
+// For tests: the result of a collective that was never run.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

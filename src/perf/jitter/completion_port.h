@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A completion queue that can be slept on, with the device's own time of each completion where it has one.
+// A completion queue that a thread can sleep on, with the device's own time of each completion if it has one.
 //
-// Why: a probe every millisecond is no reason to keep a processor busy, so its answer is waited for by the completion
-// channel; how much later this thread then runs is the host's part, and only a clock in the device can tell it from the
-// network's. Threading: one owner. Failure: as verbs.h. Source: ibv_create_cq_ex(3), ibv_get_cq_event(3).
+// Why: a probe every millisecond does not justify a busy processor, so its answer is awaited on the completion channel;
+// the delay until this thread runs is the host's part, and only a clock in the device can separate it from the
+// network's.
+// Threading: one owner.
+// Failure: as verbs.h.
+// Source: ibv_create_cq_ex(3), ibv_get_cq_event(3).
 #pragma once
 
 #include <optional>

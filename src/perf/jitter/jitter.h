@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `railbed perf jitter`: probes at a steady rate against a server, idle and under load in turns.
+// `railbed perf jitter`: probes at a steady rate against a server, alternately idle and under load.
 //
-// Threading: any one thread; the load has a thread of its own while it runs. Failure: as the links. Rounds that were
-// complete before are in the report.
+// Threading: any one thread; the load has its own thread while it runs.
+// Failure: as the links. Rounds that were complete before are in the report.
 #pragma once
 
 #include <functional>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a path's jitter is, idle and under load, and how sure that is.
+// A path's jitter, idle and under load, with its confidence.
 //
-// Why: a number without its spread is an anecdote. Percentiles have intervals (order_interval.h), what is compared was
-// measured in turns at least three times, and the worst moments have their time of day, so that they can be laid beside
-// other logs. Made of probes by pure functions. Threading: plain values. Failure: none. Schema:
-// docs/schemas/Jitter.json, explained in docs/jitter.md.
+// Why: a number without its spread is not evidence. Percentiles have intervals (order_interval.h), compared values were
+// measured alternately at least three times, and the worst moments have their time of day, so that they can be compared
+// with other logs. Computed from probes by pure functions. Schema: docs/schemas/Jitter.json, explained in
+// docs/jitter.md.
+// Threading: plain values.
+// Failure: none.
 #pragma once
 
 #include <chrono>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a percentile of samples may be from that of what they were drawn from.
+// Confidence interval of a percentile of samples.
 //
-// Why: p99.9 of ten thousand samples is about its tenth largest one, and the next ten thousand will have another. How
-// many samples lie below the true percentile is binomial, whatever the distribution of the durations, so two ranks
-// enclose it with a known confidence; nothing is assumed of the tail. Samples that follow each other closely are alike
-// (a queue lasts longer than a probe), so the true interval is rather wider. Pure. Threading: none. Failure: nothing
-// where fewer than Histogram::kNeededBeyond samples lie beyond, or a rank would lie outside of the samples.
+// Why: p99.9 of ten thousand samples is about its tenth largest one, and the next ten thousand will have another. The
+// number of samples below the true percentile is binomial, regardless of the distribution of the durations, so two
+// ranks enclose it with a known confidence; nothing is assumed about the tail. Samples in close succession are
+// correlated (a queue lasts longer than a probe), so the true interval is rather wider. Pure.
+// Threading: none.
+// Failure: nothing if fewer than Histogram::kNeededBeyond samples exceed it, or a rank would be outside of the samples.
 // Source: David and Nagaraja, Order Statistics, section 7.1.
 #pragma once
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probes of one round, sent by a schedule, and what each waited for.
+// The probes of one round, sent on a schedule, and the parts of each latency.
 //
-// Why: jitter is what differs from probe to probe, and is of no use as one number: whether the thread was woken late,
-// the network was slow, or the answer was noticed late calls for different people. A probe is an RDMA read of a few
-// bytes, which the peer's device answers; it counts from when it was due (PingSchedule), so an outage is seen by all
-// that were due in it. The thread sleeps between probes. For an answer it first polls where that is worth it, then
-// sleeps: a NIC answers in less time than it takes to be woken. Threading: one thread.
+// Why: jitter is what differs from probe to probe, and one number is not useful: a thread that was woken late, a slow
+// network, and an answer that was noticed late are different people's problems. A probe is an RDMA read of a few bytes,
+// which the peer's device answers; its time starts when it was due (PingSchedule), so an outage affects all probes that
+// were due in it. The thread sleeps between probes. For an answer it first polls if that is worthwhile, then sleeps: a
+// NIC answers in less time than a wake-up takes.
+// Threading: one thread.
 // Failure: as the Watch and the completion channel.
 #pragma once
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a figure goes up or down over time: the straight line of least squares, with its error.
+// Whether a value increases or decreases over time: a least-squares line, with its error.
 //
 // Why: a clock that warms up, a queue that fills slowly or a neighbour that starts are invisible in percentiles of the
-// whole. The error is that of the slope, from how far the points lie from the line; a slope within twice its error is
-// none. Pure. Threading: none. Failure: nothing for fewer than three points, or for points of one moment.
+// whole. The error is that of the slope, from the residuals; a slope within twice its error counts as none. Pure.
+// Threading: none.
+// Failure: nothing for fewer than three points, or for points of one moment.
 #pragma once
 
 #include <optional>

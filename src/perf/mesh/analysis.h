@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which NICs stand out in a mesh, by the medians of their rows and columns.
+// Which NICs are outliers in a mesh, by the medians of their rows and columns.
 //
-// Why: one slow pair does not say which end is slow, but a NIC that is slow is slow with everybody. The median of what
-// a NIC sent (its row) and of what it received (its column) leaves out single bad partners; what is usual is the median
-// over all NICs of the rail, or of the other rails where those do better, and a NIC is suspected when it is worse by
-// more than k times the deviation among them (MAD) and by more than a share that matters. Where leaves are known, pairs
-// within a leaf and between leaves have an own yardstick each, because their latency differs in a healthy fabric.
+// Why: one slow pair does not show which end is slow, but a slow NIC is slow with every partner. The median of what a
+// NIC sent (its row) and of what it received (its column) ignores single bad partners; the reference is the median over
+// all NICs of the rail, or of the other rails if those are better, and a NIC is suspected if it is worse by more than k
+// times the deviation among them (MAD) and by more than a relevant share. If leaves are known, pairs within a leaf and
+// between leaves have separate references, because their latency differs in a healthy fabric.
 //
-// Outages are counted, not averaged: a pair accuses both ends, so the NIC with the largest share of bad pairs is taken,
-// its pairs are no longer held against its partners, and so on.
+// Outages are counted, not averaged: a pair implicates both ends, so the NIC with the largest share of bad pairs is
+// selected, its pairs no longer count against its partners, and so on.
 //
-// Threading: pure; rails are looked at in `threads` threads. Failure: none; what was not measured has no figure.
+// Threading: pure; rails are analysed in `threads` threads.
+// Failure: none; what was not measured has no value.
 #pragma once
 
 #include <array>

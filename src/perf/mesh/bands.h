@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mesh against what it should be: bands that a user states, and a mesh that was measured before.
+// Compares a mesh with expectations: user-defined ranges, and an earlier mesh.
 //
-// Why: the analysis finds who differs from the others; it cannot see a fabric that is slow everywhere. Both work on the
-// medians of NICs, so that one unlucky pair is no finding. Threading: pure. Failure: Code::kInvalid with the part of
-// the text that is wrong and the form it should have.
+// Why: the analysis finds what differs from the others; it cannot detect a fabric that is slow everywhere. Both use the
+// medians of NICs, so that one unlucky pair is no finding.
+// Threading: pure.
+// Failure: Code::kInvalid with the part of the text that is wrong and the expected format.
 #pragma once
 
 #include <optional>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a mesh: gathers its endpoints, tries each NIC by itself, measures round by round, and looks at the suspects
-// again.
+// Runs a mesh: connects to its endpoints, tests each NIC separately, measures round by round, and re-checks the
+// suspects.
 //
-// Why: schedule, analysis and file are pure; this is what makes endpoints measure and puts in what they answer. A round
-// is two or three steps, each of which all endpoints begin together: latency of all pairs, then bandwidth of the first
-// to the second hosts, then back. An endpoint that goes away is skipped from then on, with the reason, and its partners
-// go on. What is measured is given to `keep` round by round, as the pieces of a mesh file (mesh_file.h).
+// Why: schedule, analysis and file are pure; this makes endpoints measure and stores their answers. A round is two or
+// three steps, each of which all endpoints start together: latency of all pairs, then bandwidth of the first to the
+// second hosts, then back. An endpoint that disconnects is skipped from then on, with the reason, and its partners
+// continue. Results are passed to `keep` round by round, as the pieces of a mesh file (mesh_file.h).
 //
-// Threading: one thread. Failure: where nothing can be measured (endpoints that do not answer, a schedule that cannot
-// be), with the reason of each endpoint; a stop, or a `keep` that fails, later than that ends the mesh early, and
-// `ended_by` says it.
+// Threading: one thread.
+// Failure: if nothing can be measured (endpoints that do not answer, an impossible schedule), with the reason of each
+// endpoint; a stop, or a `keep` that fails, later than that ends the mesh early, and `ended_by` reports it.
 #pragma once
 
 #include <functional>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mesh measures between: hosts with a NIC per rail, and the leaf switch of each NIC where it is known.
+// The participants of a mesh: hosts with a NIC per rail, and the leaf switch of each NIC if it is known.
 //
-// Why: schedule, results, file and analysis speak of hosts, rails and leaves by number; names stand here once. Rails
-// are numbered over the whole mesh, so that rail 3 of one host meets rail 3 of another. Threading: plain values.
-// Failure: Code::kInvalid with the host and what is wrong with it.
+// Why: schedule, results, file and analysis refer to hosts, rails and leaves by number; names are here once. Rails are
+// numbered over the whole mesh, so that rail 3 of one host is paired with rail 3 of another.
+// Threading: plain values.
+// Failure: Code::kInvalid with the host and the error.
 #pragma once
 
 #include <compare>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The endpoints of a mesh, as the coordinator has them: connected, asked step by step, and lost.
+// The endpoints of a mesh in the coordinator: connected, queried step by step, and lost.
 //
-// Why: of thousands of machines some die, stall or talk nonsense, and none of them may hold up the others. So every
-// wait has a deadline, an endpoint that misses one is lost, with the reason, for the rest of the mesh, and no answer is
-// believed that the question does not allow. Threading: one thread per instance; gather() starts threads and joins
-// them. Failure: kCanceled where a stop was asked for; what goes wrong with an endpoint is no failure.
+// Why: of thousands of machines some die, stall or send invalid data, and none of them may block the others. So every
+// wait has a deadline, an endpoint that misses one is lost, with the reason, for the rest of the mesh, and only answers
+// that the request allows are accepted.
+// Threading: one thread per instance; gather() starts threads and joins them.
+// Failure: kCanceled if a stop was requested; an endpoint's error is not a failure.
 #pragma once
 
 #include <functional>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which addresses of a server take part in which mesh, and how another endpoint asks for it.
+// Which addresses of a server take part in which mesh, and how another endpoint queries that.
 //
-// Why: a coordinator names the addresses that endpoints send to, and who has a stolen token can be a coordinator. So an
-// endpoint sends only to an address whose server says, over a connection on which it has proved the token, that this
-// very address enlisted in the same mesh: an API server, a storage server, or an endpoint of another mesh does not.
-// Over Ethernet the address that RDMA writes go to must be that address, too, since it comes in a message. Threading:
-// Membership: any thread; the rest: that of the channel. Failure: kDenied with the address, and what it is not.
+// Why: a coordinator names the addresses that endpoints send to, and an attacker with a stolen token can be a
+// coordinator. So an endpoint sends only to an address whose server confirms, over a connection on which it has proved
+// the token, that this very address enlisted in the same mesh: an API server, a storage server, or an endpoint of
+// another mesh does not. Over Ethernet the destination address of RDMA writes must be that address, too, since it comes
+// from a message.
+// Threading: Membership: any thread; the rest: that of the channel.
+// Failure: kDenied with the address, and which condition it does not meet.
 #pragma once
 
 #include <mutex>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The endpoint's side of a mesh: measures to other endpoints as a coordinator asks.
+// The endpoint's side of a mesh: measures to other endpoints on a coordinator's request.
 //
-// Why: in a mesh every server is a client, too, and all rails of a machine measure at once. What it is asked makes a
-// machine send traffic, so it is served only to who has the token, from rails that were checked, to one address for
-// each rail, which has to have enlisted in the same mesh (membership.h). When the coordinator goes, measurements end
-// within a quarter of a second. Threading: one thread per instance, which starts a thread for each rail and joins them.
-// Failure: as the channel; that a rail cannot be measured is an answer and no failure.
+// Why: in a mesh every server is a client, too, and all rails of a machine measure at once. Requests make a machine
+// send traffic, so they are served only for clients with the token, from rails that were checked, to one address for
+// each rail, which must have enlisted in the same mesh (membership.h). When the coordinator disconnects, measurements
+// end within a quarter of a second.
+// Threading: one thread per instance, which starts a thread for each rail and joins them.
+// Failure: as the channel; a rail that cannot be measured is an answer and not a failure.
 #pragma once
 
 #include <stop_token>

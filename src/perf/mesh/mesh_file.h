@@ -2,18 +2,19 @@
 // A mesh's results as bytes: written while the mesh runs, readable at every moment.
 //
 // Why: a mesh of thousands of hosts runs for an hour and may be stopped, and its baseline is kept for months. The file
-// is a sequence of sections, each with its own checksum; a round is appended when it is done, so that whatever happens
-// to the writer leaves whole rounds behind. Ten bytes for each pair of NICs, where JSON takes several hundred.
+// is a sequence of sections, each with its own checksum; a round is appended when it is complete, so that a writer that
+// fails leaves complete rounds behind. Ten bytes for each pair of NICs, where JSON takes several hundred.
 //
 //   "RBMESH\r\n", version (u32); then sections: kind (u32), number (u32), size (u64), body, FNV-1a of all that (u64).
 //   All numbers are little-endian. Kinds: 1 fabric and schedule (first, once); 2 a round, `number` is which: for each
 //   rail a bit for each pair that was run, then the results; 3 a lost host; 4 the end (`number`: rounds).
 //   Readers refuse other versions and ignore nothing: an unknown kind is damage.
 //
-// Reading is bounded: nothing is allocated for what the bytes do not contain, but for the 79 other bits of a pair that
-// a round says was not run. Threading: pure. Failure: Code::kInvalid with the byte, the section and what is wrong
-// there. Once the first section is whole, damage is no failure: `damage` says it, and the results have all rounds
-// before it.
+// Reading is bounded: nothing is allocated for what the bytes do not contain, except for the 79 other bits of a pair
+// that a round marks as not run.
+// Threading: pure.
+// Failure: Code::kInvalid with the byte, the section and the error. Once the first section is complete, damage is not a
+// failure: `damage` reports it, and the results have all rounds before it.
 #pragma once
 
 #include <optional>

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a coordinator of a mesh asks its endpoints, and what they answer.
+// The requests of a coordinator of a mesh to its endpoints, and their answers.
 //
-// Why: an endpoint sends traffic because a stranger's message says so. So all that a message may ask for is here, with
-// its bounds: rails by their own addresses, one test with one size for a minute at most, and addresses (no names to
-// look up) of those to measure with. One session, coordinator (C) and endpoint (E), after both said hello; the endpoint
-// serves it only where it has a token:
+// Why: an endpoint sends traffic because a third party's message requests it. So all permitted requests are here, with
+// their limits: rails by their own addresses, one test with one size for a minute at most, and addresses (no names to
+// resolve) of the partners. One session, coordinator (C) and endpoint (E), after the Hello messages; the endpoint
+// serves it only if it has a token:
 //   C Enlist → E Wait each second while another mesh uses this endpoint → E Enlisted
 //   for each step: C Step → E Heartbeat each second → E StepDone
 //   where E asks each target for its mesh before it sends (membership.h), on a connection of its own: AskMesh → InMesh
 //   C Heartbeat while others are at work; C closes the connection
-// A Refusal may come from the endpoint instead of any message. Threading: plain values. Failure: as message.h, whose
-// variant has these, too.
+// A Refusal may come from the endpoint instead of any message.
+// Threading: plain values.
+// Failure: as message.h, whose variant has these, too.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mesh came to: for people as lines, for programs as a value (schema railbed.mesh/v1, docs/mesh.md).
+// The result of a mesh: for people as lines, for programs as a value (schema railbed.mesh/v1, docs/mesh.md).
 //
-// Why: verdicts are worth what is told beside them: who was skipped and why, what was expected, what was there before,
-// and whether the figures are those of software. Texts from endpoints have been cleaned (mesh_message.h). Threading:
-// pure. Failure: none.
+// Why: verdicts depend on their context: which endpoints were skipped and why, the expectations, the earlier results,
+// and whether the measurements are of software. Texts from endpoints have been sanitized (mesh_message.h).
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who takes part in a mesh: from a file, or from words of a command line.
+// The participants of a mesh: from a file, or from command-line arguments.
 //
-// Why: hosts, rails and leaves are what verdicts are about, and only a person or a script knows which NICs belong to
+// Why: hosts, rails and leaves are the subject of the verdicts, and only a user or a script knows which NICs belong to
 // one rail. The file (YAML or JSON, docs/mesh.md):
 //
 //   port: 18600                      # of `railbed perf serve`, where a host does not say another one
@@ -13,8 +13,9 @@
 //         - {address: 10.0.0.1, device: mlx5_0, leaf: leaf-a}   # device and leaf may be left out
 //         - {}                       # no NIC on this rail
 //
-// A word: `node-1=10.0.0.1,10.1.0.1`, or only the addresses; nothing between two commas is no NIC.
-// Threading: pure. Failure: Code::kInvalid with line and field, or the word, and what is wrong there.
+// An argument: `node-1=10.0.0.1,10.1.0.1`, or only the addresses; nothing between two commas means no NIC.
+// Threading: pure.
+// Failure: Code::kInvalid with line and field, or the argument, and the error.
 #pragma once
 
 #include <string>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was measured between two NICs, in ten bytes.
+// The results between two NICs, in ten bytes.
 //
 // Why: 4,096 hosts with 8 rails are 67 million pairs of NICs; a histogram of each (254 kB) would be 17 TB. An analysis
-// needs bandwidth of both directions, the latency's p50 and p99, how many samples are behind them, and what went wrong.
-// Values are kept as logarithms, 2,000 steps an octave: 0.035 % apart, which is finer than any two measurements agree,
-// and ratios become differences of integers. Threading: plain values. Failure: none.
+// needs the bandwidth of both directions, the latency's p50 and p99, their number of samples, and the errors. Values
+// are stored as logarithms, 2,000 steps per octave: 0.035 % apart, which is finer than the repeatability of a
+// measurement, and ratios become differences of integers.
+// Threading: plain values.
+// Failure: none.
 #pragma once
 
 #include <algorithm>

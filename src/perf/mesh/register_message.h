@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an endpoint offers itself to the coordinator of a mesh that is to come.
+// How an endpoint registers with the coordinator of a future mesh.
 //
-// Why: in a cluster nobody knows the addresses of pods beforehand; the endpoints know their own, and where the
-// coordinator is. Endpoint (E) and coordinator (C), on a connection of their own, after both said hello:
+// Why: in a cluster the addresses of pods are not known in advance; the endpoints know their own, and where the
+// coordinator is. Endpoint (E) and coordinator (C), on a separate connection, after the Hello messages:
 //   E Register → C Registered; E keeps the connection open while it can be measured, C until the mesh is over
-// A Refusal may come instead of Registered. Where the endpoint serves is the address that it connects from: nobody can
-// register another machine. Threading: plain values. Failure: as message.h, whose variant has these, too.
+// A Refusal may come instead of Registered. The endpoint's serving address is the one that it connects from: a client
+// cannot register another machine.
+// Threading: plain values.
+// Failure: as message.h, whose variant has these, too.
 #pragma once
 
 #include <cstdint>

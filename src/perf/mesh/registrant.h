@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The endpoint's side of registering for meshes: `railbed perf serve --register`.
 //
-// Why: an endpoint may be there before its coordinator, and after it, for the next mesh. So it registers as long as it
-// serves: what fails is told, once for each reason, and tried again after a pause that doubles, with chance in it, so
-// that hundreds of endpoints do not come back at one moment. Threading: one thread. Failure: none but in what was
-// typed; it ends when it is told to stop.
+// Why: an endpoint may start before its coordinator, and outlive it, for the next mesh. So it registers as long as it
+// serves: errors are reported, once for each reason, and retried with exponential backoff and jitter, so that hundreds
+// of endpoints do not return at one moment.
+// Threading: one thread.
+// Failure: only for invalid options; it ends when it is stopped.
 #pragma once
 
 #include <functional>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where endpoints register for a mesh: `railbed perf mesh --listen`.
 //
-// Why: pods get their addresses when they start, so the coordinator waits for them instead of looking for them. It
-// waits for a number of endpoints or for a time, and the mesh is of those that are there then. Whoever connects is a
-// stranger until the token is right: strangers are few at a time, have little time, and delay nobody. An endpoint that
-// goes while others are awaited is none any more. Threading: one thread. Failure: kTimeout with fewer than two
-// endpoints, kCanceled where a stop was asked for; what goes wrong with an endpoint is told to it and to on_event.
+// Why: pods get their addresses when they start, so the coordinator waits for them instead of searching for them. It
+// waits for a number of endpoints or for a time, and the mesh consists of those that are registered then. A connecting
+// client is untrusted until the token is verified: untrusted clients are limited in number and time, and delay no
+// others. An endpoint that disconnects while others are awaited is removed.
+// Threading: one thread.
+// Failure: kTimeout with fewer than two endpoints, kCanceled if a stop was requested; an endpoint's error is reported
+// to it and to on_event.
 #pragma once
 
 #include <functional>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that a mesh has measured so far: ten bytes for each pair of NICs of the rounds that were begun.
+// All results of a mesh so far: ten bytes for each pair of NICs of the rounds that were started.
 //
-// Why: a coordinator executes rounds and puts in what comes back, in any order; analysis, file and report read it. A
-// round takes memory when its first result comes. Threading: one thread per instance while it is filled; afterwards any
-// number may read. Failure: Code::kInvalid where fabric and schedule do not belong together.
+// Why: a coordinator runs rounds and stores the results, in any order; analysis, file and report read them. A round
+// takes memory when its first result arrives.
+// Threading: one thread per instance while it is filled; afterwards any number may read.
+// Failure: Code::kInvalid if fabric and schedule do not match.
 #pragma once
 
 #include <map>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which endpoints have registered for a mesh, and who of those that ask may be one.
+// Which endpoints have registered for a mesh, and which requests are admitted.
 //
-// Why: two hosts of one name, or one server under two, would make verdicts about the wrong machine, and figures of a
-// machine that measures with itself. Threading: pure. Failure: kConflict, kInvalid or kExhausted, for the endpoint to
-// read.
+// Why: two hosts with one name, or one server under two names, would produce verdicts about the wrong machine, and
+// results of a machine that measures with itself.
+// Threading: pure.
+// Failure: kConflict, kInvalid or kExhausted, which is sent to the endpoint.
 #pragma once
 
 #include <cstdint>

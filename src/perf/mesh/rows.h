@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Medians of rows and columns of a mesh, and its bad pairs.
 //
-// Why apart from analysis: this is what has to go over every pair, 67 million of them for 4,096 hosts with 8 rails;
-// what is decided from the medians goes over NICs. Codes of LogValue are compared as integers, and a row's median is
-// selected by counting its codes, so that there is no sorting. Threading: pure. Failure: none.
+// Why separate from analysis: this processes every pair, 67 million of them for 4,096 hosts with 8 rails; the decisions
+// from the medians process NICs. Codes of LogValue are compared as integers, and a row's median is selected by counting
+// its codes, so that there is no sorting.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who measures with whom, and when: rounds in which every host has one partner and all rails work at once.
+// Which hosts measure with each other, and when: rounds in which every host has one partner and all rails work at once.
 //
 // Why: a pair that is measured while one of its ends serves another pair measures the sharing of a NIC and not the
 // fabric. The circle method (round-robin tournaments) gives all pairs in the fewest rounds in which every host has only
@@ -8,13 +8,14 @@
 //   full   all rounds
 //   shift  one round for each shift k: host i sends to host i+k, all at once. Each host sends and receives once. This
 //          loads the spines, since it is the permutation that collective rings make
-// Rails: in a round with rail offset d, rail r of the first host of a pair meets rail r+d of the second (modulo the
-// number of rails): 0 stays on the rail, others cross. The offsets of a spec together are all pairs of rails, each
-// once.
+// Rails: in a round with rail offset d, rail r of the first host of a pair is paired with rail r+d of the second
+// (modulo the number of rails): 0 stays on the rail, others cross. The offsets of a spec together are all pairs of
+// rails, each once.
 //
-// A round is computed when it is asked for; nothing grows with the number of pairs. The rounds of a spec are the same
-// on every machine and in every version: files refer to pairs by number. Threading: a value. Failure: Code::kInvalid
-// for a spec that no fabric can have, or that is more than a coordinator can hold.
+// A round is computed on demand; nothing grows with the number of pairs. The rounds of a spec are the same on every
+// machine and in every version: files refer to pairs by number.
+// Threading: a value.
+// Failure: Code::kInvalid for a spec that no fabric can have, or that exceeds a coordinator's limits.
 #pragma once
 
 #include <cstdint>

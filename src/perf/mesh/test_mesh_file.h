@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a mesh file as a whole, where a coordinator appends its pieces.
+// For tests: a complete mesh file, to which a coordinator appends its pieces.
 //
-// Threading: pure. Failure: none.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mesh found, for people: lines of text.
+// The findings of a mesh, for people: lines of text.
 //
-// Names of hosts, rails and leaves come from outside: control characters are shown as escapes. Threading: pure.
+// Names of hosts, rails and leaves are external input: control characters are shown as escapes.
+// Threading: pure.
 // Failure: none.
 #pragma once
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// From suspected NICs to what is to be repaired: a NIC, a host, a leaf or a rail, with the evidence, and a second pass.
+// From suspected NICs to the part to repair: a NIC, a host, a leaf or a rail, with the evidence, and a second pass.
 //
-// Why: sixteen slow NICs on one leaf are one fault, and whoever replaces NICs there loses a day. A leaf, host or rail
-// is named when most of its NICs are suspected; the one that explains the most comes first. The second pass measures
-// what is accused once more against NICs that are known to be good, on the same leaf and on others: this tells a bad
-// NIC from a bad partner, and a leaf's uplinks from what is below it. Without leaves in the fabric there are no
-// verdicts on leaves. A leaf whose NICs are all of one host cannot be told from the host, which is named then; a rail
-// with one leaf cannot be told from the leaf, which is named. Threading: pure. Failure: none.
+// Why: sixteen slow NICs on one leaf are one fault, and replacing NICs there loses a day. A leaf, host or rail is named
+// if most of its NICs are suspected; the one that explains the most comes first. The second pass measures the suspects
+// again against known good NICs, on the same leaf and on others: this distinguishes a bad NIC from a bad partner, and a
+// leaf's uplinks from what is below it. Without leaves in the fabric there are no verdicts on leaves. A leaf whose NICs
+// are all of one host cannot be distinguished from the host, which is named then; a rail with one leaf cannot be
+// distinguished from the leaf, which is named.
+// Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <string>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which test of perftest a test of railbed is: its program, its options, and what it cannot be.
+// Maps a test of railbed to a test of perftest: its program, its options, and what it does not support.
 //
-// Why: what perftest's two ends measure is not on the wire; each believes that the other was started with the same
-// size, number of messages and queue pairs. So both command lines must be said to the person who types them, and what
-// perftest has no way of doing must be refused before anything is sent. Threading: pure. Failure: kInvalid names the
-// option.
+// Why: what perftest's two ends measure is not sent over the network; each assumes that the other was started with the
+// same size, number of messages and queue pairs. So both command lines must be shown to the user, and what perftest
+// does not support must be refused before anything is sent.
+// Threading: pure.
+// Failure: kInvalid names the option.
 #pragma once
 
 #include <optional>

@@ -2,9 +2,10 @@
 // The exchanges of perftest's two ends, in its order, from either side.
 //
 // Why: each piece is sent by the client first and answered by the server with one of the same kind, so client and
-// server are one class that differs in who speaks first. Keys are exchanged more than once, and the later times are
-// barriers: then they must be those that came before. Threading: one thread. Failure: as wire.h and peer_line.h;
-// kConflict where the peer contradicts itself.
+// server are one class that differs in who sends first. Keys are exchanged more than once, and the later exchanges are
+// barriers: then they must be the same as before.
+// Threading: one thread.
+// Failure: as wire.h and peer_line.h; kConflict if the peer contradicts itself.
 #pragma once
 
 #include <vector>

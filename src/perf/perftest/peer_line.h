@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TCP connection to a perftest: as many bytes as are due, each with a deadline.
+// The TCP connection to a perftest: reads exactly the expected bytes, each with a deadline.
 //
 // Why: perftest's pieces have no frame; a reader must know how long the next one is, and a peer that sends less, more
-// or nothing must not hold it. Threading: one thread. Failure: kTimeout, kCanceled (the peer closed, or a stop was
-// asked for), kInvalid when the peer sends more than is due.
+// or nothing must not block it.
+// Threading: one thread.
+// Failure: kTimeout, kCanceled (the peer closed, or a stop was requested), kInvalid if the peer sends more than
+// expected.
 #pragma once
 
 #include <stop_token>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures with a perftest at the other end: `railbed perf bw|lat --peer-perftest`, in either role.
 //
-// Why: half of all machines have perftest and nothing else, and a figure that a colleague can check with the tool that
-// the field knows is believed. The loops, the devices and the results are railbed's own; the exchange is perftest's.
-// Threading: any one thread. Failure: what went wrong, with the command line that must run at the other end, because
-// nothing on the wire says what does. What was measured before has been given to `on_size`.
+// Why: half of all machines have perftest and nothing else, and a result that a colleague can verify with the standard
+// tool is trusted. The loops, the devices and the results are railbed's own; the exchange is perftest's.
+// Threading: any one thread.
+// Failure: the error, with the command line that must run at the other end, because nothing in the protocol contains
+// it. Results before it have been passed to `on_size`.
 #pragma once
 
 #include "perf/client.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Latency as perftest's two ends measure it: both know how many pings there are, and count them.
+// Latency as perftest's two ends measure it: both know the number of pings, and count them.
 //
-// Why: railbed's own writes carry a byte that says which is the last; perftest's carry the count, of which the receiver
-// polls the low byte, and its messages carry nothing. No ping goes ahead uncounted. Who pings second sees one round
-// trip less, since nothing was under way before its first answer. Threading: one thread per link. Failure: as
-// rdma_loops.h.
+// Why: railbed's own writes carry a byte that marks the last one; perftest's carry the count, of which the receiver
+// polls the low byte, and its messages carry nothing. Every ping is counted. The side that pings second measures one
+// round trip less, since nothing was in flight before its first answer.
+// Threading: one thread per link.
+// Failure: as rdma_loops.h.
 #pragma once
 
 #include "perf/rdma_loops.h"

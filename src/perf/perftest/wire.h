@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What two ends of perftest (`ib_write_bw` and its family) say to each other over TCP, as bytes and back.
+// The TCP protocol between two ends of perftest (`ib_write_bw` and its family), as bytes and back.
 //
-// Why: perftest has no description of its protocol, and its own readers take what comes: one strict parser here says
-// what is wrong with bytes from anybody, before anything is done with them. All integers are big-endian but for keys,
-// which are text. An exchange is one such piece from the client, then one of the same kind from the server; their order
-// is in exchange.h. Threading: pure. Failure: Code::kInvalid with what came; kUnsupported for a version that is too
-// old. Spec: none; perftest's behaviour from 5.70 to 6.29, which skips its later additions for a peer before 6.28.
+// Why: perftest's protocol is not documented, and its own readers accept any input: one strict parser here reports
+// invalid bytes before anything is done with them. All integers are big-endian except for keys, which are text. An
+// exchange is one such piece from the client, then one of the same kind from the server; their order is in exchange.h.
+// Threading: pure.
+// Failure: Code::kInvalid with the received data; kUnsupported for a version that is too old.
+// Spec: none; perftest's behaviour from 5.70 to 6.29, which skips its later additions for a peer before 6.28.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connection manager of RDMA as resources: its events, with deadlines, and ids that close themselves.
+// The RDMA connection manager as resources: its events, with deadlines, and ids that close themselves.
 //
-// Why: a call of the connection manager returns at once, and its end is an event that may never come. All waiting is
-// here, and ends at a deadline or when the caller says so. Threading: one thread per CmEvents with its ids.
-// Failure: kTimeout at the deadline; NotFound without its device. Source: rdma_cm(7), rdma_get_cm_event(3).
+// Why: a call of the connection manager returns immediately, and its completion is an event that may never arrive. All
+// waiting is here, and ends at a deadline or on the caller's request.
+// Threading: one thread per CmEvents with its ids.
+// Failure: kTimeout at the deadline; NotFound without its device.
+// Source: rdma_cm(7), rdma_get_cm_event(3).
 #pragma once
 
 #include <functional>

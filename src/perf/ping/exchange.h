@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One ping, from each end (rping_wire.h has the order), with its times and its data checked.
+// One ping, from each end (rping_wire.h has the order), with its times and verified data.
 //
-// Threading: that of the connection. Failure: a sentence for the phase that failed; damaged data name their place.
+// Threading: that of the connection.
+// Failure: a sentence for the phase that failed; for corrupted data with its position.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: RDMA's connection manager in memory, over the devices of fake_verbs.h.
+// For tests: the RDMA connection manager in memory, over the devices of fake_verbs.h.
 //
-// Why: as there. fake_cm_test.cc defines the functions of librdmacm that the room calls. All ids are of one machine,
-// 127.0.0.1. Threading: all functions from any thread, under the mutex of the devices. Failure: as the test wants it.
+// Why: as there. fake_cm_test.cc defines the functions of librdmacm that this library calls. All ids are of one
+// machine, 127.0.0.1.
+// Threading: all functions from any thread, under the mutex of the devices.
+// Failure: as the test configures it.
 #pragma once
 
 #include <map>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A connection of the connection manager, opened from either side, with the time of each phase.
 //
-// Why: the three phases before any data (address, route, connect) fail for different reasons and last for different
-// times: a neighbour that is asked for, a subnet manager, the peer. Order: open, then the exchange over end(), then the
-// destructor, which says good-bye. Threading: one thread per instance. Failure: a sentence per phase (phase.h).
+// Why: the three phases before any data (address, route, connect) fail for different reasons and take different times:
+// neighbour discovery, a subnet manager, the peer. Order: open, then the exchange over end(), then the destructor,
+// which disconnects.
+// Threading: one thread per instance.
+// Failure: a sentence per phase (phase.h).
 #pragma once
 
 #include <optional>

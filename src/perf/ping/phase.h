@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The phases of a ping over the connection manager, and what is to be said when one fails.
+// The phases of a ping over the connection manager, and the message for the failure of each.
 //
-// Why: "it does not connect" has six causes that look alike, and each has another remedy. The sentences are pure
-// functions, tested without a device. Threading: plain values. Failure: none. Source: rdma_cm(7),
-// rdma_get_cm_event(3); the reasons of a rejection: InfiniBand Architecture, volume 1, table of REJ reasons.
+// Why: "it does not connect" has six causes that look alike, and each has a different remedy. The sentences are pure
+// functions, tested without a device.
+// Threading: plain values.
+// Failure: none.
+// Source: rdma_cm(7), rdma_get_cm_event(3); the reasons of a rejection: InfiniBand Architecture, volume 1, table of REJ
+// reasons.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `railbed perf ping`: is there a path for RDMA to this address, does it carry data undamaged, and how fast?
 //
-// Threading: any one thread. Failure: a sentence for the phase that failed; with pings that were complete before, it is
-// told in the report (ended_by) and beside it.
+// Threading: any one thread.
+// Failure: a sentence for the phase that failed; if some pings were complete before, it is in the report (ended_by) and
+// next to it.
 #pragma once
 
 #include <functional>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One end of a ping's connection: queue pair, memory, and the four operations of the exchange.
 //
-// Why: messages, READs and WRITEs are timed here with the one clock (tick_clock.h), from before the post until their
-// completion is seen by polling. Threading: one thread per instance. Failure: as verbs.h; kTimeout without a completion
-// for `patience`; whatever `look` says, which is asked about a hundred times a second while it waits.
+// Why: messages, READs and WRITEs are timed here with the same clock (tick_clock.h), from before the post until polling
+// finds their completion.
+// Threading: one thread per instance.
+// Failure: as verbs.h; kTimeout without a completion for `patience`; the error of `look`, which is called about a
+// hundred times a second while it waits.
 #pragma once
 
 #include <array>

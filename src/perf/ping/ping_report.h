@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a ping found: the time of each phase of its connection, and of messages, READs and WRITEs.
+// The results of a ping: the time of each phase of its connection, and of messages, READs and WRITEs.
 //
-// Threading: plain values. Failure: none. Schema: docs/schemas/Ping.json, explained in docs/ping.md.
+// Schema: docs/schemas/Ping.json, explained in docs/ping.md.
+// Threading: plain values.
+// Failure: none.
 #pragma once
 
 #include <optional>

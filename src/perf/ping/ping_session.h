@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The peers of a ping: `railbed perf serve` for railbed's own, and a listener for an unmodified rping.
 //
-// Why: to railbed the server is the source, so that the client, which measures, does READs and WRITEs itself and has
-// their bare times. Towards rping it is the other way round, by rping's protocol. Threading: one thread per call.
-// Failure: as the connection; what one peer does wrong ends its own connection.
+// Why: for railbed the server is the source, so that the client, which measures, does READs and WRITEs itself and has
+// their pure times. For rping it is the other way round, as its protocol requires.
+// Threading: one thread per call.
+// Failure: as the connection; a peer's error ends only its own connection.
 #pragma once
 
 #include <functional>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two ends of a ping tell each other, and the data that is moved.
+// The messages between the two ends of a ping, and the data that is moved.
 //
-// Why: the exchange is that of rdma-core's rping, so one engine speaks with railbed and with rping. For each ping one
-// end (the source) sends where its data lies; the other (the mover) reads them, and sends a message; the source sends
-// where they are to go; the mover writes them there, and sends a message. All messages have 16 bytes: address (8), key
-// (4) and size (4), in network order; those of the mover mean nothing but that they came. Pure.
-// Threading: plain values. Failure: Code::kInvalid for a size that nobody offered. Wire: RDMA_PS_TCP, port 7174.
+// Why: the exchange is that of rdma-core's rping, so one engine works with railbed and with rping. For each ping one
+// end (the source) sends the location of its data; the other (the mover) reads them, and sends a message; the source
+// sends the destination; the mover writes them there, and sends a message. All messages have 16 bytes: address (8), key
+// (4) and size (4), in network order; for those of the mover only the arrival matters. Pure.
+// Threading: plain values.
+// Failure: Code::kInvalid for a size that was not offered. Wire: RDMA_PS_TCP, port 7174.
 #pragma once
 
 #include <array>
