@@ -166,7 +166,7 @@ TEST_F(StateVerbs, GcGivesUpADeviceThatIsGoneAtOnce) {
             "KIND       WHAT  POD                    WHY                                  RESULT\n"
             "interface  net1  ns/a@0123456789abcdef  its namespace /nowhere/gone is gone  removed; ffff:ff:1f.7 is "
             "gone from this machine: nothing to put back\n");
-  EXPECT_EQ(run("gc", {}).output, "nothing is left over\n");
+  EXPECT_EQ(run("gc", {}).output, "nothing is orphaned\n");
 }
 
 TEST_F(StateVerbs, EndWithStatus1WhereTheStateCannotBeRead) {

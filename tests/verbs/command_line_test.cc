@@ -12,22 +12,22 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr const char* kHelpOfGc =
-    R"(What no namespace owns: records, addresses, interfaces, sandboxes, files; --yes removes it.
+    R"(Lists what no network namespace owns: records, addresses, interfaces, sandboxes, files; --yes removes it.
 Usage: railbed gc [OPTIONS]
 
 Options:
   -h,--help                   Print this help message and exit
   -o,--output TEXT:{table,json,yaml}
                               table, json or yaml
-  --yes Excludes: --dry-run   remove what is found
-  --dry-run Excludes: --yes   only show it (this is the default)
+  --yes Excludes: --dry-run   remove what was found
+  --dry-run Excludes: --yes   only show it (default)
   --state-dir TEXT=/run/railbed
-                              where the state is
+                              state directory
   --pending-dir TEXT=/var/lib/railbed/pending-del
-                              where the shim keeps DELs that no agent answered
+                              where the shim queues DELs that no agent answered
   --records TEXT=/var/lib/railbed/records
-                              what DELs have to undo even after a reboot
-  --wait FLOAT                seconds to wait for another railbed that is at work
+                              records of what DELs must undo even after a reboot
+  --wait FLOAT                seconds to wait for another running railbed
 
 )";
 
@@ -88,7 +88,7 @@ TEST(CommandLine, AWrongVerbIsToldWithTheNearestOne) {
            {{"\x1b[2J"}, "\"\\x1b[2J\""}}) {
     const os::RunResult ran = run_verb(arguments);
     EXPECT_EQ(ran.exit_status, 1);
-    EXPECT_EQ(ran.errors, "railbed: there is no verb " + told + "\n  railbed --help lists them\n");
+    EXPECT_EQ(ran.errors, "railbed: unknown verb " + told + "\n  railbed --help lists them\n");
   }
 }
 

@@ -125,7 +125,7 @@ TEST_F(ServingProgram, ThatIsMissingOrCannotBeExecutedIsToldWithItsPlace) {
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_EQ(ran.errors, fmt::format("railbed: railbedd, which runs `railbed agent`, is missing: there is no "
                                     "{0}/libexec/railbed/railbedd and no {0}/bin/railbedd\n"
-                                    "  install railbed again, which puts all its programs in place\n",
+                                    "  reinstall railbed with all its programs\n",
                                     root.string()));
   stand_in("bin/railbedd");
   fs::permissions(root / "bin/railbedd", fs::perms::owner_read);

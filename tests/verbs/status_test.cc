@@ -66,7 +66,7 @@ TEST_F(StatusVerb, WhatIsWrongWithVfsIsToldAndTheAgentIsReady) {
 
 TEST_F(StatusVerb, PluginsThatKeepAllRightsAreTold) {
   tells(R"({"version": "1", "pid": 7, "notReady": [], "unfenced": ["cilium-cni", "x"], "events": []})");
-  EXPECT_THAT(status(), HasSubstr("plugins that keep all rights of the agent (--unfenced): cilium-cni, x\n"));
+  EXPECT_THAT(status(), HasSubstr("plugins that run with all rights of the agent (--unfenced): cilium-cni, x\n"));
 }
 
 TEST_F(StatusVerb, WhatKeepsItFromBeingReadyIsAnotherThing) {
@@ -83,15 +83,15 @@ TEST_F(StatusVerb, LeasedAddressesAreTold) {
     "heardSeconds": 7, "error": "connection refused", "lacking": ["no node has an address left"], "conflicts": ["10.0.0.1 \u001b[2J"]}})");
   const std::string text = status();
   EXPECT_THAT(text,
-              HasSubstr("addresses: 32 leased in 2 cells, 1 ADDs wait for more; the API server last told them 7 s ago\n"
-                        "  it cannot be asked: connection refused\n"
+              HasSubstr("addresses: 32 leased in 2 cells, 1 ADDs waiting; last update from the API server 7 s ago\n"
+                        "  the API server is unreachable: connection refused\n"
                         "  no node has an address left\n"
                         "  10.0.0.1 "));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
 TEST_F(StatusVerb, WithoutAnAgentItSaysSo) {
-  EXPECT_THAT(status(), HasSubstr("no agent tells what happened: "));
+  EXPECT_THAT(status(), HasSubstr("events are not available, no agent answers: "));
 }
 
 }  // namespace

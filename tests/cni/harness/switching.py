@@ -282,7 +282,7 @@ class Switching:
         self.must(self.runtime, "add", DEVICE_1, "own-d", "net1")
         before = self.reserved()
         done = self.shims("uninstall")
-        self.expect("2 interfaces of pods that railbed attached are handed over to the originals\n" in done.stderr, done.stderr)
+        self.expect("2 interfaces attached by railbed are handed over to the original plugins\n" in done.stderr, done.stderr)
         for ifname, kind in (("exec:eth0#0", "exec:bridge"), ("net1", "macvlan"), ("net2", "macvlan")):
             line = (f"not handed over: default/new-1@new-1 {ifname} ({kind}): the meta plugin attached it, and only railbed can give "
                     "it back\n")
