@@ -50,19 +50,19 @@ TEST_P(WrongLine, EndsWithOneAndOneMessage) {
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_THAT(ran.output, IsEmpty());
   const std::string& verb = GetParam().arguments.front();
-  EXPECT_EQ(ran.errors, "railbed " + verb + ": " + GetParam().message + "\n  railbed " + verb + " --help tells more\n");
+  EXPECT_EQ(ran.errors,
+            "railbed " + verb + ": " + GetParam().message + "\n  run `railbed " + verb + " --help` for details\n");
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Each, WrongLine,
     testing::Values(
-        Wrong{{"gc", "--frob"}, "there is no option --frob"},
-        Wrong{{"gc", "--stat-dir", "x"}, "there is no option --stat-dir (did you mean --state-dir?)"},
-        Wrong{{"gc", "--ye=1"}, "there is no option --ye (did you mean --yes?)"},
-        Wrong{{"gc", "x"}, "nothing takes the argument \"x\""},
-        Wrong{{"gc", "\x1b[31m"}, "nothing takes the argument \"\\x1b[31m\""},
-        Wrong{{"perf", "bww"}, "nothing takes the argument \"bww\" (did you mean bw?)"},
-        Wrong{{"perf", "bw", "a", "--trx-depth", "2"}, "there is no option --trx-depth (did you mean --tx-depth?)"},
+        Wrong{{"gc", "--frob"}, "unknown option --frob"},
+        Wrong{{"gc", "--stat-dir", "x"}, "unknown option --stat-dir (did you mean --state-dir?)"},
+        Wrong{{"gc", "--ye=1"}, "unknown option --ye (did you mean --yes?)"},
+        Wrong{{"gc", "x"}, "unexpected argument \"x\""}, Wrong{{"gc", "\x1b[31m"}, "unexpected argument \"\\x1b[31m\""},
+        Wrong{{"perf", "bww"}, "unexpected argument \"bww\" (did you mean bw?)"},
+        Wrong{{"perf", "bw", "a", "--trx-depth", "2"}, "unknown option --trx-depth (did you mean --tx-depth?)"},
         Wrong{{"check", "-o", "jsn", "f"},
               "--output: jsn not in {text,json,yaml,sarif,junit,github,markdown,mistakes} (did you mean json?)"},
         Wrong{{"gc", "--yes", "--dry-run"}, "--yes excludes --dry-run"},

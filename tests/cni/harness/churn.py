@@ -30,7 +30,7 @@ STATE = STATES / "state.db"
 VERSION = "1.0.0"
 END_MS = 2000  # of an agent that was told to end; what takes longer is noted
 END_MOST_MS = 15000  # other work on a small machine is no fault of the agent
-REASONS = ("no railbed agent answers", "went away before it answered", "is stopping", "No space left on device", "disk is full",
+REASONS = ("no railbed agent answers", "closed the connection before it answered", "is stopping", "No space left on device", "disk is full",
            "namespaces of this machine are being looked into")  # that a fault has
 FORGOTTEN = ("nothing is known of it", "has no network that railbed attached")  # of CHECK, after a state was rolled back
 PATIENCE_S = 150  # of a runtime whose DEL fails

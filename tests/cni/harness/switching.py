@@ -149,7 +149,7 @@ class Switching:
         self.side.begin_agent("--adopt", str(ADOPT))
         self.shims("install")
         self.wait_for_agent()
-        self.expect(self.logged("2 allocations of whereabouts picked up from /etc/railbed-adopt, 0 that ended are free again"),
+        self.expect(self.logged("2 allocations of whereabouts picked up from /etc/railbed-adopt, 0 ended ones released"),
                     f"the log has no line of the allocations: {self.side.log_tail()}")
         self.must(self.runtime, "add", META, "new-1", "eth0")
         self.expect(self.address("new-1", "net2") == "10.84.0.3", f"new-1 has {self.address('new-1', 'net2')} on rail")
