@@ -649,9 +649,9 @@ TEST_F(AttachFaults, WhatIsBeingChangedIsNotTaken) {
     EXPECT_EQ(report.error().code, Code::kBusy);
     EXPECT_EQ(
         message(report),
-        fmt::format("pod default/a: interface net1 (network default/net1): device {} is being changed, as this "
-                    "node's SriovNetworkNodeState wants it\n  the runtime asks again; the node state tells when it "
-                    "is done",
+        fmt::format("pod default/a: interface net1 (network default/net1): device {} is being changed for this node's "
+                    "SriovNetworkNodeState\n"
+                    "  the runtime will retry; progress is in the SriovNetworkNodeState status",
                     changing));
     EXPECT_EQ(rig.kernel.journal(), std::vector<std::string>{});
   }
@@ -780,12 +780,12 @@ TEST_F(AttachFaults, NothingIsTouchedOnceTheTurnIsLost) {
   wait.aside = [&](Aside, const WaitPolicy::Work& work) -> Result<void> {
     work();
     rig.kernel.clear_journal();
-    return fail(Code::kBusy, "the agent is stopping, and other requests had the turn");
+    return fail(Code::kBusy, "the agent is stopping while other requests were in progress");
   };
   EXPECT_EQ(message(detach_pod(rig.kernel, rig.store, "default/a", wait)),
             "pod default/a: waiting for 0000:02:10.0 to come back from network namespace /run/netns/pod: the agent is "
-            "stopping, and other requests had the turn\n  it comes when the last process in that namespace has ended; "
-            "then run `railbed down` again");
+            "stopping while other requests were in progress\n"
+            "  it comes when the last process in that namespace has ended; then run `railbed down` again");
   EXPECT_THAT(rig.kernel.journal(), ElementsAre());
   EXPECT_EQ(rig.store.attachments()->size(), 2u);
   EXPECT_EQ(message(rig.detach()), "");

@@ -53,13 +53,13 @@ class StatusVerb : public testing::Test {
 TEST_F(StatusVerb, WhatIsWrongWithVfsIsToldAndTheAgentIsReady) {
   tells(R"({"version": "1", "pid": 7, "notReady": [], "events": [],
     "cluster": {"server": "https://10.0.0.1:6443", "node": "gpu-1", "caches": [], "statusesPending": 2},
-    "vfs": ["0000:3b:00.0: 4 VFs wait for llm/a", "no VF is changed while the API server does not answer: \u001b[2J"]})");
+    "vfs": ["0000:3b:00.0: 4 VFs wait for llm/a", "no VFs are changed while the API server is unreachable: \u001b[2J"]})");
   const std::string text = status();
   EXPECT_THAT(text, HasSubstr("agent 1, process 7: ready\n"));
   EXPECT_THAT(text, HasSubstr("API server https://10.0.0.1:6443, node gpu-1\n"));
   EXPECT_THAT(text, HasSubstr("  2 network-status not written yet\n"));
   EXPECT_THAT(text, HasSubstr("VFs: 0000:3b:00.0: 4 VFs wait for llm/a\n"));
-  EXPECT_THAT(text, HasSubstr("VFs: no VF is changed while the API server does not answer: "));
+  EXPECT_THAT(text, HasSubstr("VFs: no VFs are changed while the API server is unreachable: "));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(text, Not(HasSubstr("not ready")));
 }

@@ -284,8 +284,8 @@ class Switching:
         done = self.shims("uninstall")
         self.expect("2 interfaces attached by railbed are handed over to the original plugins\n" in done.stderr, done.stderr)
         for ifname, kind in (("exec:eth0#0", "exec:bridge"), ("net1", "macvlan"), ("net2", "macvlan")):
-            line = (f"not handed over: default/new-1@new-1 {ifname} ({kind}): the meta plugin attached it, and only railbed can give "
-                    "it back\n")
+            line = (f"not handed over: default/new-1@new-1 {ifname} ({kind}): the meta plugin attached it, so only railbed can "
+                    "release it\n")
             self.expect(line in done.stderr, f"no line of {ifname}: {done.stderr}")
         self.expect(not pathlib.Path(FOLDER, "railbed").exists(), "the meta plugin's shim is still there")
         for name in ORIGINALS:
