@@ -165,7 +165,7 @@ TEST_F(StateVerbs, GcGivesUpADeviceThatIsGoneAtOnce) {
   EXPECT_EQ(ran.output,
             "KIND       WHAT  POD                    WHY                                  RESULT\n"
             "interface  net1  ns/a@0123456789abcdef  its namespace /nowhere/gone no longer exists  removed; "
-            "ffff:ff:1f.7 is gone from this machine: nothing to put back\n");
+            "ffff:ff:1f.7 no longer exists on this machine: nothing to restore\n");
   EXPECT_EQ(run("gc", {}).output, "nothing is orphaned\n");
 }
 

@@ -136,7 +136,7 @@ TEST_F(LeftoversTest, AnInterfaceWhoseDeviceIsGoneIsGivenUpAtOnce) {
     EXPECT_EQ(kernel.clock().now(), begin);
     EXPECT_TRUE(leftovers[0].removed);
     EXPECT_EQ(leftovers[0].error, "");
-    EXPECT_EQ(leftovers[0].note, fmt::format("{} is gone from this machine: nothing to put back", device));
+    EXPECT_EQ(leftovers[0].note, fmt::format("{} no longer exists on this machine: nothing to restore", device));
     EXPECT_THAT(found(), IsEmpty());
   }
 }
@@ -204,7 +204,7 @@ TEST_F(LeftoversTest, AnInterfaceWhoseDeviceHasNoDriverIsGivenUpToo) {
   put_moved(*store, "mlx5_core.sf.4", {.name = "eth9", .parent = "auxiliary/devices/mlx5_core.sf.4"});
   ASSERT_THAT(found(), ElementsAre("interface net1"));
   remove();
-  EXPECT_EQ(leftovers[0].note, "mlx5_core.sf.4 has no interface any more: nothing to put back");
+  EXPECT_EQ(leftovers[0].note, "mlx5_core.sf.4 no longer has an interface: nothing to restore");
 }
 
 TEST_F(LeftoversTest, AddressesOfSandboxesWithoutTheInterfaceAreGivenBack) {

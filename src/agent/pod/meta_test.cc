@@ -148,7 +148,7 @@ TEST_F(MetaTest, AMacOfAnotherPodIsRefusedBesideExecutedPlugins) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, 101);
   EXPECT_THAT(refused.error().message,
-              HasSubstr("the pod asks for MAC 02:00:00:00:00:42, which interface net1 of pod ns/a has on this node"));
+              HasSubstr("the pod requests MAC 02:00:00:00:00:42, which interface net1 of pod ns/a has on this node"));
   pods.pods["ns/b"].annotations[kNetworksKey] = R"([{"name":"rail","mac":"02:00:00:00:00:43"}])";
   const auto other = ask(cni::Command::kAdd, "", "c2");
   EXPECT_TRUE(other.has_value()) << other.error().message;
@@ -161,7 +161,7 @@ TEST_F(MetaTest, CheckLooksAtEveryInterfaceOfThePod) {
   ASSERT_TRUE((*links)->remove((*links)->find(IfName{"second"}, os::WithVfs::kNo)->index).has_value());
   auto answer = ask(cni::Command::kCheck);
   ASSERT_FALSE(answer.has_value());
-  EXPECT_EQ(answer.error().message, "pod ns/a@c1: interface second: there is no interface second in the pod");
+  EXPECT_EQ(answer.error().message, "pod ns/a@c1: interface second: interface second not found in the pod");
 }
 
 // A node says which network all pods have: the first that exists of a definition, a configuration with that name, a
