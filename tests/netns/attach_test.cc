@@ -143,7 +143,7 @@ TEST_P(AttachTest, GivesNoPodTheMacOfAnother) {
     return message(attach_with_addresses(
         *kernel_, *store_, {.pod = "default/b", .netns_path = "/run/netns/other", .interfaces = {one}}, soon()));
   };
-  EXPECT_THAT(second(), HasSubstr("the pod asks for MAC 02:00:00:00:00:77, which interface net1 of pod default/a has"));
+  EXPECT_THAT(second(), HasSubstr("the pod requests MAC 02:00:00:00:00:77, which interface net1 of pod default/a has"));
   ASSERT_EQ(message(detach_pod(*kernel_, *store_, "default/a", soon())), "");
   EXPECT_EQ(second(), "") << "nobody has it any more";
   ASSERT_EQ(message(detach_pod(*kernel_, *store_, "default/b", soon())), "");

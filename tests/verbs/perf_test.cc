@@ -50,7 +50,7 @@ TEST_F(PerfVerb, OptionsAreRefusedAndNotReplaced) {
   EXPECT_EQ(said({"--tcp", "--verb", "send"}),
             "railbed: verb: only for RDMA; plain sockets (--tcp) have no such thing\n");
   EXPECT_EQ(said({"--memory", "gpu"}),
-            "railbed: --memory: \"gpu\" is no memory: host, huge (pages of 2 MiB) or gpu:N (0 to 255)\n");
+            "railbed: --memory: \"gpu\" is not a kind of memory: host, huge (pages of 2 MiB) or gpu:N (0 to 255)\n");
 }
 
 // Before anything is measured: nobody serves there, and that is not what is said.
