@@ -34,7 +34,7 @@ class Conversation {
     std::string why;
     std::optional<cni::FrameHead> head = cni::read_frame_head(got_, why);
     if (!head.has_value()) return fail(Code::kIo, "{}: {}", socket_, why);
-    if (head->kind != cni::FrameKind::kAnswer) return fail(Code::kIo, "{}: the frame is no answer", socket_);
+    if (head->kind != cni::FrameKind::kAnswer) return fail(Code::kIo, "{}: the frame is not an answer", socket_);
     got_.clear();
     TRY(receive(head->payload_bytes));
     std::optional<cni::WireAnswer> answer = cni::read_wire_answer(got_, why);
@@ -57,7 +57,7 @@ class Conversation {
     while (got_.size() < bytes) {
       std::optional<size_t> count =
           TRY(connection_.read_some(std::span(part.data(), std::min(part.size(), bytes - got_.size()))));
-      if (count == 0u) return fail(Code::kIo, "the agent at {} hung up before it answered", socket_);
+      if (count == 0u) return fail(Code::kIo, "the agent at {} closed the connection before it answered", socket_);
       if (count.has_value())
         got_.append(part.data(), *count);
       else
@@ -88,7 +88,8 @@ class Conversation {
 Error error_of(const std::string& output, const std::string& socket) {
   auto failure = cni::read_failure(output);
   if (!failure.has_value())
-    failure = cni::Failure{cni::kInternal, fmt::format("the agent at {} refused without a reason", socket), {}};
+    failure =
+        cni::Failure{cni::kInternal, fmt::format("the agent at {} refused the request without a reason", socket), {}};
   return Error{.code = Code::kConflict,
                .message = std::move(failure->message),
                .context = {"the agent"},
@@ -110,7 +111,7 @@ Result<doc::Value> ask_for_report(const std::string& socket, os::Clock& clock, m
   doc::Diagnostics unread;
   auto report = doc::parse_json(std::make_shared<const doc::Source>(doc::Source{socket, answer.output}), unread);
   if (!report.has_value() || !report->is_object())
-    return fail(Code::kIo, "the answer of the agent at {} is no report", socket);
+    return fail(Code::kIo, "the answer of the agent at {} is not a report", socket);
   return std::move(*report);
 }
 

@@ -69,10 +69,10 @@ std::string not_expected(const CommandLine& line, std::string argument) {
   if (argument.starts_with('-')) {
     argument = argument.substr(0, argument.find('='));
     add_names(line, names);
-    return fmt::format("there is no option {}{}", argument, did_you_mean(argument, names));
+    return fmt::format("unknown option {}{}", argument, did_you_mean(argument, names));
   }
   for (const auto& sub : line.subcommands()) names.push_back(sub->name());
-  return fmt::format("nothing takes the argument \"{}\"{}", argument, did_you_mean(argument, names));
+  return fmt::format("unexpected argument \"{}\"{}", argument, did_you_mean(argument, names));
 }
 
 }  // namespace
@@ -251,7 +251,7 @@ std::optional<int> CommandLine::parse() {
       const auto option = std::ranges::find_if(extra, [](const std::string& one) { return one.starts_with('-'); });
       message = not_expected(*this, option == extra.end() ? extra.front() : *option);
     }
-    print_error("railbed {}: {}\n  railbed {} --help tells more\n", name_, doc::printable(message), name_);
+    print_error("railbed {}: {}\n  run `railbed {} --help` for details\n", name_, doc::printable(message), name_);
     return kExitError;
   }
   OptionParser::choose(app, *this);

@@ -75,7 +75,7 @@ Result<std::string> read_token(const std::string& path) {
   if (token.size() < perf::kMinToken_bytes || token.size() > perf::kMaxToken_bytes)
     return fail(
         Error{.code = Code::kInvalid,
-              .message = fmt::format("{}: the first line should be a token of {} to {} characters, found {}", path,
+              .message = fmt::format("{}: the first line must be a token of {} to {} characters, found {}", path,
                                      perf::kMinToken_bytes, perf::kMaxToken_bytes, token.size()),
               .hint = fmt::format("a short token can be guessed: (umask 077; openssl rand -hex 16 > {})", path)});
   return token;

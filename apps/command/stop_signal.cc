@@ -39,7 +39,7 @@ void watch(std::stop_source source, int wake) {
     }
     source.request_stop();
     // Nobody may have to read this for the process to stop, and a full disk below it must not end this thread.
-    (void)os::write_without_waiting(STDERR_FILENO, "\nrailbed: stopping after the step at work (again: at once)\n");
+    (void)os::write_without_waiting(STDERR_FILENO, "\nrailbed: stopping after the current step (again: immediately)\n");
   }
   if (signals >= 0) close(signals);
 }

@@ -26,7 +26,7 @@ Result<report::MeshPage> read_mesh(const std::string& bytes) {
   const Analysis analysis = analyse(file.results, limits, std::max(1U, std::thread::hardware_concurrency()));
   const std::vector<Verdict> verdicts = find_verdicts(file.results.fabric(), analysis, limits);
   std::vector<std::string> lines = verdict_lines(file.results.fabric(), analysis, verdicts, limits);
-  if (file.damage) lines.insert(lines.begin(), fmt::format("not all of it: {}", file.damage->to_string()));
+  if (file.damage) lines.insert(lines.begin(), fmt::format("incomplete: {}", file.damage->to_string()));
   const Coverage coverage = file.results.coverage();
   const bool whole = !file.damage && coverage.measured == coverage.planned;
   return report::mesh_page(file.results, analysis, std::move(lines), verdicts.empty() && whole);

@@ -102,7 +102,9 @@ Result<int> release(kube::Client& client, const AddressesOptions& options) {
   const bool overlaps_only = plan.what == ReleasePlan::What::kOverlaps;
   if (overlaps_only)
     print(
-        "\nThe machine runs, so it keeps what it has leased. It also claims these addresses, which other nodes have leased.\n");
+        "\n"
+        "The machine is running, so it keeps its leases. It also claims these addresses, which other nodes have "
+        "leased.\n");
   Command confirmed = {"railbed", "addresses", "release", "--yes"};
   confirmed.operand(options.who);
   if (!options.yes && overlaps_only) {
@@ -111,7 +113,8 @@ Result<int> release(kube::Client& client, const AddressesOptions& options) {
   }
   if (!options.yes) {
     print(
-        "\nThe machine must be off: pods that still run on it go on using these addresses, and others get them, too.\n"
+        "\n"
+        "The machine must be off: pods that still run on it would share these addresses with new pods.\n"
         "To release them: {}\n",
         confirmed);
     return kExitOk;
@@ -120,7 +123,7 @@ Result<int> release(kube::Client& client, const AddressesOptions& options) {
   if (overlaps_only)
     print("\nclaimed addresses released: {}\n", released);
   else
-    print("\n{} addresses are free\n", released);
+    print("\n{} addresses released\n", released);
   return kExitOk;
 }
 

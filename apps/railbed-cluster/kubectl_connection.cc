@@ -11,10 +11,9 @@ Result<std::string> kubeconfig_of(const std::string& chosen, os::Kernel& kernel)
   if (!chosen.empty()) return chosen;
   if (std::string file = variable("KUBECONFIG"); !file.empty()) {
     if (file.find(':') == std::string::npos) return file;
-    return fail(
-        Error{.code = Code::kUnsupported,
-              .message = "$KUBECONFIG names several files",
-              .hint = "--kubeconfig FILE names one; `kubectl config view --flatten --minify` makes one of all"});
+    return fail(Error{.code = Code::kUnsupported,
+                      .message = "$KUBECONFIG contains several files",
+                      .hint = "use --kubeconfig FILE; `kubectl config view --flatten --minify` merges them into one"});
   }
   const std::string home = variable("HOME") + "/.kube/config";
   if (variable("KUBERNETES_SERVICE_HOST").empty() || kernel.files().exists(home)) return home;
@@ -31,7 +30,7 @@ Result<std::unique_ptr<kube::Connection>> connect_as_kubectl(os::Kernel& kernel,
               .context = choice.context,
               .pod = {.host = variable("KUBERNETES_SERVICE_HOST"), .port = variable("KUBERNETES_SERVICE_PORT")}},
              [&](const std::string& path) { return kernel.files().read(path); }, settings)
-      .context("how to reach the API server");
+      .context("connecting to the API server");
 }
 
 }  // namespace railbed

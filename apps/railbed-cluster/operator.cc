@@ -39,7 +39,7 @@ Result<graph::Labels> labels_in(const std::string& text) {
     const size_t equals = one.find('=');
     if (equals == std::string_view::npos || equals == 0)
       return fail(Error{.code = Code::kInvalid,
-                        .message = fmt::format("--node-selector: \"{}\" is no LABEL=VALUE", one),
+                        .message = fmt::format("--node-selector: \"{}\" is not LABEL=VALUE", one),
                         .hint = "for example kubernetes.io/os=linux,node-role.kubernetes.io/worker="});
     out.emplace(one.substr(0, equals), one.substr(equals + 1));
   }
@@ -63,7 +63,7 @@ agent::HttpPages pages_of(const controller::Operator& work, kube::Clock& clock) 
   // Alive is one whose writers come by; an API server that is away is no reason for a restart.
   pages["/healthz"] = [&] {
     const bool alive = clock.now() - work.standing().looked < kAliveWithin;
-    return page(alive ? std::vector<std::string>() : std::vector<std::string>{"all writers are stuck"});
+    return page(alive ? std::vector<std::string>() : std::vector<std::string>{"all writers are blocked"});
   };
   return pages;
 }
@@ -81,7 +81,7 @@ Result<int> run_operator(const OperatorOptions& options) {
                      .context = options.context,
                      .pod = {.host = variable("KUBERNETES_SERVICE_HOST"), .port = variable("KUBERNETES_SERVICE_PORT")}},
                     [&](const std::string& path) { return kernel->files().read(path); })
-          .context("how to reach the API server"));
+          .context("connecting to the API server"));
   settings.ns = options.ns.empty() ? connection->ns() : options.ns;
   settings.identity = !options.identity.empty() ? options.identity
                                                 : fmt::format("{}_{:08x}", kernel->host_name(), std::random_device()());

@@ -29,56 +29,54 @@ MetricFamily single(const char* name, const char* help, MetricType type, double 
 
 std::vector<MetricFamily> families_of(const controller::OperatorStanding& standing, kube::Instant now) {
   MetricFamily requests{"railbed_kube_requests_total",
-                        "tries of calls to the API server, by verb and HTTP status",
+                        "requests to the API server, retries included, by verb and HTTP status",
                         MetricType::Counter,
                         {}};
   for (const auto& [key, count] : standing.requests.requests)
     add(requests, {{"verb", std::string(kube::verb_name(key.first))}, {"code", std::to_string(key.second)}},
         static_cast<double>(count));
-  MetricFamily lag{"railbed_kube_watch_lag_seconds", "how old what is known of a kind can be", MetricType::Gauge, {}};
-  MetricFamily objects{"railbed_kube_objects", "objects of a kind that are known", MetricType::Gauge, {}};
+  MetricFamily lag{
+      "railbed_kube_watch_lag_seconds", "maximum age of the cached objects of a kind", MetricType::Gauge, {}};
+  MetricFamily objects{"railbed_kube_objects", "cached objects of a kind", MetricType::Gauge, {}};
   for (const auto& [kind, cache] : standing.caches) {
     if (cache.synced) add(lag, {{"kind", kind}}, std::chrono::duration<double>(now - cache.heard).count());
     add(objects, {{"kind", kind}}, static_cast<double>(cache.objects));
   }
-  MetricFamily writes{
-      "railbed_operator_writes_total", "objects written, by kind and whether it worked", MetricType::Counter, {}};
+  MetricFamily writes{"railbed_operator_writes_total", "objects written, by kind and result", MetricType::Counter, {}};
   for (const auto& [key, count] : standing.writes)
     add(writes, {{"kind", key.first}, {"result", key.second ? "ok" : "failed"}}, static_cast<double>(count));
-  MetricFamily events{"railbed_kube_events_total", "Events, by what became of them", MetricType::Counter, {}};
+  MetricFamily events{"railbed_kube_events_total", "Events, by result", MetricType::Counter, {}};
   const std::vector<std::pair<const char*, uint64_t>> fates{{"sent", standing.events.sent},
                                                             {"repeated", standing.events.repeated},
                                                             {"dropped", standing.events.dropped},
                                                             {"failed", standing.events.failed}};
   for (const auto& [fate, count] : fates) add(events, {{"result", fate}}, static_cast<double>(count));
-  MetricFamily ended{
-      "railbed_operator_leases_ended_total", "leases of addresses that were ended, by why", MetricType::Counter, {}};
+  MetricFamily ended{"railbed_operator_leases_ended_total", "address leases ended, by reason", MetricType::Counter, {}};
   for (const auto& [reason, count] : standing.cells.ended) add(ended, {{"reason", reason}}, static_cast<double>(count));
-  return {
-      std::move(requests),
-      single("railbed_kube_retries_total", "calls to the API server that were made again", MetricType::Counter,
-             static_cast<double>(standing.requests.retries)),
-      std::move(lag),
-      std::move(objects),
-      std::move(writes),
-      std::move(events),
-      std::move(ended),
-      single("railbed_operator_address_cells", "AddressCells, when all were looked at last", MetricType::Gauge,
-             static_cast<double>(standing.cells.cells)),
-      single("railbed_operator_address_cells_unreadable", "of those, the ones that cannot be read", MetricType::Gauge,
-             static_cast<double>(standing.cells.unreadable)),
-      single("railbed_operator_leases_without_node", "leases of addresses whose machine has no Node", MetricType::Gauge,
-             static_cast<double>(standing.cells.without_node)),
-      single("railbed_operator_shared_identities", "MACs and GUIDs that pods of two nodes have", MetricType::Gauge,
-             static_cast<double>(standing.shared_identities)),
-      single("railbed_operator_leads", "1 where this process has the Lease", MetricType::Gauge, standing.leads),
-      single("railbed_operator_writing", "1 where it leads and everything is known", MetricType::Gauge,
-             standing.closed.empty()),
-      single("railbed_operator_sriov_operator", "1 where the SR-IOV operator runs beside it", MetricType::Gauge,
-             standing.upstream_operator),
-      single("railbed_operator_held_nodes", "node states that stay as they are, for a reason", MetricType::Gauge,
-             static_cast<double>(standing.held.size())),
-      single("railbed_operator_waiting", "tasks that wait", MetricType::Gauge, static_cast<double>(standing.waiting))};
+  return {std::move(requests),
+          single("railbed_kube_retries_total", "retried requests to the API server", MetricType::Counter,
+                 static_cast<double>(standing.requests.retries)),
+          std::move(lag),
+          std::move(objects),
+          std::move(writes),
+          std::move(events),
+          std::move(ended),
+          single("railbed_operator_address_cells", "AddressCells at the last full check", MetricType::Gauge,
+                 static_cast<double>(standing.cells.cells)),
+          single("railbed_operator_address_cells_unreadable", "AddressCells that cannot be read", MetricType::Gauge,
+                 static_cast<double>(standing.cells.unreadable)),
+          single("railbed_operator_leases_without_node", "address leases whose machine has no Node", MetricType::Gauge,
+                 static_cast<double>(standing.cells.without_node)),
+          single("railbed_operator_shared_identities", "MACs and GUIDs used by pods of two nodes", MetricType::Gauge,
+                 static_cast<double>(standing.shared_identities)),
+          single("railbed_operator_leads", "1 if this process holds the Lease", MetricType::Gauge, standing.leads),
+          single("railbed_operator_writing", "1 if this process leads and all objects are known", MetricType::Gauge,
+                 standing.closed.empty()),
+          single("railbed_operator_sriov_operator", "1 if the SR-IOV operator also runs in the cluster",
+                 MetricType::Gauge, standing.upstream_operator),
+          single("railbed_operator_held_nodes", "node states that the operator leaves unchanged, with a reason",
+                 MetricType::Gauge, static_cast<double>(standing.held.size())),
+          single("railbed_operator_waiting", "queued tasks", MetricType::Gauge, static_cast<double>(standing.waiting))};
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ Result<std::vector<preflight::GrantedRule>> granted_in(const os::FileTree& files
 }
 
 void print_finding(const preflight::Finding& one) {
-  print("{:<8} {}\n", one.weight == preflight::Weight::kAgainst ? "AGAINST" : "to know", doc::printable(one.what));
+  print("{:<8} {}\n", one.weight == preflight::Weight::kAgainst ? "BLOCKER" : "to know", doc::printable(one.what));
   print("         where: {}\n", doc::printable(one.where));
   print("         do:    {}\n", doc::printable(one.todo));
 }
@@ -52,14 +52,14 @@ void print_finding(const preflight::Finding& one) {
 Result<int> run_preflight(const PreflightOptions& options) {
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   const os::FileTree& files = kernel->files();
-  const auto granted = TRY(granted_in(files, options.manifests).context("--manifests, railbed's folder deploy"));
+  const auto granted = TRY(granted_in(files, options.manifests).context("--manifests, railbed's deploy directory"));
   const auto connection = TRY(
       kube::connect({.kubeconfig = options.kubeconfig,
                      .context = options.context,
                      .pod = {.host = variable("KUBERNETES_SERVICE_HOST"), .port = variable("KUBERNETES_SERVICE_PORT")}},
                     [&](const std::string& path) { return files.read(path); },
                     {.timeout = kOneDefinitionList, .try_timeout = kOneDefinitionList})
-          .context("how to reach the API server"));
+          .context("connecting to the API server"));
   preflight::ClusterLook look =
       TRY(preflight::look_at_cluster(connection->client(), connection->transport(), options.ns, granted));
   look.server = connection->server();
@@ -75,7 +75,7 @@ Result<int> run_preflight(const PreflightOptions& options) {
   std::ranges::stable_sort(findings, {}, &preflight::Finding::weight);
   for (const preflight::Finding& one : findings) print_finding(one);
   const auto against = std::ranges::count(findings, preflight::Weight::kAgainst, &preflight::Finding::weight);
-  print("{} against railbed, {} to know\n", against, findings.size() - static_cast<size_t>(against));
+  print("{} blocking, {} to know\n", against, findings.size() - static_cast<size_t>(against));
   return against == 0 ? kExitOk : kExitChange;
 }
 

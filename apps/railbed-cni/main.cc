@@ -161,7 +161,7 @@ bool read_input(const Deadline& until, std::string& config, std::string& why) {
       return false;
     }
   }
-  why = "standard input does not end in time";
+  why = "standard input did not end in time";
   return false;
 }
 
@@ -253,8 +253,8 @@ void read_answer(int fd, const Deadline& until, bool unread, Attempt& attempt) {
   std::string wrong;
   attempt.answer = cni::read_answer_frame(frame, wrong);
   attempt.again = attempt.answer ? attempt.answer->status == cni::kAskAgain : unread && frame.empty();
-  attempt.why = frame.empty() ? "the railbed agent went away before it answered"
-                              : "the railbed agent's answer is cut off or garbled";
+  attempt.why = frame.empty() ? "the railbed agent closed the connection before it answered"
+                              : "the railbed agent's answer is truncated or invalid";
 }
 
 Attempt ask_once(const char* path, const Deadline& until, std::string_view frame, int netns) {
@@ -312,17 +312,17 @@ int without_agent(cni::WireRequest request, std::string_view command, int netns,
     if (*environment(name, "") == '\0')
       return failed(kInvalidEnvironment, std::string("required env variables [") + name + "] missing", "");
   // Kept, it would fail for ever.
-  if (!is_whole(request.config)) return failed(kUndecodable, "standard input has no whole configuration", "");
+  if (!is_whole(request.config)) return failed(kUndecodable, "the configuration on standard input is incomplete", "");
   std::string problem;
   if (const std::string proof = netns_proof(netns); !proof.empty())
     request.environment.push_back(std::string(cni::kNetnsProof) + "=" + proof);
   const std::string frame = cni::to_frame(request);
   if (keep(environment("RAILBED_PENDING", "/var/lib/railbed/pending-del"), frame, problem)) return 0;
-  return failed(kIo, why + "; and the DEL could not be kept for later: " + problem, hint);
+  return failed(kIo, why + "; queueing the DEL for later also failed: " + problem, hint);
 }
 
 int about(const std::string& type) {
-  put(STDERR_FILENO, "CNI plugin " + type + ", asks the railbed agent\n");
+  put(STDERR_FILENO, "CNI plugin " + type + ", forwards to the railbed agent\n");
   put(STDERR_FILENO, kMarker);
   put(STDERR_FILENO, "CNI protocol versions supported: 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n");
   return 0;

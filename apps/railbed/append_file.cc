@@ -12,11 +12,11 @@ namespace railbed {
 Result<AppendFile> AppendFile::open(const std::string& path) {
   struct stat before{};
   const bool there = ::stat(path.c_str(), &before) == 0;
-  if (there && !S_ISREG(before.st_mode)) return fail(Code::kInvalid, "--save {}: this is no plain file", path);
+  if (there && !S_ISREG(before.st_mode)) return fail(Code::kInvalid, "--save {}: not a regular file", path);
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (fd >= 0) return AppendFile(path, fd, !there);
   Error error = system_error(errno, "open " + path);
-  error.hint = "--save writes there; nothing was measured";
+  error.hint = "--save writes to this file; nothing was measured";
   return fail(std::move(error));
 }
 

@@ -182,9 +182,9 @@ Result<void> print_attachments(const StateOptions& options, const std::string& o
 int attachments_verb(CommandLine& line) {
   StateOptions state;
   std::string output = "table";
-  line.about("Pods with their sandboxes, interfaces, devices and addresses.");
+  line.about("Lists pods with their sandboxes, interfaces, devices and addresses.");
   line.option("-o,--output", &output, "table, json or yaml").one_of({"table", "json", "yaml"});
-  line.option("--state-dir", &state.directory, "where the state is").show_default().directory();
+  line.option("--state-dir", &state.directory, "state directory").show_default().directory();
   if (auto status = line.parse()) return *status;
   auto done = print_attachments(state, output);
   return done ? kExitOk : give_up(done.error());

@@ -75,7 +75,7 @@ check::Report check_all(const std::vector<doc::SourcePtr>& sources, const std::v
     check::Report all;
     for (const auto& group : folders.groups) all.add(check::check(group, nodes, options.settings));
     all.grouped = fmt::format(
-        "{}; so each of {} folders, pages or files was checked by itself (--together checks all as one bundle)",
+        "{}; so each of {} folders, pages or files was checked separately (--together checks all as one bundle)",
         folders.why, folders.groups.size());
     return all;
   }
@@ -135,39 +135,37 @@ Result<int> run_check(CheckOptions& options) {
 int check_verb(CommandLine& line) {
   CheckOptions options;
   line.about(
-      "Finds what is wrong in manifests before a node reboots: unknown and misplaced fields, objects that "
-      "do\n"
-      "not fit each other, addresses and VFs that run out, and with --facts what the nodes cannot do. Reads\n"
-      "YAML, JSON, Markdown with manifests and commands, Ansible tasks. Exits 0 when no error was found, 2\n"
-      "when one was (with --strict also for a warning), 1 when it could not be checked.\n"
+      "Finds errors in manifests before a node reboots: unknown and misplaced fields, objects that do not\n"
+      "match each other, addresses and VFs that run out and, with --facts, what the nodes do not support.\n"
+      "Reads YAML, JSON, Markdown with manifests and commands, and Ansible tasks. Exits 0 if no error was\n"
+      "found, 2 if one was (with --strict also for a warning), 1 if the check could not run.\n"
       "A comment `# railbed: ignore ID reason` ignores a finding.");
   line.option("FILES", &options.files, "files, directories, - for standard input").required().file();
-  line.option(
-          "--facts", &options.facts,
-          "facts of a node (railbed discover -o yaml) or its recording (FILE.tar); more may follow, or be among FILES")
+  line.option("--facts", &options.facts,
+              "node facts (railbed discover -o yaml) or a recording (FILE.tar); more may follow, or be among FILES")
       .one_value_each()
       .existing_file();
   line.option("-o,--output", &options.output,
-              "text, json, yaml, sarif, junit, github, markdown, or mistakes: a table of well-known ones")
+              "text, json, yaml, sarif, junit, github, markdown, or mistakes (a table of known mistakes)")
       .one_of({"text", "json", "yaml", "sarif", "junit", "github", "markdown", "mistakes"});
-  line.option("--fix", &options.fix, "apply the fixes that are safe, print them as a diff, and check again");
-  line.option("--each", &options.each, "each file is a bundle of its own");
-  line.option("--together", &options.together, "all folders are one bundle, also where they contradict each other");
+  line.option("--fix", &options.fix, "apply safe fixes, print them as a diff, and check again");
+  line.option("--each", &options.each, "check each file as a separate bundle");
+  line.option("--together", &options.together, "check all folders as one bundle, even if they contradict each other");
   line.option("--exclude", &options.excluded,
-              "files and folders of this name or path are left out (*.tmpl.yaml); may be repeated")
+              "skip files and folders with this name or path (*.tmpl.yaml); may be repeated")
       .one_value_each();
-  line.option(
-      "--render", &options.render,
-      "charts and kustomizations among FILES are rendered (helm template, kubectl kustomize), and that is checked");
-  line.option("--render-timeout", &options.render_timeout_s, "seconds that one rendering may take").show_default();
+  line.option("--render", &options.render,
+              "render charts and kustomizations among FILES (helm template, kubectl kustomize) and check the result");
+  line.option("--render-timeout", &options.render_timeout_s, "time limit of one rendering, in seconds").show_default();
   line.option("--render-remote", &options.render_remote,
-              "render kustomizations that fetch from other machines, too, with the network");
+              "also render kustomizations that fetch from other machines, with network access");
   line.option("--strict", &options.strict, "warnings fail, too");
-  line.option("-q,--quiet", &options.quiet, "only the findings, without what was not looked at and their number");
+  line.option("-q,--quiet", &options.quiet, "print only the findings, without their number and what was not checked");
   line.option("--cluster-network", &options.cluster_networks,
               "a pod, service or machine network of the cluster, as CIDR; may be repeated")
       .one_value_each();
-  line.option("--resource-prefix", &options.settings.graph.resource_prefix, "of the SR-IOV operator's resource names")
+  line.option("--resource-prefix", &options.settings.graph.resource_prefix,
+              "prefix of the SR-IOV operator's resource names")
       .show_default();
   line.exit_status(kExitChange, "an error was found; with --strict also: a warning");
   if (auto status = line.parse()) return *status;
@@ -179,9 +177,9 @@ int check_verb(CommandLine& line) {
 int explain_verb(CommandLine& line) {
   std::string id;
   bool list = false;
-  line.about("Tells the longer story of a finding: what it means, why it bites, what to do.");
-  line.option("ID", &id, "as check prints it: RB-ADDR-001");
-  line.option("--list", &list, "all ids with their titles");
+  line.about("Explains a finding: what it means, why it matters, how to fix it.");
+  line.option("ID", &id, "rule id as printed by check, e.g. RB-ADDR-001");
+  line.option("--list", &list, "list all rule ids with their titles");
   if (auto status = line.parse()) return *status;
   if (list) {
     for (const check::Explanation& one : check::explanations()) print("{:<14} {}\n", one.id, one.title);
@@ -195,7 +193,7 @@ int explain_verb(CommandLine& line) {
   std::vector<std::string_view> ids;
   for (const check::Explanation& one : check::explanations()) ids.push_back(one.id);
   const std::string near = doc::nearest(id, ids);
-  print_error("railbed: there is no finding \"{}\"{}; railbed explain --list shows all\n", id,
+  print_error("railbed: unknown finding \"{}\"{}; railbed explain --list shows all\n", id,
               near.empty() ? "" : fmt::format(" (did you mean {}?)", near));
   return kExitError;
 }

@@ -37,7 +37,7 @@ Result<std::string> read_shim(const os::ProgramFiles& files, const CniOptions& o
   }
   return files.read(path, kMostShimBytes)
       .context("reading the shim")
-      .hint("it is built beside railbed; --shim PATH names another place");
+      .hint("it is built alongside railbed; use --shim PATH for another location");
 }
 
 Result<int> tell_states(const agent::Shims& shims, const CniOptions& options) {
@@ -69,11 +69,11 @@ Result<void> hand_over_to_originals(const CniOptions& options) {
   if (store == nullptr) return {};
   const agent::HandedOver all = TRY(agent::hand_over(*kernel, *store));
   if (all.interfaces == 0) return {};
-  print_error("{} interfaces of pods that railbed attached are handed over to the originals\n",
+  print_error("{} interfaces attached by railbed are handed over to the original plugins\n",
               all.interfaces - static_cast<int>(all.problems.size()));
   for (const std::string& problem : all.problems) print_error("not handed over: {}\n", problem);
   if (!all.problems.empty())
-    print_error("  `railbed cni install` and a running agent give these back; railbed attachments lists them\n");
+    print_error("  `railbed cni install` and a running agent release these; railbed attachments lists them\n");
   return {};
 }
 
@@ -99,22 +99,22 @@ Result<int> run_action(const CniOptions& options) {
 int cni_verb(CommandLine& line) {
   CniOptions options;
   line.about(
-      "Puts railbed-cni in the place of the CNI plugins that railbed is, keeping the originals; puts them "
-      "back; tells what is there.");
+      "Replaces CNI plugins with railbed-cni and keeps the originals, restores the originals, or shows what is "
+      "installed.");
   line.option("ACTION", &options.action, "install, uninstall or status")
       .required()
       .one_of({"install", "uninstall", "status"});
-  line.option("--bin-dir", &options.folder, "where the runtime looks for plugins").show_default().directory();
-  line.option("--types", &options.types, "names of plugins, with commas between them (all)")
+  line.option("--bin-dir", &options.folder, "the runtime's plugin directory").show_default().directory();
+  line.option("--types", &options.types, "comma-separated names of plugins (all)")
       .with_commas()
       .one_of(agent::shim_types());
-  line.option("--shim", &options.shim, "the program to install (railbed-cni beside railbed)").file();
+  line.option("--shim", &options.shim, "the program to install (railbed-cni alongside railbed)").file();
   line.option("--config-dir", &options.config_folder,
-              "the runtime's folder of configurations: `uninstall` takes the agent's away")
+              "the runtime's configuration directory; `uninstall` removes the agent's file")
       .show_default()
       .directory();
-  line.option("--in-host", &options.in_host, "in a pod with hostPID: works on the host's files");
-  line.option("--state-dir", &options.state.directory, "where the agent's state is").show_default().directory();
+  line.option("--in-host", &options.in_host, "in a pod with hostPID: operate on the host's files");
+  line.option("--state-dir", &options.state.directory, "the agent's state directory").show_default().directory();
   line.option("-o,--output", &options.output, "text, json or yaml").one_of({"text", "json", "yaml"});
   if (auto status = line.parse()) return *status;
   return status_of(run_action(options));

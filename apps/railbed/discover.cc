@@ -80,7 +80,7 @@ Result<void> print_facts(const DiscoverOptions& options) {
   if (diagnostics.has_errors()) return fail(Code::kInvalid, "the facts have errors");
   if (nodes.size() == 1) return print_node_with(std::move(nodes.front()), options);
   if (options.output == "nccl" || !options.nccl_topology.empty())
-    return fail(Code::kInvalid, "NCCL's topology is of one node, and there are {}", nodes.size());
+    return fail(Code::kInvalid, "an NCCL topology describes one node, found {} nodes", nodes.size());
   const std::vector<facts::FleetGroup> groups = facts::compare_nodes(nodes);
   if (options.output == "json" || options.output == "yaml")
     print_value(report::fleet_value(groups), options.output);
@@ -105,7 +105,7 @@ Result<void> discover(const DiscoverOptions& options) {
 int discover_verb(CommandLine& line) {
   DiscoverOptions options;
   options.machine.collect.pci_ids = "/usr/share/misc/pci.ids";
-  line.about("What this node has: NICs, VFs, RDMA devices, GPUs and fabrics.");
+  line.about("Shows this node's NICs, VFs, RDMA devices, GPUs and fabrics.");
   line.option("-o,--output", &options.output,
               "table, wide (VFs too), json or yaml (node facts), nccl (for NCCL_TOPO_FILE)")
       .one_of({"table", "wide", "json", "yaml", "nccl"});
@@ -117,18 +117,20 @@ int discover_verb(CommandLine& line) {
   root.excludes(from);
   Option& facts =
       line.option("--facts", &options.facts,
-                  "facts of nodes (railbed discover -o yaml) or their recordings: one is shown, several are compared");
+                  "node facts (railbed discover -o yaml) or recordings; one is shown, several are compared");
   facts.existing_file().excludes(root).excludes(from);
   line.option("--record", &options.record,
-              "also write what was read to FILE.tar (or FILE.machine, a text), for --from elsewhere")
+              "also record what was read in FILE.tar (or FILE.machine, a text), for --from on another machine")
       .file()
       .excludes(facts);
   line.option("--nccl-topo", &options.nccl_topology,
-              "NCCL's topology of this machine (XML): which NIC is near which GPU is taken from it")
+              "NCCL topology of this machine (XML), the source of the distances between NICs and GPUs")
       .existing_file();
-  line.option("--node", &options.machine.collect.node, "the node's name in the facts; its host name otherwise")
+  line.option("--node", &options.machine.collect.node, "node name in the facts (default: the host name)")
       .excludes(facts);
-  line.option("--pci-ids", &options.machine.collect.pci_ids, "names of PCI devices").show_default().file();
+  line.option("--pci-ids", &options.machine.collect.pci_ids, "file with the names of PCI devices")
+      .show_default()
+      .file();
   if (auto status = line.parse()) return *status;
   if (Result<void> done = discover(options); !done) return give_up(done.error());
   return kExitOk;

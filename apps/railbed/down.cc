@@ -23,11 +23,12 @@ Result<void> check_privileges_of_down(os::Kernel& kernel, state::Store& store) {
   size_t pfs = TRY(store.baselines()).size();
   size_t interfaces = TRY(store.attachments()).size();
   if (pfs > 0)
-    needs.push_back({"CAP_DAC_OVERRIDE", fmt::format("{} PFs get their VF counts back through /sys, as root", pfs)});
-  if (pfs > 0) needs.push_back({"CAP_NET_ADMIN", fmt::format("{} PFs get their MTU and state back", pfs)});
+    needs.push_back({"CAP_DAC_OVERRIDE", fmt::format("restore the VF counts of {} PFs through /sys, as root", pfs)});
+  if (pfs > 0) needs.push_back({"CAP_NET_ADMIN", fmt::format("restore the MTU and state of {} PFs", pfs)});
   if (interfaces > 0) {
-    needs.push_back({"CAP_NET_ADMIN", fmt::format("{} interfaces of pods are moved back and renamed", interfaces)});
-    needs.push_back({"CAP_SYS_ADMIN", fmt::format("{} interfaces of pods are in network namespaces", interfaces)});
+    needs.push_back({"CAP_NET_ADMIN", fmt::format("move {} interfaces of pods back and rename them", interfaces)});
+    needs.push_back(
+        {"CAP_SYS_ADMIN", fmt::format("enter the network namespaces of {} interfaces of pods", interfaces)});
   }
   return node::check_privileges(needs, missing);
 }
@@ -52,9 +53,9 @@ Result<int> run_down(DownOptions& options) {
 
 int down_verb(CommandLine& line) {
   DownOptions options;
-  line.about("Detaches all pods and gives this machine back as it was before `railbed up`.");
-  line.option("FILES", &options.files, "not needed: what was done is in the state").file();
-  line.option("--disrupt", &options.settings.disrupt, "also take VFs from namespaces that are not railbed's");
+  line.about("Detaches all pods and restores this machine to its state before `railbed up`.");
+  line.option("FILES", &options.files, "not needed: the state records what was done").file();
+  line.option("--disrupt", &options.settings.disrupt, "also take VFs from namespaces that railbed did not create");
   add_run_options(line, options);
   if (auto status = line.parse()) return *status;
   return status_of(run_down(options));

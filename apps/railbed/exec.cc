@@ -57,8 +57,8 @@ Result<state::PodRecord> find_pod(const std::vector<state::PodRecord>& pods, con
   }
   if (found.size() == 1) return found.front();
   if (found.empty())
-    return fail(Code::kNotFound, "there is no pod {} here (there is {})", name, known.empty() ? "none" : known);
-  return fail(Code::kConflict, "{} pods are called {}: say {} or {}", found.size(), name, found[0].pod, found[1].pod);
+    return fail(Code::kNotFound, "pod {} not found on this node (found: {})", name, known.empty() ? "none" : known);
+  return fail(Code::kConflict, "{} pods are named {}; use {} or {}", found.size(), name, found[0].pod, found[1].pod);
 }
 
 // Returns only when the command could not be started, with a status as shells have it.
@@ -83,11 +83,11 @@ Result<int> run_in_pod(const Request& request) {
 int exec_verb(CommandLine& line) {
   Request declared;
   line.about("Runs CMD in the pod's network namespace, with that namespace's /sys.");
-  line.option("--state-dir", &declared.state.directory, "where the state is").show_default().directory();
+  line.option("--state-dir", &declared.state.directory, "state directory").show_default().directory();
   line.option("POD", &declared.pod, "a name, namespace/name, or namespace/name@container").required();
-  line.option("CMD", &declared.command, "behind --: the command with its arguments").required().file();
-  line.exit_status(kNotExecutable, "CMD cannot be executed; CMD's own status where it was started");
-  line.exit_status(kNoCommand, "there is no CMD");
+  line.option("CMD", &declared.command, "after --: the command with its arguments").required().file();
+  line.exit_status(kNotExecutable, "CMD cannot be executed; otherwise CMD's own status");
+  line.exit_status(kNoCommand, "CMD not found");
   if (line.described_only()) return kExitOk;
   const std::span<char* const> arguments = line.arguments();
   if (arguments.size() > 1 && (std::string_view(arguments[1]) == "--help" || std::string_view(arguments[1]) == "-h")) {

@@ -21,7 +21,7 @@ using report::Paint;
 
 void print_leftovers(const std::vector<agent::Leftover>& leftovers, bool removed) {
   if (leftovers.empty()) {
-    print("nothing is left over\n");
+    print("nothing is orphaned\n");
     return;
   }
   report::Table table({{"KIND"}, {"WHAT"}, {"POD"}, {"WHY"}, {"RESULT"}});
@@ -31,7 +31,7 @@ void print_leftovers(const std::vector<agent::Leftover>& leftovers, bool removed
     Cell result = one.removable ? Cell() : Cell(one.hint, Paint::kDim);
     if (removed && one.removable)
       result = one.removed ? Cell(one.note.empty() ? "removed" : "removed; " + one.note, Paint::kGood)
-                           : Cell(one.error.empty() ? "is still there" : one.error, Paint::kBad);
+                           : Cell(one.error.empty() ? "still exists" : one.error, Paint::kBad);
     table.row({std::string(agent::kind_name(one.kind)), one.what, one.pod, one.why, result});
   }
   print("{}", table.to_text(colour_of(stdout)));
@@ -70,14 +70,17 @@ int gc_verb(CommandLine& line) {
   std::string records = agent::kDurableRecords;
   bool yes = false;
   bool dry_run = false;
-  line.about("What no namespace owns: records, addresses, interfaces, sandboxes, files; --yes removes it.");
+  line.about(
+      "Lists what no network namespace owns: records, addresses, interfaces, sandboxes, files; --yes removes it.");
   line.option("-o,--output", &output, "table, json or yaml").one_of({"table", "json", "yaml"});
-  const Option& remove = line.option("--yes", &yes, "remove what is found");
-  line.option("--dry-run", &dry_run, "only show it (this is the default)").excludes(remove);
-  line.option("--state-dir", &state.directory, "where the state is").show_default().directory();
-  line.option("--pending-dir", &pending, "where the shim keeps DELs that no agent answered").show_default().directory();
-  line.option("--records", &records, "what DELs have to undo even after a reboot").show_default().directory();
-  line.option("--wait", &state.wait_s, "seconds to wait for another railbed that is at work");
+  const Option& remove = line.option("--yes", &yes, "remove what was found");
+  line.option("--dry-run", &dry_run, "only show it (default)").excludes(remove);
+  line.option("--state-dir", &state.directory, "state directory").show_default().directory();
+  line.option("--pending-dir", &pending, "where the shim queues DELs that no agent answered")
+      .show_default()
+      .directory();
+  line.option("--records", &records, "records of what DELs must undo even after a reboot").show_default().directory();
+  line.option("--wait", &state.wait_s, "seconds to wait for another running railbed");
   if (auto status = line.parse()) return *status;
   return status_of(run_gc(state, pending, records, yes, output));
 }

@@ -32,23 +32,24 @@ const std::map<std::string, Profile> kProfiles = {
     {"infiniband", Profile::kInfiniband}, {"roce", Profile::kRoce}, {"host-device", Profile::kHostDevice}};
 
 void add_options(CommandLine& line, GenerateOptions& options) {
-  line.option("--facts", &options.facts,
-              "facts of a node (railbed discover -o yaml) or its recording (FILE.tar), one or more")
+  line.option("--facts", &options.facts, "node facts (railbed discover -o yaml) or recordings (FILE.tar), one or more")
       .existing_file();
   line.option("--profile", &options.profile, "infiniband, roce or host-device")
       .required()
       .one_of({"infiniband", "roce", "host-device"})
       .in_any_case();
   line.option("--vfs", &options.request.vfs, "VFs per PF").between(1, 128).show_default();
-  line.option("--pods-per-node", &options.request.pods_per_node, "pods that run on a node at once")
+  line.option("--pods-per-node", &options.request.pods_per_node, "pods that run on a node at the same time")
       .between(1, 128)
       .show_default();
-  line.option("--mtu", &options.request.mtu, "of PFs and VFs (default: 9000 for RoCE in hardware)").between(1280, 9978);
-  line.option("--addresses", &options.request.addresses, "the rails' ranges are cut out of it").show_default();
-  line.option("--soft-rdma", &options.request.soft_rdma, "take ports without RDMA too: soft-RoCE, for trying it out");
-  line.option("--namespace", &options.request.pod_namespace, "of the pods").show_default();
-  line.option("--image", &options.request.image, "of the test pods").show_default();
-  line.option("--resource-prefix", &options.request.resource_prefix, "of resource names").show_default();
+  line.option("--mtu", &options.request.mtu, "MTU of PFs and VFs (default: 9000 for RoCE in hardware)")
+      .between(1280, 9978);
+  line.option("--addresses", &options.request.addresses, "prefix that is divided into the rails' ranges")
+      .show_default();
+  line.option("--soft-rdma", &options.request.soft_rdma, "also use ports without RDMA, with soft-RoCE (for tests)");
+  line.option("--namespace", &options.request.pod_namespace, "namespace of the pods").show_default();
+  line.option("--image", &options.request.image, "image of the test pods").show_default();
+  line.option("--resource-prefix", &options.request.resource_prefix, "prefix of resource names").show_default();
 }
 
 // The nodes in the given files, or this machine.
@@ -128,8 +129,7 @@ int run_design(CommandLine& line, GenerateOptions& options, bool only_size) {
 int generate_verb(CommandLine& line) {
   GenerateOptions options;
   line.about(
-      "Writes the manifests that fit these nodes (or this machine): a policy and a network per rail, "
-      "addresses\n"
+      "Writes manifests for these nodes (or this machine): a policy and a network per rail, addresses\n"
       "for all VFs, a test pod per node with all rails and the environment that NCCL, UCX and NVSHMEM need.\n"
       "Check them: railbed generate … | railbed check --facts FILE -");
   add_options(line, options);
@@ -139,9 +139,8 @@ int generate_verb(CommandLine& line) {
 int size_verb(CommandLine& line) {
   GenerateOptions options;
   line.about(
-      "How many VFs and addresses the rails of these nodes (or of this machine) have and need: per rail "
-      "PFs,\n"
-      "VFs, what the pods take at once, what is spare, and a range with a fifth more than there are VFs.");
+      "Shows how many VFs and addresses the rails of these nodes (or of this machine) have and need: per rail\n"
+      "PFs, VFs, VFs that pods use at once, spare VFs, and a range with 20 % more addresses than VFs.");
   add_options(line, options);
   line.option("-o,--output", &options.output, "text, json or yaml").one_of({"text", "json", "yaml"});
   return run_design(line, options, true);

@@ -26,8 +26,9 @@ std::string fallback_name(const Machine& machine) {
 // A folder or an archive without /sys is none of a machine: to call it one without NICs would be wrong.
 Result<std::unique_ptr<os::Kernel>> with_sysfs(std::unique_ptr<os::Kernel> kernel, const std::string& path) {
   if (kernel->files().exists("/sys")) return kernel;
-  Error error{
-      .code = Code::kNotFound, .message = fmt::format("{} holds no machine: it has no sys/", path), .context = {}};
+  Error error{.code = Code::kNotFound,
+              .message = fmt::format("{} is not a recorded machine: it has no sys/", path),
+              .context = {}};
   error.hint = "it needs sys/ and may have proc/, as railbed discover --record writes them";
   return std::unexpected(std::move(error));
 }

@@ -25,33 +25,35 @@ namespace railbed {
 namespace {
 
 constexpr Verb kVerbs[] = {
-    {"discover", "what this node has: NICs, VFs, RDMA devices, GPUs, fabrics", discover_verb},
-    {"check", "what is wrong in manifests, across objects and with the nodes' facts, and the fix", check_verb},
-    {"explain", "the longer story of a finding of check", explain_verb},
-    {"generate", "manifests that fit nodes: a network per rail, a test pod per node", generate_verb},
-    {"size", "how many VFs and addresses the rails of nodes have and need, as a table", size_verb},
-    {"plan", "what would be done to make manifests true: steps, reasons, whom they disturb", plan_verb},
-    {"up", "make this machine what the manifests say and attach its pods", up_verb},
-    {"down", "give this machine back as it was before up", down_verb},
-    {"status", "policies, VFs by owner, pods with their interfaces, what failed", status_verb},
-    {"attachments", "pods with their sandboxes, interfaces, devices, addresses", attachments_verb},
-    {"gc", "what no namespace owns any more; --yes removes it", gc_verb},
+    {"discover", "show this node's NICs, VFs, RDMA devices, GPUs and fabrics", discover_verb},
+    {"check", "find errors in manifests, across objects and against node facts, with fixes", check_verb},
+    {"explain", "explain a finding of check", explain_verb},
+    {"generate", "write manifests for nodes: a network per rail, a test pod per node", generate_verb},
+    {"size", "show how many VFs and addresses the rails of nodes have and need", size_verb},
+    {"plan", "show the steps that would apply the manifests, with reasons and disrupted pods", plan_verb},
+    {"up", "apply the manifests to this machine and attach its pods", up_verb},
+    {"down", "detach all pods and restore this machine to its state before up", down_verb},
+    {"status", "show policies, VFs by owner, pods with their interfaces, and failures", status_verb},
+    {"attachments", "list pods with their sandboxes, interfaces, devices and addresses", attachments_verb},
+    {"gc", "list what no network namespace owns any more; --yes removes it", gc_verb},
     {"exec", "run a command inside a pod's network namespace", exec_verb},
-    {"agent", "serve CNI requests of railbed-cni until told to stop", serving_verb<AgentOptions>},
-    {"operator", "make node states of a cluster's policies and definitions of its networks",
+    {"agent", "run the node agent that serves CNI requests", serving_verb<AgentOptions>},
+    {"operator", "run the operator: node states from policies, network definitions from networks",
      serving_verb<OperatorOptions>},
-    {"preflight", "what in a cluster stands against railbed, and what to do about it", serving_verb<PreflightOptions>},
-    {"addresses", "which node of a cluster has leased which addresses; frees those of a machine that is off",
+    {"preflight", "check whether a cluster is ready for railbed", serving_verb<PreflightOptions>},
+    {"addresses", "list the addresses that nodes have leased; release those of a machine that is off",
      serving_verb<AddressesOptions>},
-    {"cni", "put railbed-cni in the place of CNI plugins, keeping the originals, and back", cni_verb},
-    {"perf", "measure bandwidth, latency and jitter of a path over RDMA and TCP; the HTML report", perf_verb},
-    {"completion", "what bash, zsh or fish complete behind railbed, as a script for them", completion_verb},
-    {"man", "the manual page of a verb", man_verb},
+    {"cni", "replace CNI plugins with railbed-cni, or restore the originals", cni_verb},
+    {"perf", "measure bandwidth, latency and jitter over RDMA and TCP; write the HTML report", perf_verb},
+    {"completion", "print the completion script for bash, zsh or fish", completion_verb},
+    {"man", "print the manual page of a verb", man_verb},
 };
 
 void print_usage(FILE* out) {
-  print_text(out, fmt::format("railbed {} gives LLM training and inference pods SR-IOV + RDMA networks.\n\n"
-                              "usage: railbed VERB [options]     (railbed VERB --help tells more)\n\n",
+  print_text(out, fmt::format("railbed {} gives LLM training and inference pods SR-IOV + RDMA networks.\n"
+                              "\n"
+                              "usage: railbed VERB [options]     (run `railbed VERB --help` for details)\n"
+                              "\n",
                               RAILBED_VERSION));
   for (const Verb& verb : kVerbs) print_text(out, fmt::format("  {:<12}{}\n", verb.name, verb.summary));
 }
@@ -106,7 +108,7 @@ Error no_verb(std::string_view name) {
   names.emplace_back("version");
   const std::string near = doc::nearest(name, names);
   return {.code = Code::kNotFound,
-          .message = fmt::format("there is no verb \"{}\"{}", doc::printable(name),
+          .message = fmt::format("unknown verb \"{}\"{}", doc::printable(name),
                                  near.empty() ? "" : fmt::format(" (did you mean {}?)", near)),
           .hint = "railbed --help lists them"};
 }

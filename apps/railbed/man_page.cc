@@ -113,8 +113,7 @@ std::string paragraphs(std::string_view text) {
 
 std::string exit_statuses(const CommandLine& line) {
   std::string text =
-      ".SH EXIT STATUS\n.TP\n0\nit is done\n.TP\n1\nit could not be done, or the command line is "
-      "wrong; standard error tells\n";
+      ".SH EXIT STATUS\n.TP\n0\nsuccess\n.TP\n1\nfailure or invalid command line; the reason is on standard error\n";
   for (const CommandLine::Status& one : line.statuses())
     text += fmt::format(".TP\n{}\n{}\n", one.status, escaped_for_man(one.meaning));
   return text;
@@ -133,7 +132,7 @@ std::string man_page_of(const Described& verb) {
             (sub == verb.line.subcommands().back() ? "" : ".br\n");
   page += ".SH DESCRIPTION\n" + paragraphs(verb.line.about());
   page += ".SH OPTIONS\n" + option_list(verb.line) + ".TP\n" + bold("-h") + ", " + bold("--help") +
-          "\ntells the options, and ends\n";
+          "\nshow the options and exit\n";
   for (const auto& sub : verb.line.subcommands())
     page += fmt::format(".SH \"{} {}\"\n{}\n{}", escaped_for_man(command), escaped_for_man(sub->name()),
                         escaped_for_man(sub->about()), option_list(*sub));
@@ -150,19 +149,18 @@ std::string man_page_of_all(std::span<const Described> verbs) {
       "...]\n.br\n" + bold("railbed help") + " [" + slanted("VERB") + "]\n.br\n" + bold("railbed version") +
       "\n.SH DESCRIPTION\n" +
       paragraphs(
-          "railbed reads the manifests that the Kubernetes SR-IOV world uses, says what is wrong with "
-          "them before a machine changes, makes them real, attaches pods, and measures every rail. Each "
-          "verb has a page of its own.") +
+          "railbed reads the manifests of the Kubernetes SR-IOV ecosystem, reports errors before a machine changes, "
+          "applies them, attaches pods, and measures every rail. Each verb has its own page.") +
       ".SH VERBS\n";
   for (const Described& verb : verbs)
     page += fmt::format(".TP\n.BR railbed\\-{} (1)\n{}\n", escaped_for_man(verb.name), escaped_for_man(verb.summary));
   page += ".SH FILES\n";
   for (const auto& [path, what] :
-       {std::pair{"/etc/railbed/manifests", "what the agent reads"},
-        std::pair{"/run/railbed", "what was done on this machine since it booted, and the agent's socket"},
-        std::pair{"/var/lib/railbed", "what outlives a reboot until it is given back"},
+       {std::pair{"/etc/railbed/manifests", "manifests that the agent reads"},
+        std::pair{"/run/railbed", "state of this machine since boot, and the agent's socket"},
+        std::pair{"/var/lib/railbed", "records that persist across reboots until they are undone"},
         std::pair{"/opt/cni/bin",
-                  "where `railbed cni install` puts the shim, and keeps the originals in .railbed-originals"}})
+                  "where `railbed cni install` installs the shim; the originals are kept in .railbed-originals"}})
     page += fmt::format(".TP\n{}\n{}\n", slanted(path), escaped_for_man(what));
   return page;
 }

@@ -37,9 +37,9 @@ int man_verb(CommandLine& line) {
   std::string name;
   std::string folder;
   line.about(
-      "Prints the manual page of a verb, or of railbed itself, in man(7)'s language: railbed man check | man -l "
-      "-.\nmake install and the packages install all of them.");
-  const Option& verb = line.option("VERB", &name, "whose page; railbed's own page otherwise");
+      "Prints print the manual page of a verb, or of railbed itself, in man(7) format: railbed man check | man -l -.\n"
+      "make install and the packages install all of them.");
+  const Option& verb = line.option("VERB", &name, "verb (default: railbed itself)");
   line.option("--write", &folder, "write all pages into this directory instead").existing_directory().excludes(verb);
   if (auto status = line.parse()) return *status;
   const std::vector<Described> verbs = describe_verbs();

@@ -225,7 +225,7 @@ Result<std::optional<mesh::RegistrantOptions>> registrant_of(const PerfArguments
                                                              const ServerOptions& server) {
   if (arguments.register_at.empty()) {
     if (!arguments.rails.empty() || !arguments.name.empty())
-      return fail(Code::kInvalid, "--rail and --name are for --register, which is not there");
+      return fail(Code::kInvalid, "--rail and --name require --register");
     return std::nullopt;
   }
   TRY(mesh::may_take_part(server.session.token));
@@ -277,40 +277,39 @@ Result<int> run_server(const PerfArguments& arguments) {
 }
 
 void add_rdma_options(CommandLine& line, PerfArguments& a) {
-  line.option("--traffic-class", &a.traffic_class, "of the packets' GRH, 0 to 255; on RoCE v2 DSCP × 4 + ECN");
-  line.option("--service-level", &a.service_level, "0 to 15: the virtual lane, or the priority");
-  line.option("--pkey-index", &a.pkey_index, "entry of the table of partition keys, on both ends");
-  line.option("--flow-label", &a.flow_label, "of the GRH; on RoCE v2 the UDP source port is made of it");
-  line.option("--relaxed-ordering", &a.relaxed_ordering, "of writes to memory (auto: for bandwidth)")
+  line.option("--traffic-class", &a.traffic_class, "traffic class in the GRH, 0 to 255; on RoCE v2 DSCP × 4 + ECN");
+  line.option("--service-level", &a.service_level, "service level, 0 to 15: the virtual lane or the priority");
+  line.option("--pkey-index", &a.pkey_index, "index into the partition key table, on both ends");
+  line.option("--flow-label", &a.flow_label, "flow label in the GRH; on RoCE v2 it determines the UDP source port");
+  line.option("--relaxed-ordering", &a.relaxed_ordering, "relaxed ordering of writes to memory (auto: for bandwidth)")
       .one_of({"auto", "on", "off"});
-  line.option("--yield", &a.yield, "the processor while polling in vain (auto: on soft devices)")
+  line.option("--yield", &a.yield, "yield the CPU between polls (auto: on soft devices)").one_of({"auto", "on", "off"});
+  line.option("--pin", &a.pin, "pin the measuring thread to the device's NUMA node (auto: if known)")
       .one_of({"auto", "on", "off"});
-  line.option("--pin", &a.pin, "the measuring thread to the device's NUMA node (auto: where it is known)")
-      .one_of({"auto", "on", "off"});
-  line.option("--memory", &a.memory, "this side's: host, huge (pages of 2 MiB) or gpu:N (by DMA-BUF)").show_default();
-  line.option("--remote-memory", &a.remote_memory, "the server's, which offers huge and gpu where told to")
+  line.option("--memory", &a.memory, "local memory: host, huge (2 MiB pages) or gpu:N (DMA-BUF)").show_default();
+  line.option("--remote-memory", &a.remote_memory, "the server's memory; huge and gpu require --offer on the server")
       .show_default();
 }
 
 void add_bandwidth_options(CommandLine& line, PerfArguments& a) {
   line.option("-q,--qps", &a.qps, "queue pairs, or TCP streams").show_default();
-  line.option("--tx-depth", &a.tx_depth, "messages under way per queue pair").show_default();
+  line.option("--tx-depth", &a.tx_depth, "outstanding messages per queue pair").show_default();
   line.option("--post-list", &a.post_list, "messages per post (default: by the size)").positive();
-  line.option("--threads", &a.threads, "that send, each a group of queue pairs (default: one for four, on a NIC)")
+  line.option("--threads", &a.threads,
+              "sending threads, each with a group of queue pairs (default: one for four, on a "
+              "NIC)")
       .positive();
   line.option("-b,--bidirectional", &a.bidirectional, "both sides send at once");
 }
 
 void add_client_options(CommandLine& line, PerfArguments& a) {
-  line.option("ADDRESS", &a.host, "where `railbed perf serve` runs: the rail's address");
-  const Option& perftest =
-      line.option("--peer-perftest", &a.peer_perftest,
-                  "the other end is a perftest (ib_write_bw …); without ADDRESS its client is waited for");
-  line.option("--port", &a.server_port, "its control port (default: 18600, of perftest 18515)").positive();
+  line.option("ADDRESS", &a.host, "address of `railbed perf serve` on the rail");
+  const Option& perftest = line.option("--peer-perftest", &a.peer_perftest,
+                                       "the peer is perftest (ib_write_bw …); without ADDRESS, wait for its client");
+  line.option("--port", &a.server_port, "control port (default: 18600, of perftest 18515)").positive();
   line.option("--device", &a.device, "RDMA device, e.g. mlx5_0 or mlx5_0:2 (default: the one toward ADDRESS)");
   line.option("--remote-device", &a.remote_device, "the server's RDMA device (default: the one toward this side)");
-  line.option("--gid-rule", &a.gid_rule,
-              "auto, or of v1, v2, ipv4, ipv6, address=A, netdev=N, index=I, joined by commas")
+  line.option("--gid-rule", &a.gid_rule, "auto, or comma-separated: v1, v2, ipv4, ipv6, address=A, netdev=N, index=I")
       .show_default();
   const Option& all = line.option("-a,--all", &a.all_sizes, "sizes 2, 4, 8 … up to --max-size");
   line.option("--max-size", &a.max_size_bytes, "largest size of -a").size_in_bytes();
@@ -322,16 +321,16 @@ void add_client_options(CommandLine& line, PerfArguments& a) {
   line.option("-n,--iterations", &a.iterations, "messages per size and queue pair, instead of a duration")
       .positive()
       .excludes(duration);
-  line.option("--verb", &a.verb, "what is measured").one_of(verb_names()).show_default();
+  line.option("--verb", &a.verb, "RDMA operation to measure").one_of(verb_names()).show_default();
   line.option("--inline", &a.inline_bytes,
-              "messages up to this size go inline (default: for lat what the device takes)");
+              "send messages up to this size inline (default: for lat the device's limit)");
   add_rdma_options(line, a);
-  line.option("--token-file", &a.token_file, "the server's token, in the first line of this file")
+  line.option("--token-file", &a.token_file, "file with the server's token in the first line")
       .file()
       .excludes(perftest);
-  line.option("--tcp", &a.tcp, "the same over plain sockets").excludes(perftest);
+  line.option("--tcp", &a.tcp, "measure over plain TCP sockets").excludes(perftest);
   line.option("-o,--output", &a.output, "table, json or yaml").one_of({"table", "json", "yaml"});
-  line.option("--save", &a.save, "write the result as JSON to this file as well, after each size").file();
+  line.option("--save", &a.save, "also write the result as JSON to this file, after each size").file();
   line.option("--label", &a.label, "name of the rail or pair in reports, e.g. rail0");
 }
 
@@ -346,7 +345,7 @@ std::string typed_line(std::span<char* const> arguments) {
 int perf_verb(CommandLine& line) {
   PerfArguments a;
   line.about("Measures bandwidth, latency and jitter of a path, over RDMA and over TCP.");
-  CommandLine& serve = line.subcommand("serve", "the other end: answers clients until stopped");
+  CommandLine& serve = line.subcommand("serve", "the server: answers clients until stopped");
   serve.option("--port", &a.port, "control port").show_default();
   serve.option("--bind", &a.bind, "listen on this address only");
   serve.option("--device", &a.device, "RDMA device (default: the one of the address a client connects to)");
@@ -354,12 +353,11 @@ int perf_verb(CommandLine& line) {
   serve.option("--data-port", &a.data_port, "port for the streams of --tcp (default: any free one)");
   serve.option("--token-file", &a.token_file, "serve only clients with the token in the first line of this file")
       .file();
-  serve.option("--once", &a.once, "end after one client");
-  serve.option("--register", &a.register_at,
-               "HOST[:PORT] of `perf mesh --listen`: register there, as long as this runs");
-  serve.option("--rail", &a.rails, "--register: an interface or address for each rail, with commas between them");
+  serve.option("--once", &a.once, "exit after one client");
+  serve.option("--register", &a.register_at, "HOST[:PORT] of `perf mesh --listen` where this server registers");
+  serve.option("--rail", &a.rails, "--register: interface or address of each rail, comma-separated");
   serve.option("--name", &a.name, "--register: this host's name in the mesh (default: the machine's)");
-  serve.option("--offer", &a.offered, "memory that clients may ask for beside ordinary pages: huge, gpu")
+  serve.option("--offer", &a.offered, "memory that clients may use in addition to ordinary pages: huge, gpu")
       .one_of({"huge", "gpu"})
       .with_commas();
   CommandLine& bw = line.subcommand("bw", "bandwidth, by RDMA write or another --verb");
@@ -371,12 +369,12 @@ int perf_verb(CommandLine& line) {
   CommandLine& lat = line.subcommand("lat", "latency and jitter by ping-pong, of RDMA write or another --verb");
   add_client_options(lat, a);
   lat.option("--rate", &a.rate_per_s,
-             "pings a second by a schedule, so that outages count (default: one after another)")
+             "pings per second on a fixed schedule, so that outages count (default: back to back)")
       .positive();
-  CommandLine& watch = line.subcommand("watch", "what RDMA ports count, beside a job that runs");
+  CommandLine& watch = line.subcommand("watch", "show the counters of RDMA ports, also while a job runs");
   watch.option("DEVICE", &a.watched, "RDMA devices or ports, e.g. mlx5_0 or mlx5_0:2 (default: all)");
-  watch.option("--interval", &a.interval_s, "seconds between two looks").between(0.05, 3600.0).show_default();
-  watch.option("-n,--count", &a.intervals, "so many intervals (default: until Ctrl-C)").positive();
+  watch.option("--interval", &a.interval_s, "seconds between two readings").between(0.05, 3600.0).show_default();
+  watch.option("-n,--count", &a.intervals, "number of intervals (default: until Ctrl-C)").positive();
   watch.option("-o,--output", &a.output, "table, or json: one line per port and interval").one_of({"table", "json"});
   const PerfPing ping(line);
   const PerfJitter jitter(line);

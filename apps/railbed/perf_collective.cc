@@ -57,7 +57,7 @@ Result<mesh::MeshSetup> PerfCollective::Arguments::setup() const {
   if (endpoints.empty() == words.empty())
     return fail(
         Error{.code = Code::kInvalid,
-              .message = "name the ranks, or a file with --endpoints, and not both",
+              .message = "name the ranks or a file with --endpoints, not both",
               .hint = "e.g. railbed perf collective node-1=10.0.0.1,10.1.0.1 node-2=10.0.0.2,10.1.0.2 --token-file t"});
   if (!words.empty()) return mesh::setup_of_words(words, port);
   const std::string text = TRY(read_file(endpoints));
@@ -76,7 +76,7 @@ Result<collective::CollectiveOptions> PerfCollective::Arguments::options() const
   if (options.fleet.token.empty())
     return fail(Error{
         .code = Code::kInvalid,
-        .message = "a collective needs --token-file: ranks send traffic for nobody without a token",
+        .message = "a collective requires --token-file: ranks send traffic only for clients with the token",
         .hint = "e.g. `(umask 077; openssl rand -hex 16 > token)`, and `railbed perf serve --token-file token` on each "
                 "rank"});
   return options;
@@ -118,29 +118,29 @@ Result<int> PerfCollective::Arguments::run(const std::string& command) const {
 
 PerfCollective::PerfCollective(CommandLine& perf)
     : arguments_(std::make_unique<Arguments>()),
-      line_(perf.subcommand("collective", "all-reduces over many ranks: bandwidth, right sums, and who is slow")) {
+      line_(perf.subcommand("collective", "all-reduces over many ranks: bandwidth, verified sums, stragglers")) {
   Arguments& a = *arguments_;
   line_.option("RANKS", &a.words, "NAME=ADDRESS,…: a rank with its address on each rail");
-  line_.option("--endpoints", &a.endpoints, "a file with hosts and rails instead, as for perf mesh").file();
-  line_.option("--port", &a.port, "where the ranks serve").show_default();
-  line_.option("--token-file", &a.token_file, "the ranks' token, in the first line of this file").file();
-  line_.option("--algorithm", &a.algorithm, "ring, tree, or both one after the other")
+  line_.option("--endpoints", &a.endpoints, "file with hosts and rails, as for perf mesh").file();
+  line_.option("--port", &a.port, "control port of the ranks").show_default();
+  line_.option("--token-file", &a.token_file, "file with the ranks' token in the first line").file();
+  line_.option("--algorithm", &a.algorithm, "ring, tree, or both in sequence")
       .one_of({"ring", "tree", "both"})
       .show_default();
   line_.option("-b,--begin", &a.begin_bytes, "the smallest size, in bytes per rank and rail").size_in_bytes();
   line_.option("-e,--end", &a.end_bytes, "the largest size (default: 64MiB)").size_in_bytes();
-  line_.option("-f,--factor", &a.factor, "from one size to the next").between(2, 1024).show_default();
-  line_.option("-n,--iterations", &a.iterations, "all-reduces of each size that count")
+  line_.option("-f,--factor", &a.factor, "factor from one size to the next").between(2, 1024).show_default();
+  line_.option("-n,--iterations", &a.iterations, "measured all-reduces of each size")
       .between(1, collective::kMaxIterations)
       .show_default();
-  line_.option("-w,--warm-up", &a.warm_up, "all-reduces of each size before these")
+  line_.option("-w,--warm-up", &a.warm_up, "warm-up all-reduces of each size")
       .between(1, collective::kMaxIterations)
       .show_default();
-  line_.option("--tcp", &a.tcp, "over plain sockets");
+  line_.option("--tcp", &a.tcp, "measure over plain TCP sockets");
   line_.option("--steps", &a.steps, "show each step of the largest size: who waited for whom");
   line_.option("-o,--output", &a.output, "text, json or yaml").one_of({"text", "json", "yaml"});
-  line_.option("--save", &a.save, "write the result as JSON to this file as well").file();
-  line_.option("--label", &a.label, "what it is called in reports, e.g. before");
+  line_.option("--save", &a.save, "also write the result as JSON to this file").file();
+  line_.option("--label", &a.label, "name in reports, e.g. before");
   perf.exit_status(kExitChange, "collective: a sum was wrong");
 }
 

@@ -55,25 +55,25 @@ Result<void> print_jitter(const JitterReport& report, const std::string& json, c
 PerfJitter::PerfJitter(CommandLine& perf)
     : arguments_(std::make_unique<Arguments>()),
       line_(perf.subcommand("jitter",
-                            "probes at a steady rate, idle and under load in turns: which part is the host's")) {
+                            "jitter of probes on a fixed schedule, idle and under load, and the host's share of it")) {
   Arguments& a = *arguments_;
-  line_.option("ADDRESS", &a.host, "where `railbed perf serve` runs: the rail's address").required();
-  line_.option("--port", &a.port, "its control port").show_default();
+  line_.option("ADDRESS", &a.host, "address of `railbed perf serve` on the rail").required();
+  line_.option("--port", &a.port, "control port").show_default();
   line_.option("--device", &a.device, "RDMA device, e.g. mlx5_0 or mlx5_0:2 (default: the one toward ADDRESS)");
   line_.option("--remote-device", &a.remote_device, "the server's RDMA device (default: the one toward this side)");
   line_.option("--gid-rule", &a.gid_rule, "as for bw").show_default();
-  line_.option("--rate", &a.rate_per_s, "probes a second, by a schedule").between(1, 100'000).show_default();
-  line_.option("-s,--size", &a.size_bytes, "bytes that a probe reads, e.g. 8 or 4KiB (default: 8)").size_in_bytes();
-  line_.option("-D,--duration", &a.duration_s, "seconds for each round").between(0.1, 3600.0).show_default();
-  line_.option("--repeats", &a.repeats, "rounds of each kind, in turns; 3 or more are compared")
+  line_.option("--rate", &a.rate_per_s, "probes per second, on a fixed schedule").between(1, 100'000).show_default();
+  line_.option("-s,--size", &a.size_bytes, "bytes read by a probe, e.g. 8 or 4KiB (default: 8)").size_in_bytes();
+  line_.option("-D,--duration", &a.duration_s, "seconds per round").between(0.1, 3600.0).show_default();
+  line_.option("--repeats", &a.repeats, "rounds of each kind, alternating; 3 or more are compared")
       .between(1, 100)
       .show_default();
   line_.option("--idle-only", &a.idle_only, "no rounds under load");
   line_.option("--load-size", &a.load_size_bytes, "bytes of each write of the load (default: 64KiB)").size_in_bytes();
   line_.option("--load-qps", &a.load_qps, "queue pairs of the load").between(1, 32).show_default();
-  line_.option("--token-file", &a.token_file, "the server's token, in the first line of this file").file();
+  line_.option("--token-file", &a.token_file, "file with the server's token in the first line").file();
   line_.option("-o,--output", &a.output, "table, json or yaml").one_of({"table", "json", "yaml"});
-  line_.option("--save", &a.save, "write the result as JSON to this file as well").file();
+  line_.option("--save", &a.save, "also write the result as JSON to this file").file();
   line_.option("--label", &a.label, "name of the rail or pair, e.g. rail0");
 }
 

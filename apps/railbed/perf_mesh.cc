@@ -73,7 +73,7 @@ Result<std::vector<uint32_t>> shifts_of(const std::vector<std::string>& words) {
     uint32_t shift = 0;
     const auto read = std::from_chars(word.data(), word.data() + word.size(), shift);
     if (read.ec != std::errc() || read.ptr != word.data() + word.size())
-      return fail(Code::kInvalid, "--shifts: \"{}\" is no number of hosts", word);
+      return fail(Code::kInvalid, "--shifts: \"{}\" is not a number of hosts", word);
     shifts.push_back(shift);
   }
   return shifts;
@@ -113,13 +113,13 @@ Result<mesh::MeshResults> read_results(const std::string& path, std::optional<Er
 
 Result<mesh::MeshSetup> PerfMesh::Arguments::setup() const {
   if (listen != 0 && (!endpoints.empty() || !words.empty()))
-    return fail(Code::kInvalid, "--listen is for endpoints that register: without others");
-  if (listen == 0 && wait != 0) return fail(Code::kInvalid, "--wait is for --listen, which is not there");
+    return fail(Code::kInvalid, "--listen waits for endpoints that register; do not name others");
+  if (listen == 0 && wait != 0) return fail(Code::kInvalid, "--wait requires --listen");
   if (listen != 0) return mesh::MeshSetup{};
   if (endpoints.empty() == words.empty())
     return fail(
         Error{.code = Code::kInvalid,
-              .message = "name endpoints, or a file with --endpoints, and not both",
+              .message = "name endpoints or a file with --endpoints, not both",
               .hint = "e.g. railbed perf mesh node-1=10.0.0.1,10.1.0.1 node-2=10.0.0.2,10.1.0.2 --token-file t"});
   if (!words.empty()) return mesh::setup_of_words(words, port);
   const std::string text = TRY(read_file(endpoints));
@@ -127,8 +127,7 @@ Result<mesh::MeshSetup> PerfMesh::Arguments::setup() const {
 }
 
 Result<mesh::ScheduleSpec> PerfMesh::Arguments::schedule() const {
-  if (!shifts.empty() && pattern != "shift")
-    return fail(Code::kInvalid, "--shifts is for --pattern shift, which this is not");
+  if (!shifts.empty() && pattern != "shift") return fail(Code::kInvalid, "--shifts requires --pattern shift");
   mesh::ScheduleSpec spec;
   spec.pattern = pattern_of(pattern);
   spec.rails = rails_of(rails);
@@ -158,7 +157,7 @@ Result<mesh::MeshOptions> PerfMesh::Arguments::options() const {
   if (options.fleet.token.empty())
     return fail(Error{
         .code = Code::kInvalid,
-        .message = "a mesh needs --token-file: endpoints send traffic for nobody without a token",
+        .message = "a mesh requires --token-file: endpoints send traffic only for clients with the token",
         .hint = "e.g. `(umask 077; openssl rand -hex 16 > token)`, and `railbed perf serve --token-file token` on each "
                 "endpoint"});
   options.loop_back = no_loop_back ? mesh::LoopBack::kNotTried : mesh::LoopBack::kTried;
@@ -194,14 +193,14 @@ Result<mesh::MeshRun> PerfMesh::Arguments::measured(uint32_t& missing) const {
   mesh::Gathered all = registry ? TRY(registry->gather()) : mesh::Gathered{.setup = named, .missing = 0};
   missing = all.missing;
   if (missing > 0)
-    progress.keep(fmt::format("{} of {} endpoints registered within {} s; the mesh is of those", all.setup.hosts.size(),
+    progress.keep(fmt::format("{} of {} endpoints registered within {} s; starting with these", all.setup.hosts.size(),
                               all.setup.hosts.size() + missing, wait_time_s));
   return mesh::run_mesh(std::move(all.setup), std::move(wanted));
 }
 
 Result<mesh::MeshRun> PerfMesh::Arguments::saved() const {
   if (!words.empty() || !endpoints.empty() || !save.empty() || listen != 0)
-    return fail(Code::kInvalid, "--from shows a mesh that was measured before: without endpoints and --save");
+    return fail(Code::kInvalid, "--from shows a saved mesh; endpoints and --save are not supported with it");
   std::optional<Error> damage;
   mesh::MeshResults results = TRY(read_results(from, damage));
   mesh::MeshRun run = mesh::analysed(std::move(results), limits());
@@ -227,7 +226,7 @@ Result<int> PerfMesh::Arguments::run() const {
   if (!compare.empty()) {
     std::optional<Error> damage;
     before = mesh::analysed(TRY(read_results(compare, damage)), limits());
-    if (damage) print_error("railbed: {}: {}; compared is with what is in it\n", compare, damage->story());
+    if (damage) print_error("railbed: {}: {}; comparing with the part that could be read\n", compare, damage->story());
   }
   uint32_t missing = 0;
   const mesh::MeshRun run = TRY(from.empty() ? measured(missing) : saved());
@@ -241,43 +240,43 @@ Result<int> PerfMesh::Arguments::run() const {
 
 PerfMesh::PerfMesh(CommandLine& perf)
     : arguments_(std::make_unique<Arguments>()),
-      line_(perf.subcommand("mesh", "all pairs of many endpoints, and which NIC, host, leaf or rail stands out")) {
+      line_(perf.subcommand("mesh", "all pairs of many endpoints, and outliers among NICs, hosts, leaves and rails")) {
   Arguments& a = *arguments_;
   line_.option("ENDPOINTS", &a.words, "NAME=ADDRESS,…: a host with its address on each rail");
-  line_.option("--endpoints", &a.endpoints, "a file with hosts, rails and leaves instead").file();
-  line_.option("--listen", &a.listen, "endpoints register at this port (`perf serve --register`) instead")
+  line_.option("--endpoints", &a.endpoints, "file with hosts, rails and leaves").file();
+  line_.option("--listen", &a.listen, "wait on this port for endpoints that register (`perf serve --register`)")
       .between(1, 65535);
-  line_.option("--wait", &a.wait, "--listen: begin with so many endpoints (default: those that come in the time)")
+  line_.option("--wait", &a.wait, "--listen: start with this many endpoints (default: all that register in time)")
       .between(2, mesh::kMaxHosts);
-  line_.option("--wait-time", &a.wait_time_s, "--listen: seconds, after which the mesh is of those that are there")
+  line_.option("--wait-time", &a.wait_time_s, "--listen: seconds until the mesh starts with the registered endpoints")
       .between(0.1, 86400.0)
       .show_default();
-  line_.option("--port", &a.port, "where the endpoints serve").show_default();
-  line_.option("--token-file", &a.token_file, "the endpoints' token, in the first line of this file").file();
+  line_.option("--port", &a.port, "control port of the endpoints").show_default();
+  line_.option("--token-file", &a.token_file, "file with the endpoints' token in the first line").file();
   line_.option("--pattern", &a.pattern, "quick: some partners for each host; full: all pairs; shift: loads the spines")
       .one_of({"quick", "full", "shift"})
       .show_default();
-  line_.option("--rails", &a.rails, "same: rail r meets rail r; cross: the others; all: both")
+  line_.option("--rails", &a.rails, "same: rail r with rail r; cross: the others; all: both")
       .one_of({"same", "cross", "all"})
       .show_default();
   line_.option("--partners", &a.partners, "quick: partners of each host").positive().show_default();
-  line_.option("--seed", &a.seed, "quick: which partners; another number gives others").positive().show_default();
+  line_.option("--seed", &a.seed, "quick: seed for the choice of partners").positive().show_default();
   line_.option("--shifts", &a.shifts, "shift: by how many hosts (default: 1, 2, 4, …)").with_commas().one_value_each();
   line_.option("-D,--duration", &a.duration_s, "seconds for each of two or three tests of a round")
       .between(0.02, 60.0)
       .show_default();
   line_.option("-s,--size", &a.size_bytes, "bytes per message of the bandwidth").size_in_bytes();
   line_.option("-q,--qps", &a.qps, "queue pairs, or TCP streams, of the bandwidth").between(1, 32).show_default();
-  line_.option("--tcp", &a.tcp, "over plain sockets");
-  line_.option("--no-loop-back", &a.no_loop_back, "do not try each NIC over itself first");
-  line_.option("--rails-differ", &a.rails_differ, "the rails are not of one kind: none is held against the others");
+  line_.option("--tcp", &a.tcp, "measure over plain TCP sockets");
+  line_.option("--no-loop-back", &a.no_loop_back, "skip the loopback test of each NIC");
+  line_.option("--rails-differ", &a.rails_differ, "the rails differ: do not compare them with each other");
   line_.option("--save", &a.save, "write results to this file, round by round").file();
-  line_.option("--from", &a.from, "measure nothing, show a file of --save").file();
-  line_.option("--compare", &a.compare, "name NICs that are worse than in this file of --save").file();
+  line_.option("--from", &a.from, "show a file written by --save instead of measuring").file();
+  line_.option("--compare", &a.compare, "report NICs that are worse than in this file of --save").file();
   line_.option("--expect", &a.expect,
-               "name NICs outside of this, e.g. bw>=360,p50<=3.5,p99<=20 (Gb/s; us, round trip)");
+               "report NICs outside these limits, e.g. bw>=360,p50<=3.5,p99<=20 (Gb/s; us, round trip)");
   line_.option("-o,--output", &a.output, "text, json or yaml").one_of({"text", "json", "yaml"});
-  perf.exit_status(kExitChange, "mesh: something stands out, was lost or is not as expected");
+  perf.exit_status(kExitChange, "mesh: outliers, lost results or unexpected values found");
 }
 
 PerfMesh::~PerfMesh() = default;

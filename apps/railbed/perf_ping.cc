@@ -81,20 +81,17 @@ Result<int> listen(const std::string& address, uint16_t port, bool once) {
 
 PerfPing::PerfPing(CommandLine& perf)
     : arguments_(std::make_unique<Arguments>()),
-      line_(
-          perf.subcommand("ping", "is there a path for RDMA, are data undamaged, and how long does each phase take")) {
+      line_(perf.subcommand("ping", "check the RDMA path and the data, and time each phase")) {
   Arguments& a = *arguments_;
-  line_.option("ADDRESS", &a.host,
-               "where `railbed perf serve` runs, or rping: the rail's address; with --listen this side's");
-  line_.option("--port", &a.port, "its port (default: 18600, of rping 7174)");
+  line_.option("ADDRESS", &a.host, "address of `railbed perf serve` or rping on the rail; with --listen the local one");
+  line_.option("--port", &a.port, "port (default: 18600, of rping 7174)");
   line_.option("--peer-rping", &a.rping, "the peer is an unmodified `rping -s`");
   line_.option("--listen", &a.listens, "with --peer-rping: be the server, for an unmodified `rping -c`");
-  line_.option("--once", &a.once, "with --listen: end after one client");
-  line_.option("-s,--size", &a.size_bytes, "bytes that are read and written by each ping, at most 64KiB")
-      .size_in_bytes();
+  line_.option("--once", &a.once, "with --listen: exit after one client");
+  line_.option("-s,--size", &a.size_bytes, "bytes read and written by each ping, at most 64KiB").size_in_bytes();
   line_.option("-n,--count", &a.count, "pings").positive().show_default();
-  line_.option("--interval", &a.interval_s, "seconds from ping to ping (default: one after another)").between(0.0, 5.0);
-  line_.option("--token-file", &a.token_file, "the server's token, in the first line of this file").file();
+  line_.option("--interval", &a.interval_s, "seconds between pings (default: back to back)").between(0.0, 5.0);
+  line_.option("--token-file", &a.token_file, "file with the server's token in the first line").file();
   line_.option("-o,--output", &a.output, "table, json or yaml").one_of({"table", "json", "yaml"});
 }
 
@@ -108,7 +105,7 @@ Result<int> PerfPing::run(const std::string& command) const {
   const Arguments& a = *arguments_;
   if (a.listens && !a.rping)
     return fail(Error{.code = Code::kInvalid,
-                      .message = "--listen is for --peer-rping",
+                      .message = "--listen requires --peer-rping",
                       .hint = "railbed's own clients are served by `railbed perf serve`"});
   if (a.listens) return listen(a.host, a.chosen_port(), a.once);
   if (a.host.empty()) return fail(Code::kInvalid, "ADDRESS: name the peer");

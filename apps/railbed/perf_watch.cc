@@ -53,8 +53,8 @@ std::string watch_row(const PortInterval& one, const std::string& at) {
   const std::string time = at.size() > 12 ? at.substr(11, 12) : at;
   std::string row = fmt::format("{:<13} {:<14} {:<10}", time, doc::printable(text_of(one.port)),
                                 one.port.netdev.empty() ? "-" : doc::printable(one.port.netdev));
-  if (one.state == PortState::kGone) return row + " the device is gone\n";
-  if (one.state == PortState::kCameBack) return row + " the device is there again; it counts from now\n";
+  if (one.state == PortState::kGone) return row + " the device was removed\n";
+  if (one.state == PortState::kCameBack) return row + " the device is back; counting restarts now\n";
   row += fmt::format(" {:>9} {:>9} {:>9} {:>9}", per_second(one[PortFigure::kSentBytes], one.interval_s, kGb),
                      per_second(one[PortFigure::kReceivedBytes], one.interval_s, kGb),
                      per_second(one[PortFigure::kSentPackets], one.interval_s, kMillion),

@@ -50,7 +50,7 @@ Result<std::vector<facts::NodeFacts>> read_nodes_of_plan(const PlanOptions& opti
   for (const facts::NodeFacts& node : nodes) names.push_back(node.node);
   std::erase_if(nodes, [&](const facts::NodeFacts& node) { return node.node != options.node; });
   if (nodes.empty())
-    return fail(Code::kNotFound, "no node {} in the facts; there are: {}", options.node, fmt::join(names, ", "));
+    return fail(Code::kNotFound, "node {} not found in the facts; found: {}", options.node, fmt::join(names, ", "));
   return nodes;
 }
 
@@ -71,7 +71,7 @@ void print_plans(const std::vector<plan::NodePlan>& plans, const std::string& ou
 void warn_if_empty(const Manifests& manifests) {
   const api::Objects& objects = manifests.objects;
   if (manifests.diagnostics.has_errors())
-    print_error("railbed: the manifests have errors: what cannot be read is not in this plan\n");
+    print_error("railbed: the manifests have errors; objects that cannot be read are not in this plan\n");
   else if (objects.policies.empty() && objects.networks.empty() && objects.attachments.empty() && objects.pods.empty())
     print_error("railbed: no policies, networks or pods in the given files: there is nothing to plan\n");
 }
@@ -81,7 +81,7 @@ Result<std::vector<plan::NodePlan>> plan_here(const PlanOptions& options, const 
                                               doc::Diagnostics& diagnostics) {
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<state::Store> store = TRY(options.state.look(*kernel).context(
-      "what pods have is in railbed's state; without it there is no plan for them"));
+      "the VFs of pods are recorded in railbed's state; without it the plan leaves out pods"));
   if (store == nullptr) store = state::memory_store();  // railbed has done nothing here
   const bool agent = !options.agent_socket.empty() && agent_listens(options.agent_socket);
   const node::Settings settings{.node = options.node,
@@ -131,11 +131,9 @@ Result<int> make_plans(PlanOptions& options) {
 int plan_verb(CommandLine& line) {
   PlanOptions options;
   line.about(
-      "What would be done to this node, or to those in facts files, to make the manifests true: ordered "
-      "steps,\n"
-      "why, and whom they disturb. Changes nothing. Exits 0 when nothing is to be changed, 2 when something "
-      "is,\n"
-      "1 when something is wrong (what can be planned is printed all the same).");
+      "Shows what would change on this node, or on those in facts files, to apply the manifests: ordered steps,\n"
+      "reasons and disrupted pods. Changes nothing. Exits 0 if nothing would change, 2 if something would,\n"
+      "1 on errors (what can be planned is printed anyway).");
   line.option("FILES", &options.files, "manifests (YAML or JSON): files, directories, - for standard input")
       .required()
       .file();
@@ -154,18 +152,17 @@ int plan_verb(CommandLine& line) {
       .excludes(from);
   line.option("--node", &options.node, "this node's name, or the one of --facts to plan for");
   line.option("-o,--output", &options.output, "text, json or yaml").one_of({"text", "json", "yaml"});
-  line.option("-q,--quiet", &options.quiet,
-              "only what is wrong; the exit status says whether something is to be changed");
+  line.option("-q,--quiet", &options.quiet, "print only errors; the exit status says whether something would change");
   line.option("--soft-rdma", &options.graph.soft_rdma, "soft-RoCE devices on RDMA-marked VFs");
-  line.option("--disrupt", &options.plan.disrupt, "also plan what takes VFs from running pods");
-  line.option("--force", &options.forced, "an id of check's findings that is no error here; may be repeated")
+  line.option("--disrupt", &options.plan.disrupt, "also plan steps that take VFs from running pods");
+  line.option("--force", &options.forced, "id of a check finding that is not treated as an error; may be repeated")
       .one_value_each();
-  line.option("--state-dir", &options.state.directory, "where this machine's state is").show_default().directory();
+  line.option("--state-dir", &options.state.directory, "this machine's state directory").show_default().directory();
   line.option("--agent", &options.agent_socket, "the socket of the agent that would attach pods; \"\" for none")
       .show_default()
       .file();
-  line.option("--resource-prefix", &options.graph.resource_prefix, "of resource names").show_default();
-  line.exit_status(kExitChange, "something is to be changed");
+  line.option("--resource-prefix", &options.graph.resource_prefix, "prefix of resource names").show_default();
+  line.exit_status(kExitChange, "something would change");
   if (auto status = line.parse()) return *status;
   return status_of(make_plans(options));
 }

@@ -99,11 +99,11 @@ class Rendering {
                         .hint = "render it where you trust it, and give railbed check the result"});
     if (!what.remote.empty() && !options_.remote)
       return fail(Error{.code = Code::kDenied,
-                        .message = fmt::format("{} is not rendered: it takes {} from another machine",
+                        .message = fmt::format("{} is not rendered: it fetches {} from another machine",
                                                doc::printable(what.folder), doc::printable(what.remote)),
                         .hint = "--render-remote allows it, for manifests that you trust"});
     const Scratch home;
-    if (home.path().empty()) return fail(Code::kIo, "no empty folder could be made for the renderer");
+    if (home.path().empty()) return fail(Code::kIo, "creating an empty directory for the renderer failed");
     const RenderCommand command = TRY(command_for(what));
     return output_of(command, os::run_program(request(command, home.path())));
   }
@@ -183,17 +183,16 @@ std::string first_line(std::string_view text) {
 Result<std::string> Rendering::output_of(const RenderCommand& command, Result<os::RunResult> ran) const {
   const std::string hint = fmt::format("try `{}`; check what it prints: | railbed check -", command.typed);
   if (!ran && ran.error().code == Code::kTimeout)
-    return fail(
-        Error{.code = Code::kTimeout,
-              .message = fmt::format("{}: not done after {} s, so it was ended", command.typed, options_.limit.count()),
-              .hint = hint + "; --render-timeout gives it longer"});
+    return fail(Error{.code = Code::kTimeout,
+                      .message = fmt::format("{}: timed out after {} s", command.typed, options_.limit.count()),
+                      .hint = hint + "; raise --render-timeout"});
   if (!ran) return Result<std::string>(std::unexpected(ran.error())).context("{}", command.typed);
   if (ran->signal != 0 || ran->exit_status != 0)
     return fail(Error{
         .code = Code::kInvalid,
         .message = fmt::format("{}: ended with {} {}: {}", command.typed, ran->signal != 0 ? "signal" : "exit status",
                                ran->signal != 0 ? ran->signal : ran->exit_status,
-                               first_line(ran->errors.empty() ? "no word about why" : ran->errors)),
+                               first_line(ran->errors.empty() ? "no error output" : ran->errors)),
         .hint = hint});
   if (ran->output.size() >= check::kMaxCheckedBytes)
     return fail(

@@ -23,7 +23,7 @@ Result<ResultFile> ResultFile::open(const std::string& path) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) {
       Error error = system_error(errno, "open " + path);
-      error.hint = "--save writes there; nothing was measured";
+      error.hint = "--save writes to this file; nothing was measured";
       return fail(std::move(error));
     }
     ::close(fd);
@@ -54,7 +54,7 @@ Result<void> ResultFile::finish(std::string_view text) {
 
 Result<void> end_of(std::optional<Error> ended_by, Result<void> saved) {
   if (!ended_by) return saved;
-  if (!saved) ended_by->message += fmt::format("; what there is was not saved either: {}", saved.error().story());
+  if (!saved) ended_by->message += fmt::format("; saving the partial result also failed: {}", saved.error().story());
   return fail(std::move(*ended_by));
 }
 

@@ -26,13 +26,13 @@ int tell_any(const RunOptions& options, const Report& report) {
 }  // namespace
 
 void add_run_options(CommandLine& line, RunOptions& options) {
-  line.option("--state-dir", &options.state.directory, "where the state is").show_default().directory();
-  line.option("--wait", &options.state.wait_s, "seconds to wait for another railbed that is at work");
+  line.option("--state-dir", &options.state.directory, "state directory").show_default().directory();
+  line.option("--wait", &options.state.wait_s, "seconds to wait for another running railbed");
   line.option("--agent", &options.agent_socket, "the socket of the agent that attaches pods; \"\" for none")
       .show_default()
       .file();
   line.option("-o,--output", &options.output, "text, json or yaml").one_of({"text", "json", "yaml"});
-  line.option("-q,--quiet", &options.quiet, "no progress and, in text, only what failed");
+  line.option("-q,--quiet", &options.quiet, "no progress and, in text, only failures");
 }
 
 Result<Work> begin_work(RunOptions& options, os::Kernel& kernel, const std::string& command) {

@@ -22,7 +22,7 @@ std::string lines(const std::vector<std::string>& texts, const char* before = ""
 }
 
 std::string common_lines(const apply::Report& applied, const node::PodsReport& pods) {
-  return lines(pods.recovered, "left by an earlier run: ") + lines(pods.detached) + lines(pods.attached) +
+  return lines(pods.recovered, "from an earlier run: ") + lines(pods.detached) + lines(pods.attached) +
          lines(applied.notes, "note: ") + lines(pods.notes, "note: ");
 }
 
@@ -30,7 +30,7 @@ std::string ending(const apply::Report& applied, const node::PodsReport& pods) {
   size_t failures = applied.failures.size() + pods.failures.size();
   std::string text;
   if (failures > 0) text += fmt::format(", {} failed", failures);
-  if (applied.canceled || pods.canceled) text += ", stopped before everything was done (run it again to go on)";
+  if (applied.canceled || pods.canceled) text += ", interrupted before everything was done (run it again to continue)";
   return text;
 }
 
@@ -73,8 +73,8 @@ std::string done_text(const node::UpReport& report) {
   std::string text = common_lines(report.applied, report.pods) + lines(report.notes, "note: ");
   for (const plan::HeldBack& held : report.plan.held_back) text += "held back: " + held.to_string() + "\n";
   if (report.did_nothing() && report.complete()) {
-    text += fmt::format("nothing to do: this machine is as the manifests want it{} ({} ms)\n",
-                        report.plan.held_back.empty() ? "" : ", but for what is held back", report.took.count());
+    text += fmt::format("nothing to do: this machine is in the desired state{} ({} ms)\n",
+                        report.plan.held_back.empty() ? "" : ", except for deferred changes", report.took.count());
     return text;
   }
   std::map<std::string, size_t> vfs;
@@ -89,9 +89,8 @@ std::string done_text(const node::DownReport& report) {
   std::string text = common_lines(report.applied, report.pods) + lines(report.held_back, "held back: ");
   if (report.did_nothing() && report.complete())
     return text + fmt::format("nothing to do: railbed has changed nothing here ({} ms)\n", report.took.count());
-  return text + fmt::format("down: {} done, {} as before railbed{}, {} ms\n",
-                            counted(report.applied.steps_done, "step"), counted(report.pfs, "PF"),
-                            ending(report.applied, report.pods), report.took.count());
+  return text + fmt::format("down: {} done, {} restored{}, {} ms\n", counted(report.applied.steps_done, "step"),
+                            counted(report.pfs, "PF"), ending(report.applied, report.pods), report.took.count());
 }
 
 std::string failures_text(const apply::Report& applied, const node::PodsReport& pods) {

@@ -22,7 +22,7 @@ Error become(const std::string& program, std::span<char* const> arguments) {
   return {.code = Code::kNotFound,
           .message = fmt::format("{}, which runs `railbed {}`, is missing: there is no {} and no {}", program,
                                  arguments.front(), installed, built),
-          .hint = "install railbed again, which puts all its programs in place"};
+          .hint = "reinstall railbed with all its programs"};
 }
 
 }  // namespace railbed

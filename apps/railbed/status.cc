@@ -84,7 +84,7 @@ void print_pods(const node::Status& status, report::Colour colour) {
 
 void print_rest(const node::Status& status) {
   for (const std::string& held : status.held_back) print("held back: {}\n", held);
-  for (const std::string& step : status.interrupted) print("begun and not ended: {}\n", step);
+  for (const std::string& step : status.interrupted) print("started but not finished: {}\n", step);
   if (status.leases.empty()) return;
   print("addresses:\n");
   for (const state::AddressLease& lease : status.leases)
@@ -113,16 +113,17 @@ void print_cluster(const doc::Value& agent) {
   print("API server {}, node {}\n", text_of(*cluster, "server"), text_of(*cluster, "node"));
   if (text_of(*cluster, "tenantDefinitions") == "restrict")
     print(
-        "  --tenant-definitions restrict: network definitions use resources only, unless their namespace has the\n"
+        "  --tenant-definitions restrict: network definitions may only use resources, unless their namespace has the\n"
         "  label railbed.dev/host-devices=allowed\n");
   else
     print(
-        "  --tenant-definitions allow: network definitions may use what is the node's; `railbed preflight` says who may\n"
-        "  write them\n");
+        "  --tenant-definitions allow: network definitions may use everything on the node; `railbed preflight` shows "
+        "who\n"
+        "  may write them\n");
   for (const doc::Value& cache : list_of(*cluster, "caches")) {
     const std::string age = text_of(cache, "ageSeconds");
     print("  {} {} known, {}", text_of(cache, "objects"), text_of(cache, "kind"),
-          age.empty() ? "never heard of" : age + " s old");
+          age.empty() ? "never received" : age + " s old");
     const doc::Value* from_file = cache.find("fromFile");
     if (from_file != nullptr && *from_file == doc::Value(true)) print(", from an earlier agent's file");
     const std::string error = text_of(cache, "error");
@@ -140,11 +141,11 @@ void print_addresses(const doc::Value& agent) {
   const doc::Value* addresses = agent.find("addresses");
   if (addresses == nullptr) return;
   const std::string heard = text_of(*addresses, "heardSeconds");
-  print("addresses: {} leased in {} cells, {} ADDs wait for more; the API server last told them {}\n",
+  print("addresses: {} leased in {} cells, {} ADDs waiting; last update from the API server {}\n",
         text_of(*addresses, "addresses"), text_of(*addresses, "cells"), text_of(*addresses, "waiting"),
         heard.empty() ? "never" : heard + " s ago");
   if (const std::string error = text_of(*addresses, "error"); !error.empty())
-    print("  it cannot be asked: {}\n", error);
+    print("  the API server is unreachable: {}\n", error);
   for (const char* kind : {"lacking", "conflicts"})
     for (const doc::Value& one : list_of(*addresses, kind))
       if (const std::string* text = one.as_string()) print("  {}\n", doc::printable(*text));
@@ -153,7 +154,7 @@ void print_addresses(const doc::Value& agent) {
 
 void print_agent(const Result<doc::Value>& agent, report::Colour colour) {
   if (!agent.has_value()) {
-    print("no agent tells what happened: {}\n\n", agent.error().story());
+    print("events are not available, no agent answers: {}\n\n", agent.error().story());
     return;
   }
   const std::vector<doc::Value> reasons = list_of(*agent, "notReady");
@@ -162,7 +163,7 @@ void print_agent(const Result<doc::Value>& agent, report::Colour colour) {
   for (const doc::Value& reason : reasons)
     if (const std::string* text = reason.as_string()) print("not ready: {}\n\n", doc::printable(*text));
   if (const std::vector<std::string> types = doc::texts_in(*agent, "unfenced"); !types.empty())
-    print("plugins that keep all rights of the agent (--unfenced): {}\n\n",
+    print("plugins that run with all rights of the agent (--unfenced): {}\n\n",
           doc::printable(fmt::format("{}", fmt::join(types, ", "))));
   print_cluster(*agent);
   print_addresses(*agent);
@@ -203,11 +204,11 @@ int status_verb(CommandLine& line) {
   std::string output = "table";
   std::string node;
   std::string socket = kAgentSocket;
-  line.about("Policies, VFs by owner, pods with their interfaces, and what failed.");
+  line.about("Shows policies, VFs by owner, pods with their interfaces, and failures.");
   line.option("-o,--output", &output, "table, json or yaml").one_of({"table", "json", "yaml"});
   line.option("--node", &node, "this machine's node name (the one of the last up, or its host name)");
-  line.option("--state-dir", &state.directory, "where the state is").show_default().directory();
-  line.option("--socket", &socket, "where the agent answers, which tells its events to root").show_default().file();
+  line.option("--state-dir", &state.directory, "state directory").show_default().directory();
+  line.option("--socket", &socket, "the agent's socket; the agent shows its events to root only").show_default().file();
   if (auto status = line.parse()) return *status;
   auto done = print_status(state, node, socket, output);
   if (done) return kExitOk;

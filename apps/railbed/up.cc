@@ -30,7 +30,7 @@ Result<void> judge(const doc::Diagnostics& findings) {
   if (!findings.has_errors()) return {};
   return fail(Error{.code = Code::kInvalid,
                     .message = "the manifests have errors, nothing was changed",
-                    .hint = "railbed explain ID tells more; --force ID goes on all the same"});
+                    .hint = "run `railbed explain ID` for details; --force ID continues anyway"});
 }
 
 // Where capabilities are missing, the state may not be opened either: what the run would do is looked at without it, so
@@ -70,7 +70,7 @@ Result<int> run_up(UpOptions& options) {
   if (manifests.diagnostics.has_errors())
     return fail(Error{.code = Code::kInvalid,
                       .message = "the manifests have errors, nothing was changed",
-                      .hint = "a pod or policy that cannot be read would be taken for one that was removed"});
+                      .hint = "a pod or policy that cannot be read would be treated as removed"});
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   TRY(check_privileges_of_up(*kernel, options, manifests));
   StopSignal stop;
@@ -92,11 +92,11 @@ Result<int> run_up(UpOptions& options) {
 
 int up_verb(CommandLine& line) {
   UpOptions options;
-  line.about("Makes this machine what the manifests say and attaches this node's pods.");
+  line.about("Applies the manifests to this machine and attaches this node's pods.");
   line.option("FILES", &options.files, "manifests: files, directories, or - for standard input").required().file();
   line.option("--node", &options.settings.node, "this machine's node name (its host name)");
   line.option("--soft-rdma", &options.settings.soft_rdma, "soft-RoCE devices on RDMA-marked VFs without RDMA");
-  line.option("--force", &options.forced, "an id of check's findings that is no error here; may be repeated")
+  line.option("--force", &options.forced, "id of a check finding that is not treated as an error; may be repeated")
       .one_value_each();
   line.option("--disrupt", &options.settings.disrupt, "also make changes that take VFs from running pods");
   add_run_options(line, options);

@@ -169,7 +169,7 @@ struct Parts {
 Result<void> adopt_pools(Parts& parts, agent::Engine::Turn& turn, const std::string& directory) {
   auto pools = agent::pools_in_directory(parts.kernel.files(), directory);
   const agent::Adopted adopted = TRY(parts.meta.adopt_from(turn, std::move(pools)).context("--adopt {}", directory));
-  log::info(fmt::format("{} allocations of whereabouts picked up from {}, {} that ended are free again", adopted.taken,
+  log::info(fmt::format("{} allocations of whereabouts picked up from {}, {} ended ones released", adopted.taken,
                         directory, adopted.freed));
   for (const std::string& conflict : adopted.conflicts) log::warn("not picked up: " + conflict);
   return {};
@@ -179,11 +179,12 @@ Result<void> adopt_pools(Parts& parts, agent::Engine::Turn& turn, const std::str
 Result<void> restore_programs(agent::Engine::Turn& turn, agent::DurableRecords& records) {
   if (const Result<void> gone = records.remove_unfinished(); !gone.has_value()) log::warn(gone.error().story());
   const agent::RestoredRecords restored =
-      TRY(agent::restore_records(turn.store(), records).context("reading what executed plugins have to undo"));
+      TRY(agent::restore_records(turn.store(), records).context("reading what executed plugins must undo"));
   if (restored.of_earlier_boots > 0)
-    log::info(fmt::format("{} executed plugins of before the reboot wait for their DEL", restored.of_earlier_boots));
+    log::info(
+        fmt::format("{} executed plugins from before the reboot are waiting for their DEL", restored.of_earlier_boots));
   if (restored.of_this_boot > 0)
-    log::info(fmt::format("{} executed plugins that the state did not know", restored.of_this_boot));
+    log::info(fmt::format("{} executed plugins were missing from the state", restored.of_this_boot));
   for (const std::string& line : restored.warnings) log::warn(line);
   return {};
 }
@@ -203,30 +204,30 @@ Result<void> recover(Parts& parts, const AgentOptions& options) {
   {
     agent::Engine::Turn turn = TRY(parts.engine.turn(kTurnAtStart).context("waiting for the state"));
     if (const int begun = TRY(agent::forget_begun(turn)); begun > 0)
-      log::warn(fmt::format("the state lost its end: {} attachments that look begun are left as they are", begun));
+      log::warn(fmt::format("the state lost its end: {} attachments that look incomplete are left unchanged", begun));
     const auto report = TRY(attach::recover(turn.kernel(), turn.store(), parts.kernel.clock().now() + kRecovery,
                                             attach::LookForNamespaces::kNo)
-                                .context("finishing what an earlier agent began"));
-    for (const std::string& line : report.undone) log::info("undone, an earlier agent began it: " + line);
+                                .context("finishing requests of an earlier agent"));
+    for (const std::string& line : report.undone) log::info("rolled back, started by an earlier agent: " + line);
     for (const std::string& line : report.finished) log::info("finished: " + line);
     for (const std::string& line : report.notes) log::info(line);
     for (const auto& failure : report.failures)
       trouble(parts, "recovery", failure.pod + " " + failure.interface, failure.error.story());
     if (!report.unreachable.empty())
       log::warn(
-          fmt::format("{} interfaces have a network namespace that is not at its path, but still exists; they stay "
-                      "attached until their DEL, or until it ends",
+          fmt::format("{} interfaces have a network namespace that is no longer at its path but still exists; they "
+                      "stay attached until their DEL or the end of the namespace",
                       report.unreachable.size()));
     TRY(restore_programs(turn, parts.records));
     if (const int pods = TRY(agent::forget_empty_pods(turn.store())); pods > 0)
-      log::info(fmt::format("{} pods without interfaces forgotten", pods));
+      log::info(fmt::format("records of {} pods without interfaces removed", pods));
     TRY(turn.read_addresses());
     const auto disk_problems = TRY(parts.host_local.recover(turn).context("reading host-local's files"));
     for (const std::string& problem : disk_problems) trouble(parts, "disk", agent::kHostLocalDirectory, problem);
     if (!options.adopt.empty()) TRY(adopt_pools(parts, turn, options.adopt));
   }
   if (!TRY(parts.in_use.start()))
-    log::info("the state is new or lost its end: all network namespaces are read for addresses in use");
+    log::info("the state is new or lost its end: searching all network namespaces for addresses in use");
   return parts.dhcp.start();
 }
 
@@ -252,9 +253,9 @@ class Looker {
     const auto took = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begun);
     if (!found.has_value())
       return trouble(parts, "addresses", "in use",
-                     "no addresses are assigned until all network namespaces can be read: " + found.error().story());
+                     "no addresses are allocated until all network namespaces can be read: " + found.error().story());
     parts.events.over("addresses", "in use");
-    log::info(fmt::format("all network namespaces read in {} ms: {} addresses without a record of railbed are reserved",
+    log::info(fmt::format("all network namespaces read in {} ms: {} addresses without a railbed record are reserved",
                           took.count(), *found));
   }
   std::jthread thread_;
@@ -287,19 +288,19 @@ class Repeater {
       if (auto fresh = parts_.in_use.refresh(); !fresh.has_value()) tell("in use", fresh.error().story());
       for (const std::string& path : parts_.in_use.take_odd())
         trouble(parts_, "odd", path,
-                "more addresses than are reserved per namespace; the rest can be assigned to other pods");
+                "more addresses than the limit per namespace; the rest can be allocated to other pods");
       for (const auto& [owner, which] : parts_.dhcp.take_dropped())
         trouble(parts_, "dhcp-routes", owner.pod + " " + owner.interface, which);
       settle_ended();
       if (parts_.store.take_written_again())
         trouble(parts_, "removed", "state",
-                "the state's files were removed while the agent runs; they are written again");
+                "the state's files were removed while the agent was running; writing them again");
       if (parts_.cluster == nullptr) look_at_manifests();
       if (pages_ != nullptr)
         if (auto kept = pages_->keep(); kept.has_value() && *kept == agent::KeptPages::Kept::kNow)
-          log::info("the port of metrics and health pages is free: they are served now");
+          log::info("the port of the metrics and health pages is free now; serving them");
       const auto tally = replay_.all(stop);
-      if (tally.done > 0) log::info(fmt::format("{} DELs of the time without an agent are done", tally.done));
+      if (tally.done > 0) log::info(fmt::format("{} DELs that were queued while no agent ran are done", tally.done));
     } while (!stopped.wait_for(lock, stop, kRepeat, [&] { return stop.stop_requested(); }));
   }
   void settle_ended() {
@@ -358,8 +359,8 @@ agent::Reply told(Parts& parts, const cni::Request& request,
 agent::Reply handle(Parts& parts, agent::Replay& replay, const cni::Request& request) {
   return told(parts, request, [&](const cni::Request& one, agent::RequestStory& story) -> agent::Reply {
     if (one.command == cni::Command::kAdd && !replay.settle(one.container_id))
-      return {1, cni::to_json(cni::Failure{cni::kTryAgainLater, "an earlier DEL of this container is not done yet",
-                                           "the agent's log tells why; it is repeated every few seconds"},
+      return {1, cni::to_json(cni::Failure{cni::kTryAgainLater, "an earlier DEL of this container is not finished yet",
+                                           "the reason is in the agent's log; the agent retries every few seconds"},
                               "")};
     return parts.service.handle(one, story);
   });
@@ -423,7 +424,7 @@ Result<std::unique_ptr<agent::KeptPages>> serve_pages(Parts& parts, agent::Repla
   auto kept = std::make_unique<agent::KeptPages>(parts.metrics, parts.events, options.metrics, std::move(pages));
   if (auto served = kept->keep(); !served.has_value()) {
     if (served.error().code == Code::kInvalid) return fail(std::move(served).error());
-    log::warn(fmt::format("{}; the agent works without its metrics and health pages, and tries again every {} s",
+    log::warn(fmt::format("{}; the agent runs without metrics and health pages and retries every {} s",
                           served.error().story(), kRepeat.count()));
   }
   return kept;
@@ -443,7 +444,7 @@ Result<os::UnixListener> listen(const AgentOptions& options, const std::stop_tok
     Result<os::UnixListener> listener = os::UnixListener::open(options.socket);
     const bool busy = !listener.has_value() && listener.error().code == Code::kBusy;
     if (!busy || !options.standby || stop.stop_requested()) return listener;
-    if (!told) log::info(fmt::format("stands by: {}", listener.error().message));
+    if (!told) log::info(fmt::format("on standby: {}", listener.error().message));
     std::this_thread::sleep_for(kStandbyStep);
   }
 }
@@ -452,21 +453,22 @@ Result<void> check_program(const AgentOptions& options, JoinCluster join) {
   TRY(options.cluster.check());
   if (!options.cluster.given() || join != nullptr) return {};
   return fail(Error{.code = Code::kUnsupported,
-                    .message = fmt::format("{} serves no node of a cluster, {} does", kAloneProgram, kClusterProgram),
-                    .hint = "use `railbed agent`, which starts the right one"});
+                    .message = fmt::format("{} does not support clusters; {} does", kAloneProgram, kClusterProgram),
+                    .hint = "run `railbed agent`, which starts the right program"});
 }
 
 [[noreturn]] void cut_off() {
-  log::warn("stopped; requests that were being worked on are cut off, the next agent ends or undoes what they began");
+  log::warn("stopped; requests in progress are interrupted, the next agent completes them or rolls them back");
   std::fflush(nullptr);
   std::quick_exit(kExitOk);
 }
 
 Result<int> run(AgentOptions& options, JoinCluster join) {
   TRY(check_program(options, join));
-  os::TrustedPlaces places = TRY(os::trusted_places().context("reading who may ask"));  // `kubectl exec` enters these
+  os::TrustedPlaces places =
+      TRY(os::trusted_places().context("reading the trusted namespaces"));  // `kubectl exec` enters these
   TRY(enter_host(options).context("--in-host"));
-  os::add_places(places, TRY(os::trusted_places().context("reading who may ask")));
+  os::add_places(places, TRY(os::trusted_places().context("reading the trusted namespaces")));
   log_without_waiting(options.least_logged());
   limit_memory();
   StopSignal stop;

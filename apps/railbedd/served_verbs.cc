@@ -9,14 +9,14 @@ namespace {
 Error called_by_hand(std::string_view program, const ServedVerb& verb) {
   return {.code = Code::kInvalid,
           .message = fmt::format("{} is started by railbed", program),
-          .hint = fmt::format("use `railbed {0}`; `railbed {0} --help` tells its options", verb.name)};
+          .hint = fmt::format("use `railbed {0}`; `railbed {0} --help` shows its options", verb.name)};
 }
 
 Error other_version(std::string_view program, std::string_view caller) {
   return {.code = Code::kConflict,
-          .message = fmt::format("railbed {} started {} {}: one of the two is left from another version", caller,
-                                 program, RAILBED_VERSION),
-          .hint = "install railbed again, which puts both in place"};
+          .message = fmt::format("railbed {} started {} {}: the two are of different versions", caller, program,
+                                 RAILBED_VERSION),
+          .hint = "reinstall railbed to get matching programs"};
 }
 
 }  // namespace

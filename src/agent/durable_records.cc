@@ -91,9 +91,9 @@ DurableProgram program_in(const Value& value) {
 
 Error with_advice(Error error, const std::string& directory) {
   if (error.code == Code::kExhausted) error.code = Code::kIo;  // no address or VF is meant
-  error.context.push_back(fmt::format("recording in {} what has to be undone even after a reboot", directory));
+  error.context.push_back(fmt::format("recording in {} what must be undone even after a reboot", directory));
   error.hint =
-      fmt::format("a plugin is executed only when that is on disk: make {} writable, with free space", directory);
+      fmt::format("plugins are executed only after this is on disk: make {} writable, with free space", directory);
   return error;
 }
 
@@ -224,7 +224,7 @@ Result<void> DurableRecords::forget_programs(const std::vector<Attachment>& reco
   }
   if (gone.empty()) return {};
   for (const auto& [key, number] : gone)
-    TRY(disk_.remove(path_of(directory_, number)).context("forgetting what has been undone"));
+    TRY(disk_.remove(path_of(directory_, number)).context("removing the record of what was undone"));
   Result<void> synced = disk_.sync_directory(directory_);
   if (!synced.has_value() && synced.error().code != Code::kNotFound) return synced;
   std::lock_guard lock(mutex_);

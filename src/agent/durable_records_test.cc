@@ -138,9 +138,9 @@ TEST_F(DurableRecordsTest, WhatCannotBeWrittenIsRefusedWithTheReason) {
     auto refused = records.put_program(record_of("c1", "eth0"), std::nullopt);
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(refused.error().to_string(),
-              fmt::format("recording in /var/lib/railbed/records what has to be undone even after a reboot: create "
+              fmt::format("recording in /var/lib/railbed/records what must be undone even after a reboot: create "
                           "/var/lib/railbed/records/00000000000000000001.json: {}\n"
-                          "  a plugin is executed only when that is on disk: make /var/lib/railbed/records writable, "
+                          "  plugins are executed only after this is on disk: make /var/lib/railbed/records writable, "
                           "with free space",
                           reason));
     EXPECT_NE(refused.error().code, Code::kExhausted);  // no address or VF is meant

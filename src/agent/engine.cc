@@ -27,15 +27,15 @@ Result<Engine::Turn> Engine::turn(std::chrono::milliseconds wait) {
     while (taken_ && turn_free_.wait_until(lock, std::min(deadline, last_turn_)) != std::cv_status::timeout) {
     }
     if (taken_ && std::chrono::steady_clock::now() >= last_turn_)
-      return fail(Code::kBusy, "the agent is stopping, and other requests had the turn");
+      return fail(Code::kBusy, "the agent is stopping while other requests were in progress");
     if (taken_)
       return fail(Error{.code = Code::kBusy,
-                        .message = fmt::format("other requests kept this one waiting for {} ms", wait.count()),
-                        .hint = "the runtime will ask again; `railbed attachments` shows what is under way"});
+                        .message = fmt::format("blocked by other requests for {} ms", wait.count()),
+                        .hint = "the runtime will retry; `railbed attachments` shows what is in progress"});
     taken_ = true;
   }
   Turn turn(*this);
-  turn.hold_ = TRY(store_.hold(wait).hint("`railbed up` or `down` is changing this machine; ask again later"));
+  turn.hold_ = TRY(store_.hold(wait).hint("`railbed up` or `down` is changing this machine; retry later"));
   if (!loaded_ || turn.hold_->changed()) {
     addresses_.load(TRY(store_.all_leases()));
     loaded_ = true;

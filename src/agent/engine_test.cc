@@ -190,7 +190,7 @@ TEST(Engine, KeepsNobodyWaitingWhenItStops) {
   std::jthread waits([&] {
     auto second = rig.engine.turn(std::chrono::minutes(10));
     ASSERT_FALSE(second.has_value());
-    EXPECT_EQ(second.error().message, "the agent is stopping, and other requests had the turn");
+    EXPECT_EQ(second.error().message, "the agent is stopping while other requests were in progress");
   });
   rig.engine.stop();
   waits.join();

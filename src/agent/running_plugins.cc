@@ -27,8 +27,8 @@ cni::Failure RunningPlugins::refusal(const std::string& type) const {
   const auto most = std::ranges::max_element(running_, {}, &std::pair<const std::string, size_t>::second);
   const std::string which = most == running_.end() ? "" : fmt::format("{} of them are {}; ", most->second, most->first);
   return {cni::kTryAgainLater,
-          fmt::format("plugin {}: not executed, because {} plugins are running already", type, taken_),
-          which + "find out why they do not end; the runtime tries the pod again"};
+          fmt::format("plugin {}: not executed, because {} plugins are already running", type, taken_),
+          which + "find out why they do not finish; the runtime will retry the pod"};
 }
 
 cni::Outcome<RunningPlugins::Slot> RunningPlugins::slot(const std::string& type) {
@@ -41,7 +41,7 @@ cni::Outcome<RunningPlugins::Slot> RunningPlugins::slot(const std::string& type)
     if (!is_free && stopping_.stop_requested())
       return std::unexpected(cni::Failure{cni::kTryAgainLater,
                                           fmt::format("plugin {}: not executed, the agent is stopping", type),
-                                          "the next agent executes it"});
+                                          "the next agent will execute it"});
     if (!is_free) return std::unexpected(refusal(type));
   }
   ++taken_;

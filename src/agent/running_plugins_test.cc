@@ -26,8 +26,8 @@ TEST(RunningPlugins, BeyondTheLimitARequestFailsAndNamesThePluginThatRunsMost) {
   const auto refused = plugins.slot("calico");
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error(),
-            (cni::Failure{cni::kTryAgainLater, "plugin calico: not executed, because 3 plugins are running already",
-                          "2 of them are hangs; find out why they do not end; the runtime tries the pod again"}));
+            (cni::Failure{cni::kTryAgainLater, "plugin calico: not executed, because 3 plugins are already running",
+                          "2 of them are hangs; find out why they do not finish; the runtime will retry the pod"}));
 }
 
 TEST(RunningPlugins, ASlotIsFreeAgainWhenItsPluginHasEnded) {
@@ -67,12 +67,12 @@ TEST(RunningPlugins, NotMoreWaitThanHalfOfThoseThatMayRun) {
       if (one.valid() && one.wait_for(milliseconds(1)) == std::future_status::ready)
         messages.push_back(one.get().error().message);
   ASSERT_EQ(messages.size(), 1U);
-  EXPECT_EQ(messages[0], "plugin hangs: not executed, because 4 plugins are running already");
+  EXPECT_EQ(messages[0], "plugin hangs: not executed, because 4 plugins are already running");
   stop.request_stop();
   for (auto& one : all) {
     if (!one.valid()) continue;
     EXPECT_EQ(one.get().error(), (cni::Failure{cni::kTryAgainLater, "plugin hangs: not executed, the agent is stopping",
-                                               "the next agent executes it"}));
+                                               "the next agent will execute it"}));
   }
 }
 

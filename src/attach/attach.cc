@@ -49,7 +49,7 @@ class PodTransaction {
     TRY(check_names());
     netns_ = TRY(kernel_.netns()
                      .open(request_.netns_path)
-                     .hint("the pod's network namespace is gone: was the pod deleted meanwhile?"));
+                     .hint("the pod's network namespace no longer exists; the pod may have been deleted"));
     is_at_path_ = TRY(kernel_.netns().leads_to(request_.netns_path, *netns_));
     inside_ = TRY(kernel_.netns().links(*netns_));
     pod_.emplace(*netns_, *inside_);
@@ -67,7 +67,7 @@ class PodTransaction {
     std::set<std::string> names;
     for (const InterfaceRequest& one : request_.interfaces)
       if (!names.insert(one.record_name()).second)
-        return fail(Code::kInvalid, "two networks of the pod want to be interface {}", one.name);
+        return fail(Code::kInvalid, "two networks of the pod request the interface name {}", one.name);
     return {};
   }
 
@@ -172,10 +172,9 @@ class PodTransaction {
     if (!device.has_value() || !request_.is_changing || !request_.is_changing(*device)) return {};
     return fail(Error{.code = Code::kBusy,
                       .message = fmt::format(
-                          "interface {} (network {}): device {} is being changed, as this node's SriovNetworkNodeState "
-                          "wants it",
+                          "interface {} (network {}): device {} is being changed for this node's SriovNetworkNodeState",
                           spec.interface, spec.network, *device),
-                      .hint = "the runtime asks again; the node state tells when it is done"});
+                      .hint = "the runtime will retry; progress is in the SriovNetworkNodeState status"});
   }
 
   Result<void> write_down(const std::vector<Prepared>& interfaces) {
@@ -229,8 +228,8 @@ class PodTransaction {
     if (given.has_value() && !given->failures.empty()) trouble = joined(given->failures).story();
     if (!kept.has_value()) trouble = kept.error().story();
     if (!trouble.empty())
-      why.hint += fmt::format("{}what was done could not be undone ({}): `railbed down` tries again",
-                              why.hint.empty() ? "" : "; ", trouble);
+      why.hint += fmt::format("{}rolling back failed ({}); `railbed down` will retry it", why.hint.empty() ? "" : "; ",
+                              trouble);
     return why;
   }
 

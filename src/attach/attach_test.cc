@@ -603,8 +603,9 @@ TEST_F(AttachFaults, AMacOrGuidOfAnotherPodIsNotGivenToAPodThatAsksForIt) {
                                          {.pod = pod, .netns_path = "/run/netns/b", .interfaces = {one}}, rig.soon()));
   };
   const char* refused =
-      "pod default/b@c2: interface net1 (network default/net1): the pod asks for MAC 02:00:00:00:00:77, which interface "
-      "net1 of pod default/a has on this node\n  ask for another one, or for none";
+      "pod default/b@c2: interface net1 (network default/net1): the pod requests MAC 02:00:00:00:00:77, which "
+      "interface net1 of pod default/a has on this node\n"
+      "  request another one, or none";
   EXPECT_EQ(ask("default/b@c2", both.interfaces.front()), refused);
   InterfaceRequest vf_with_mac = wanted("net1", {R"({"type":"sriov"})"}, vf(kPf0, 0));
   vf_with_mac.selection.mac = api::given(mac);
@@ -631,7 +632,7 @@ TEST_F(AttachFaults, AGuidOfAnotherVfIsNotGivenToAPodThatAsksForIt) {
   };
   const std::string refused = ask("02:00:00:00:00:00:00:09", R"({"type":"ib-sriov"})");
   EXPECT_THAT(refused, HasSubstr("the pod asks for GUID 02:00:00:00:00:00:00:09, which "));
-  EXPECT_THAT(refused, HasSubstr(" has on this node\n  ask for another one, or for none"));
+  EXPECT_THAT(refused, HasSubstr(" has on this node\n  request another one, or none"));
   EXPECT_EQ(ask("02:00:00:00:00:00:00:0a", R"({"type":"ib-sriov"})"), "");
 }
 
@@ -649,9 +650,9 @@ TEST_F(AttachFaults, WhatIsBeingChangedIsNotTaken) {
     EXPECT_EQ(report.error().code, Code::kBusy);
     EXPECT_EQ(
         message(report),
-        fmt::format("pod default/a: interface net1 (network default/net1): device {} is being changed, as this "
-                    "node's SriovNetworkNodeState wants it\n  the runtime asks again; the node state tells when it "
-                    "is done",
+        fmt::format("pod default/a: interface net1 (network default/net1): device {} is being changed for this node's "
+                    "SriovNetworkNodeState\n"
+                    "  the runtime will retry; progress is in the SriovNetworkNodeState status",
                     changing));
     EXPECT_EQ(rig.kernel.journal(), std::vector<std::string>{});
   }
@@ -665,25 +666,26 @@ TEST_F(AttachFaults, SaysWhatIsNotThere) {
   plan::PoolVf no_vf = vf(kPf0, 6);
   const Case cases[] = {
       {wanted("net1", {R"({"type":"sriov"})"}, no_vf),
-       "pod default/a: interface net1 (network default/net1): there is no PCI device 0000:01:11.4\n"
-       "  were the VFs removed? `railbed discover` shows what is there"},
+       "pod default/a: interface net1 (network default/net1): PCI device 0000:01:11.4 not found\n"
+       "  the VFs may have been removed; `railbed discover` shows the devices"},
       {wanted("net1", {R"({"type":"host-device","device":"eth7"})"}),
        "pod default/a: interface net1 (network default/net1): interface eth7 is not there\n  interfaces here: eth0, "
        "eth0v0, eth0v1, eth0v2, eth1, eth1v0, eth1v1, eth1v2"},
       {wanted("net1", {R"({"type":"macvlan","master":"eth7"})"}),
-       "pod default/a: interface net1 (network default/net1): its master eth7 is not there\n  interfaces here: eth0, "
-       "eth0v0, eth0v1, eth0v2, eth1, eth1v0, eth1v1, eth1v2"},
+       "pod default/a: interface net1 (network default/net1): its master eth7 was not found\n"
+       "  interfaces here: eth0, eth0v0, eth0v1, eth0v2, eth1, eth1v0, eth1v1, eth1v2"},
       {wanted("net1", {R"({"type":"macvlan"})"}),
-       "pod default/a: interface net1 (network default/net1): it names no master, and there is no default route whose "
-       "interface would do\n  name a master in the network's configuration"},
+       "pod default/a: interface net1 (network default/net1): it has no master, and there is no default route whose "
+       "interface could be used\n"
+       "  set a master in the network's configuration"},
       {wanted("net1", {R"({"type":"sriov"})", R"({"type":"rdma"})"}, vf(kPf0, 0)),
-       "pod default/a: interface net1 (network default/net1): device 0000:01:10.0 has no RDMA device\n  is its RDMA "
-       "driver loaded? Nodes without RDMA NICs can ask for soft devices: annotate the node with "
+       "pod default/a: interface net1 (network default/net1): device 0000:01:10.0 has no RDMA device\n"
+       "  check that its RDMA driver is loaded; nodes without RDMA NICs can use soft devices: annotate the node with "
        "railbed.dev/soft-rdma: \"true\""},
       {wanted("net1", {R"({"type":"sriov","link_state":"disable"})"}, vf(kPf0, 0)),
        "pod default/a: interface net1 (network default/net1): setting VF 0 of eth0: RTM_SETLINK eth0 vf 0 state "
-       "disable: EOPNOTSUPP (Operation not supported)\n  a driver that does not know a setting refuses it: "
-       "leave it out of the network"},
+       "disable: EOPNOTSUPP (Operation not supported)\n"
+       "  the driver may not support a setting; remove it from the network"},
   };
   Scenario plain{.machine = lab_.machine};
   Rig rig(plain);
@@ -732,9 +734,8 @@ TEST_F(AttachFaults, ADeviceThatDoesNotComeBackStaysRecorded) {
   auto report = rig.detach();
   ASSERT_FALSE(report.has_value());
   EXPECT_EQ(report.error().code, Code::kTimeout);
-  EXPECT_THAT(message(report),
-              HasSubstr("waiting for 0000:02:10.0 to come back from network namespace /run/netns/pod"));
-  EXPECT_THAT(message(report), HasSubstr("it comes when the last process in that namespace has ended"));
+  EXPECT_THAT(message(report), HasSubstr("waiting for 0000:02:10.0 to return from network namespace /run/netns/pod"));
+  EXPECT_THAT(message(report), HasSubstr("it returns when the last process in that namespace exits"));
   EXPECT_EQ(rig.store.attachments()->size(), 2u);
 }
 
@@ -767,8 +768,8 @@ TEST_F(AttachFaults, ADeviceThatAnotherPodHasByTheTimeItComesBackIsLeftAlone) {
   ASSERT_EQ(message(report), "");
   EXPECT_EQ(times, 1);
   EXPECT_THAT(report->notes,
-              ElementsAre("interface net2: 0000:02:10.0 belongs to pod default/next now and is left alone",
-                          "interface net1: 0000:01:10.2 belongs to pod default/next now and is left alone"));
+              ElementsAre("interface net2: 0000:02:10.0 now belongs to pod default/next and is left unchanged",
+                          "interface net1: 0000:01:10.2 now belongs to pod default/next and is left unchanged"));
 }
 
 TEST_F(AttachFaults, NothingIsTouchedOnceTheTurnIsLost) {
@@ -780,12 +781,12 @@ TEST_F(AttachFaults, NothingIsTouchedOnceTheTurnIsLost) {
   wait.aside = [&](Aside, const WaitPolicy::Work& work) -> Result<void> {
     work();
     rig.kernel.clear_journal();
-    return fail(Code::kBusy, "the agent is stopping, and other requests had the turn");
+    return fail(Code::kBusy, "the agent is stopping while other requests were in progress");
   };
   EXPECT_EQ(message(detach_pod(rig.kernel, rig.store, "default/a", wait)),
-            "pod default/a: waiting for 0000:02:10.0 to come back from network namespace /run/netns/pod: the agent is "
-            "stopping, and other requests had the turn\n  it comes when the last process in that namespace has ended; "
-            "then run `railbed down` again");
+            "pod default/a: waiting for 0000:02:10.0 to return from network namespace /run/netns/pod: the agent is "
+            "stopping while other requests were in progress\n"
+            "  it returns when the last process in that namespace exits; then run `railbed down` again");
   EXPECT_THAT(rig.kernel.journal(), ElementsAre());
   EXPECT_EQ(rig.store.attachments()->size(), 2u);
   EXPECT_EQ(message(rig.detach()), "");
@@ -823,7 +824,7 @@ TEST_F(AttachFaults, AnAddWhoseRecordsWereUndoneWhileItBoundADriverFails) {
                              auto recovered = recover(rig.kernel, rig.store, rig.soon());
                              ASSERT_EQ(recovered->undone.size(), with_guid.interfaces.size());
                            }));
-  EXPECT_THAT(message(report), HasSubstr("another railbed process undid what this one had begun"));
+  EXPECT_THAT(message(report), HasSubstr("another railbed process rolled back this request"));
   EXPECT_GE(times, 1);
   rig.expect_nothing_left("undone by another process");
 }
@@ -856,8 +857,8 @@ TEST_F(AttachFaults, AVfThatWasRemovedIsNoReasonToFail) {
   auto report = rig.detach();
   ASSERT_EQ(message(report), "");
   EXPECT_THAT(report->notes,
-              ElementsAre("interface net2: 0000:02:10.0 is gone from this machine: nothing to put back",
-                          "interface net1: 0000:01:10.2 is gone from this machine: nothing to put back"));
+              ElementsAre("interface net2: 0000:02:10.0 no longer exists on this machine: nothing to restore",
+                          "interface net1: 0000:01:10.2 no longer exists on this machine: nothing to restore"));
   EXPECT_TRUE(rig.store.attachments()->empty());
 }
 
@@ -872,7 +873,7 @@ TEST_F(AttachFaults, ALateDetachLeavesTheNextPodsVfAlone) {
   auto report = detach_pod(rig.kernel, rig.store, "default/old", rig.soon());
   ASSERT_EQ(message(report), "");
   EXPECT_THAT(report->notes,
-              ElementsAre("interface net1: 0000:01:10.2 belongs to pod default/a now and is left alone"));
+              ElementsAre("interface net1: 0000:01:10.2 now belongs to pod default/a and is left unchanged"));
   EXPECT_THAT(rig.kernel.journal(), ElementsAre());
   EXPECT_EQ(rig.store.attachments()->size(), 2u);
 }
@@ -880,9 +881,10 @@ TEST_F(AttachFaults, ALateDetachLeavesTheNextPodsVfAlone) {
 TEST_F(AttachFaults, AGoneNamespaceAndTwoEqualNamesAreTold) {
   Rig rig(lab_);
   EXPECT_EQ(message(rig.attach({lab_.interfaces[0], lab_.interfaces[0]})),
-            "pod default/a: two networks of the pod want to be interface net1");
+            "pod default/a: two networks of the pod request the interface name net1");
   rig.kernel.vanish_netns("pod");
-  EXPECT_THAT(message(rig.attach()), HasSubstr("the pod's network namespace is gone: was the pod deleted meanwhile?"));
+  EXPECT_THAT(message(rig.attach()), HasSubstr("the pod's network namespace no longer exists; the pod may have been "
+                                               "deleted"));
 }
 
 // The device of a vfio VF stays with the host, so only the namespace says that the pod's network was made anew.
@@ -928,7 +930,8 @@ TEST_F(AttachFaults, TheNodesDefaultRouteStaysOnTheNode) {
   EXPECT_EQ(
       message(rig.attach()),
       "pod default/a: interface net1 (network default/net1): eth8 (interface eth8) has the node's default route by "
-      "fe80::1\n  a pod may have it once the node has its default route by another interface");
+      "fe80::1\n"
+      "  move the node's default route to another interface first");
   ASSERT_EQ(message(port->remove_route(route)), "");
   rig.expect_nothing_left("the default route");
   route.table = 101;  // one of its own for each rail

@@ -95,7 +95,7 @@ class Bringer {
     if (!one.vf_change.empty())
       TRY(links->change_vf(one.pf_link, *one.spec.vf, one.vf_change)
               .context("setting VF {} of {}", *one.spec.vf, one.result.pf)
-              .hint("a driver that does not know a setting refuses it: leave it out of the network"));
+              .hint("the driver may not support a setting; remove it from the network"));
     if (!one.before.rebind.empty()) TRY(rebind_vf(one));
     switch (one.spec.way) {
       case Way::kVfio:
@@ -107,7 +107,7 @@ class Bringer {
     }
     TRY(move_rdma(one));
     return links->change(one.host_link, {.name = IfName{one.spec.interface}, .netns = &pod_.netns()})
-        .hint(fmt::format("is there another {} in the pod?", one.spec.interface));
+        .hint(fmt::format("check whether the pod already has an interface {}", one.spec.interface));
   }
 
   Result<void> set_up(Prepared& one, const std::vector<os::Link>& inside) {
@@ -152,10 +152,10 @@ class Bringer {
   static std::string hw_text(const os::Link& link) { return fmt::format("{:02x}", fmt::join(link.hw_address, ":")); }
 
   static std::string route_hint(const Route& route) {
-    if (!route.gateway.has_value()) return "does another interface of the pod have this route?";
+    if (!route.gateway.has_value()) return "check whether another interface of the pod has this route";
     return fmt::format(
-        "is gateway {} inside a subnet of this interface, and is no other interface of the pod "
-        "the way to this destination?",
+        "check that gateway {} is in a subnet of this interface, and that no other interface of the pod routes this "
+        "destination",
         *route.gateway);
   }
 
@@ -163,7 +163,7 @@ class Bringer {
     TRY(rebind(host_, *one.spec.device, one.before.rebind, deadline_));
     TRY(still_begun(one));
     const os::Link* link = TRY(host_.by_pci(*one.spec.device));
-    if (link == nullptr) return fail(Code::kNotFound, "VF {} has no interface any more", *one.spec.device);
+    if (link == nullptr) return fail(Code::kNotFound, "VF {} no longer has an interface", *one.spec.device);
     one.host_link = link->index;
     // The rebind also made the RDMA device again, possibly under another name.
     const os::FileTree& files = host_.kernel().files();
@@ -182,8 +182,8 @@ class Bringer {
     for (const state::Attachment& record : TRY(store_.attachments_of(one.record.pod)))
       if (record.interface == one.record.interface && record.status == state::AttachmentStatus::kBegun) return {};
     return fail(Error{.code = Code::kBusy,
-                      .message = "another railbed process undid what this one had begun",
-                      .hint = "`railbed up`, `down` or `gc` ran meanwhile; ask again"});
+                      .message = "another railbed process rolled back this request",
+                      .hint = "`railbed up`, `down` or `gc` ran meanwhile; retry"});
   }
 
   os::NewLink new_link(const Prepared& one) const {
@@ -266,7 +266,7 @@ class Bringer {
     if (!vrf.has_value() && vrf.error().code == Code::kNotFound) {
       TRY(pod_.links()
               .create({.kind = "vrf", .name = name, .table = one.before.vrf_table, .up = true})
-              .hint("does this kernel have VRFs (module vrf)?"));
+              .hint("check that this kernel supports VRFs (module vrf)"));
       vrf = pod_.links().find(name, os::WithVfs::kNo);
     }
     os::Link found = TRY(std::move(vrf));
@@ -303,7 +303,7 @@ class Bringer {
   Result<void> change_existing(Prepared& one, const os::Link& link) {
     TRY(host_.kernel().netns().set_sysctls(pod_.netns(), one.spec.sysctls));
     if (one.spec.mac.has_value() && link.mac() != one.spec.mac)
-      TRY(change_mac(one, link).hint("does its driver take another address while it is up?"));
+      TRY(change_mac(one, link).hint("the driver may not support changing the address while the interface is up"));
     os::LinkChange change = settings(one, link);
     if (change != os::LinkChange{}) TRY(pod_.links().change(link.index, change));
     if (begins_ipv6(link.mtu, change.mtu)) TRY(turn_advertisements_off(one));
@@ -354,10 +354,10 @@ class Bringer {
   Result<void> check_rdma(const Prepared& one) {
     if (!one.spec.rdma_required) return {};
     std::string why = cannot_open(host_.kernel().files(), one.result.rdma, one.result.char_devices);
-    if (!why.empty()) return fail(Code::kNotFound, "the pod asked for RDMA, but cannot open it: {}", why);
+    if (!why.empty()) return fail(Code::kNotFound, "the pod requested RDMA, but cannot open it: {}", why);
     if (one.result.soft) return {};  // visible wherever its interface is
     if (TRY(pod_has_rdma(one.result.rdma))) return {};
-    return fail(Code::kNotFound, "the pod asked for RDMA, but RDMA device {} is not in its namespace", one.result.rdma);
+    return fail(Code::kNotFound, "the pod requested RDMA, but RDMA device {} is not in its namespace", one.result.rdma);
   }
 
   // Lists the devices once: all of them arrive before the first interface is set up.

@@ -62,7 +62,7 @@ class Check {
     if (before_.netns.has_value() && TRY(pod_->identity()) != *before_.netns)
       return fail(Code::kConflict, "{} is another network namespace now", record_.netns);
     const os::Link* link = TRY(pod_->named(result_.interface));
-    if (link == nullptr) return fail(Code::kConflict, "there is no interface {} in the pod", result_.interface);
+    if (link == nullptr) return fail(Code::kConflict, "interface {} not found in the pod", result_.interface);
     TRY(settings(*link));
     TRY(sysctls());
     if (before_.way != Way::kExisting) TRY(addresses(*link));
@@ -74,7 +74,7 @@ class Check {
  private:
   Result<void> device() {
     if (device_exists(kernel_.files(), *before_.device)) return {};
-    return fail(Code::kConflict, "there is no PCI device {} any more", *before_.device);
+    return fail(Code::kConflict, "PCI device {} no longer exists", *before_.device);
   }
 
   template <typename T>
@@ -120,19 +120,19 @@ class Check {
       const std::vector<os::Rule>& now = *TRY(pod_->rules());
       if (std::ranges::none_of(
               now, [&](const os::Rule& one) { return one.source == rule.source && one.table == rule.table; }))
-        return fail(Code::kConflict, "the rule from {} to table {} is gone", rule.source, rule.table);
+        return fail(Code::kConflict, "the rule from {} to table {} no longer exists", rule.source, rule.table);
     }
     if (!before_.vrf.empty()) {
       const os::Link* vrf = TRY(pod_->named(before_.vrf));
       if (vrf == nullptr || link.master != vrf->index)
-        return fail(Code::kConflict, "it is no port of VRF {} any more", before_.vrf);
+        return fail(Code::kConflict, "it is no longer a port of VRF {}", before_.vrf);
     }
     // Routes that a chained sbr or vrf has moved are in another table.
     std::vector<Route> now = TRY(pod_->routes_of(link.index));
     if (before_.way == Way::kExisting) return {};
     for (const Route& route : result_.routes)
       if (std::ranges::none_of(now, [&](const Route& one) { return matches(route, one); }))
-        return fail(Code::kConflict, "its route to {} is gone",
+        return fail(Code::kConflict, "its route to {} no longer exists",
                     route.is_default() ? "everywhere" : route.destination.to_string());
     return {};
   }
@@ -176,7 +176,7 @@ class Check {
     std::vector<os::RdmaLink> now = TRY(port->list());
     for (const std::string& device : there)
       if (std::ranges::find(now, device, &os::RdmaLink::name) == now.end())
-        return fail(Code::kConflict, "RDMA device {} is not in the pod's namespace any more", device);
+        return fail(Code::kConflict, "RDMA device {} is no longer in the pod's namespace", device);
     return {};
   }
 
@@ -198,7 +198,7 @@ Result<void> check_interface(os::Kernel& kernel, state::Store& store, const std:
   std::vector<state::Attachment> records = TRY(store.attachments_of(pod));
   auto record = std::ranges::find(records, record_name, &state::Attachment::interface);
   if (record == records.end())
-    return fail(Code::kNotFound, "pod {}: interface {}: nothing is known of it", pod, record_name);
+    return fail(Code::kNotFound, "pod {}: interface {}: unknown to railbed", pod, record_name);
   InterfaceResult result;
   if (!record->result.empty()) result = TRY(result_from_json(record->result));
   ChangedLater later;

@@ -199,7 +199,7 @@ class GiveBack {
     if (record.device.empty()) return false;
     for (const Attachment& other : TRY(store_.attachments_with(record.device))) {
       if (other.pod == record.pod && other.interface == record.interface) continue;
-      note(record, fmt::format("{} belongs to pod {} now and is left alone", record.device, other.pod));
+      note(record, fmt::format("{} now belongs to pod {} and is left unchanged", record.device, other.pod));
       return true;
     }
     return false;
@@ -266,7 +266,7 @@ class GiveBack {
       Result<void> added = unless_there(links_->add_route(route));
       if (added.has_value()) continue;
       if (added.error().code == Code::kCanceled) return added;
-      note(record, "a route of the pod did not come back: " + added.error().story());
+      note(record, "restoring a route of the pod failed: " + added.error().story());
     }
     return {};
   }
@@ -323,20 +323,19 @@ class GiveBack {
     if (here != inside_.end() && !look_again_) return Home::kThere;
     const os::Link* link = TRY(host_.that_of(before, record.interface));
     if (link == nullptr && !before.device.has_value() && !before.kind.empty()) {
-      note(record, fmt::format("{} ({}) ended with the pod's network namespace", before.name, before.kind));
+      note(record, fmt::format("{} ({}) was removed with the pod's network namespace", before.name, before.kind));
       return Home::kGone;
     }
     if (link == nullptr) {
       link = TRY(wait_for_link(host_, before, record.interface, deadline_)
-                     .context("waiting for {} to come back from network namespace {}", record.device, record.netns)
-                     .hint("it comes when the last process in that namespace has ended; "
-                           "then run `railbed down` again"));
+                     .context("waiting for {} to return from network namespace {}", record.device, record.netns)
+                     .hint("it returns when the last process in that namespace exits; then run `railbed down` again"));
       if (TRY(has_next_holder(record))) return Home::kNextHolder;
     }
     if (link == nullptr) {
-      const char* why =
-          device_is_there(host_.kernel().files(), before) ? "has no interface any more" : "is gone from this machine";
-      note(record, fmt::format("{} {}: nothing to put back", record.device, why));
+      const char* why = device_is_there(host_.kernel().files(), before) ? "no longer has an interface"
+                                                                        : "no longer exists on this machine";
+      note(record, fmt::format("{} {}: nothing to restore", record.device, why));
       return Home::kGone;
     }
     TRY(put_right(record, before, *link));
@@ -364,7 +363,8 @@ class GiveBack {
   }
 
   void tell_name(const Attachment& record, const std::string& wanted, const std::string& got) {
-    note(record, fmt::format("{} is back as {}: another interface is called {} now", record.device, got, wanted));
+    note(record,
+         fmt::format("{} was returned as {}, because another interface is named {} now", record.device, got, wanted));
   }
 
   Result<IfName> free_name(const std::string& name) {
@@ -402,7 +402,8 @@ class GiveBack {
     os::VfChange change = before.vf_settings;
     std::optional<IfIndex> pf = TRY(host_.pf_index(*before.pf));
     if (!pf.has_value()) {
-      note(record, fmt::format("PF {} has no interface any more: the settings of VF {} stay", *before.pf, *before.vf));
+      note(record, fmt::format("PF {} no longer has an interface: the settings of VF {} are not restored", *before.pf,
+                               *before.vf));
       return {};
     }
     if (careful) {
@@ -412,7 +413,7 @@ class GiveBack {
     os::LinkPort* port = TRY(host_.links());
     if (!change.empty())
       TRY(port->change_vf(*pf, *before.vf, change)
-              .context("putting back the settings of VF {} of {}", *before.vf, *before.pf));
+              .context("restoring the settings of VF {} of {}", *before.vf, *before.pf));
     return before.rebind.empty() ? Result<void>{} : rebind_at_home(record, before);
   }
 
@@ -452,7 +453,7 @@ class GiveBack {
     for (Route route : before.routes) {
       route.link = index;
       if (Result<void> added = unless_there(port->add_route(route)); !added.has_value())
-        note(record, "a route of the host did not come back: " + added.error().story());
+        note(record, "restoring a route of the host failed: " + added.error().story());
     }
     return {};
   }

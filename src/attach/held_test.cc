@@ -163,8 +163,7 @@ TEST_F(HeldTest, AVfWhoseGroupCannotBeAskedIsAnOrphan) {
   Before before = before_of(record).value();
   before.vfio_group.clear();
   record.undo = undo_text(record.undo, before);
-  EXPECT_EQ(orphan_reason(record).why,
-            "it is bound to vfio, and whether a virtual machine uses it could not be found out");
+  EXPECT_EQ(orphan_reason(record).why, "it is bound to vfio, and it is unknown whether a virtual machine uses it");
   EXPECT_EQ(orphan_reason(record).until, "it is bound to another driver");
   // As its runtime does it, late.
   unbind();
@@ -182,7 +181,7 @@ TEST_F(HeldTest, AVfThatItsDriverDoesNotTakeIsNoReasonToFail) {
   EXPECT_THAT(
       report.notes,
       ElementsAre(HasSubstr("0000:01:10.2 cannot be used: binding it to igbvf, which it had before the pod, failed"),
-                  HasSubstr("has no interface any more")));
+                  HasSubstr("no longer has an interface")));
   EXPECT_THAT(kernel.files().read(std::string(kHeldVfFolder) + "/driver_override").value_or(""), StartsWith("(null)"));
 }
 
@@ -321,7 +320,7 @@ TEST_F(HeldTest, AMissingSysctlSaysWhereItIsMissing) {
 TEST_F(HeldTest, ASysctlThatNoKernelHasIsNotTheUserNamespacesFault) {
   ASSERT_EQ(attach(macvlan_network()), "");
   EXPECT_THAT(attach(chained("net1", R"({"type":"tuning","sysctl":{"net.ipv4.conf.none.mtu":"1"}})")),
-              HasSubstr("does this kernel have that sysctl?"));
+              HasSubstr("check that this kernel has that sysctl"));
 }
 
 }  // namespace

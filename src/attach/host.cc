@@ -98,7 +98,7 @@ Result<os::Link> Host::pf_link(PciAddress pf) {
   if (link == nullptr)
     return fail(Error{.code = Code::kNotFound,
                       .message = fmt::format("PF {} has no interface in this namespace", pf),
-                      .hint = "is its driver loaded?"});
+                      .hint = "check that its driver is loaded"});
   return *link;
 }
 
@@ -118,7 +118,7 @@ Result<os::VfInfo> Host::vf(PciAddress pf, VfIndex vf) {
   }
   const std::vector<os::VfInfo>& all = vfs_[pf];
   auto found = std::ranges::find(all, vf, &os::VfInfo::index);
-  if (found == all.end()) return fail(Code::kNotFound, "PF {} knows no VF {}; it has {}", pf, vf, all.size());
+  if (found == all.end()) return fail(Code::kNotFound, "PF {} has no VF {}; it has {}", pf, vf, all.size());
   return *found;
 }
 

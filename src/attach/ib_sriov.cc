@@ -39,8 +39,8 @@ Result<void> check_configured(const Keys& keys, const InterfaceRequest& request,
                     .message = keys.invalid(configured ? "ibKubernetesEnabled, but the pod has no GUID"
                                                        : "ib-kubernetes has not configured this interface yet")
                                    .message,
-                    .hint = "is ib-kubernetes running? It sets mellanox.infiniband.app and "
-                            "guid in the pod's cni-args"});
+                    .hint = "check that ib-kubernetes is running; it sets mellanox.infiniband.app and guid in the "
+                            "pod's cni-args"});
 }
 
 }  // namespace
@@ -48,8 +48,8 @@ Result<void> check_configured(const Keys& keys, const InterfaceRequest& request,
 Result<void> read_ib_sriov(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec) {
   TRY(read_vf(keys, request, spec));
   if (request.selection.mac.present)
-    return fail(keys.invalid("an InfiniBand interface has no MAC address to set; ask for an infiniband-guid"));
-  if (!spec.auxiliary.empty()) return fail(keys.invalid(fmt::format("{} is no VF", spec.auxiliary)));
+    return fail(keys.invalid("an InfiniBand interface has no MAC address to set; request an infiniband-guid"));
+  if (!spec.auxiliary.empty()) return fail(keys.invalid(fmt::format("{} is not a VF", spec.auxiliary)));
   spec.rdma_isolated = TRY(keys.boolean("rdmaIsolation")).value_or(false);
   if (spec.rdma_isolated) spec.rdma = spec.rdma_required = true;
   spec.vf_settings.link_state = TRY(read_link_state(keys));
@@ -57,7 +57,7 @@ Result<void> read_ib_sriov(const Keys& keys, const InterfaceRequest& request, In
   const std::optional<Guid> guid = spec.chosen_guid.has_value() ? spec.chosen_guid : TRY(defined_guid(keys));
   if (TRY(keys.boolean("ibKubernetesEnabled")).value_or(false)) TRY(check_configured(keys, request, guid));
   if (guid.has_value() && (guid->value == 0 || guid->value == UINT64_MAX))
-    return fail(keys.invalid(fmt::format("{} is no GUID for a port", guid->to_pairs())));
+    return fail(keys.invalid(fmt::format("{} is not a valid port GUID", guid->to_pairs())));
   spec.vf_settings.node_guid = guid;
   spec.vf_settings.port_guid = guid;
   return {};

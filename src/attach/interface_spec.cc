@@ -49,14 +49,14 @@ Result<void> check(const InterfaceSpec& spec, const InterfaceRequest& request) {
   if (known_vf && !spec.device.has_value())
     return fail(Code::kInternal, "network {}: VF settings without a VF", spec.network);
   if (spec.way == Way::kVfio && needs_interface(spec))
-    return fail(Code::kInvalid, "network {}: VF {} is bound to vfio-pci: there is no interface to tune", spec.network,
+    return fail(Code::kInvalid, "network {}: VF {} is bound to vfio-pci and has no interface to tune", spec.network,
                 *spec.device);
   if (spec.mac.has_value() && request.device.has_value() && request.device->infiniband)
     return fail(Code::kInvalid, "network {}: an InfiniBand interface has no MAC address to set", spec.network);
   if (spec.mac.has_value() && (spec.mac->bytes[0] & 1) != 0)
     return fail(Code::kInvalid, "network {}: {} is a multicast MAC address", spec.network, *spec.mac);
   if (spec.mac.has_value() && spec.mac->is_zero())
-    return fail(Code::kInvalid, "network {}: {} is no MAC address for an interface", spec.network, *spec.mac);
+    return fail(Code::kInvalid, "network {}: {} is not a valid MAC address for an interface", spec.network, *spec.mac);
   return {};
 }
 
@@ -72,7 +72,7 @@ Result<void> read_plugins(const InterfaceRequest& request, InterfaceSpec& spec) 
       return fail(Code::kInvalid, "network {}: plugin {} changes an interface and cannot be the first of the list",
                   request.network, plugin.type);
     if (!type->chained() && (!first || request.chained))
-      return fail(Code::kInvalid, "network {}: plugin {} makes an interface and must be the first of the list",
+      return fail(Code::kInvalid, "network {}: plugin {} creates an interface and must be the first of the list",
                   request.network, plugin.type);
     const Keys keys(type->row, plugin, request.network);
     TRY(keys.complete());
@@ -99,7 +99,7 @@ std::vector<ipam::Assigned> previous_addresses(const InterfaceRequest& request) 
 Result<InterfaceSpec> read_change(const InterfaceRequest& request) {
   InterfaceSpec spec{.interface = request.name.value, .network = request.network, .way = Way::kExisting};
   if (request.config.plugins.size() != 1)
-    return fail(Code::kInternal, "network {}: a chained request holds one plugin", request.network);
+    return fail(Code::kInternal, "network {}: a chained request must contain exactly one plugin", request.network);
   spec.type = request.config.plugins.front().type;
   TRY(read_plugins(request, spec));
   if (spec.type == "tuning" && request.selection.mac.present) spec.mac = spec.chosen_mac = request.selection.mac.value;
@@ -119,7 +119,7 @@ Result<InterfaceSpec> read_change(const InterfaceRequest& request) {
 Result<InterfaceSpec> read_spec(const InterfaceRequest& request, bool soft_rdma) {
   if (request.config.plugins.empty())
     return fail(Code::kInvalid,
-                "network {}: its definition has no spec.config, and files of the node are read by railbed agent only",
+                "network {}: its definition has no spec.config, and only railbed agent reads files of the node",
                 request.network);
   if (request.chained) return read_change(request);
   InterfaceSpec spec{.interface = request.name.value, .network = request.network, .resource = request.resource};
@@ -135,7 +135,7 @@ Result<InterfaceSpec> read_spec(const InterfaceRequest& request, bool soft_rdma)
   spec.routes = with_gateways(request.routes, request.addresses);
   add_default_routes(request.selection.default_route, spec.routes);
   if (spec.stands_alone && spec.addresses.empty() && !request.addresses_later)
-    return fail(Code::kInvalid, "network {}, plugin {}: its ipam gives it no address", request.network, spec.type);
+    return fail(Code::kInvalid, "network {}, plugin {}: its ipam assigns no address", request.network, spec.type);
   if (spec.source_routing.has_value() && spec.addresses.empty())
     return fail(Code::kInvalid, "network {}, plugin sbr: the interface has no address", request.network);
   TRY(check(spec, request));

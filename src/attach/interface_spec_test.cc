@@ -111,17 +111,18 @@ TEST(InterfaceSpec, SaysWhatIsWrong) {
   ipvlan_mac.selection.mac = ib_mac.selection.mac;
   const Case cases[] = {
       {rail({}),
-       "network default/rail: its definition has no spec.config, and files of the node are read by railbed agent only"},
+       "network default/rail: its definition has no spec.config, and only railbed agent reads files of the node"},
       {rail({R"({"type":"bridge"})"}),
        "network default/rail: plugin type \"bridge\" is not supported\n  supported are sriov, ib-sriov, host-device, "
        "macvlan, ipvlan, dummy, tuning, rdma, sbr, vrf"},
       {rail({R"({"type":"tuning"})"}),
        "network default/rail: plugin tuning changes an interface and cannot be the first of the list"},
       {rail({R"({"type":"sriov"})", R"({"type":"macvlan"})"}),
-       "network default/rail: plugin macvlan makes an interface and must be the first of the list"},
+       "network default/rail: plugin macvlan creates an interface and must be the first of the list"},
       {rail({R"({"type":"sriov"})"}, none),
-       "network default/rail, plugin sriov: there is no VF for it\n  annotate the network with "
-       "k8s.v1.cni.cncf.io/resourceName and have a policy make VFs of that resource, or name the VF in deviceID"},
+       "network default/rail, plugin sriov: there is no VF for it\n"
+       "  annotate the network with k8s.v1.cni.cncf.io/resourceName and create VFs of that resource by a policy, or "
+       "set deviceID"},
       {rail({R"({"type":"sriov","deviceID":"eth0"})"}, none),
        "network default/rail, plugin sriov: deviceID: \"eth0\" is not a PCI address (one looks like 0000:3c:00.0)"},
       {rail({R"({"type":"sriov","vlan":5000})"}),
@@ -134,7 +135,7 @@ TEST(InterfaceSpec, SaysWhatIsWrong) {
       {rail({R"({"type":"sriov","mac":"01:00:5e:00:00:01"})"}),
        "network default/rail: 01:00:5e:00:00:01 is a multicast MAC address"},
       {rail({R"({"type":"sriov","mac":"00:00:00:00:00:00"})"}),
-       "network default/rail: 00:00:00:00:00:00 is no MAC address for an interface"},
+       "network default/rail: 00:00:00:00:00:00 is not a valid MAC address for an interface"},
       {rail({R"({"type":"sriov","trust":"yes"})"}),
        "network default/rail, plugin sriov: trust must be \"on\" or \"off\", found \"yes\""},
       {rail({R"({"type":"sriov","link_state":1})"}),
@@ -146,24 +147,24 @@ TEST(InterfaceSpec, SaysWhatIsWrong) {
       {rail({R"({"type":"sriov","mac":"x"})"}),
        "network default/rail, plugin sriov: mac: \"x\" is not a MAC address (one looks like 02:00:00:00:00:01)"},
       {ib_mac,
-       "network default/rail, plugin ib-sriov: an InfiniBand interface has no MAC address to set; "
-       "ask for an infiniband-guid"},
+       "network default/rail, plugin ib-sriov: an InfiniBand interface has no MAC address to set; request an "
+       "infiniband-guid"},
       {ipvlan_mac,
        "network default/rail, plugin ipvlan: an ipvlan interface has the MAC address of its master; use macvlan"},
       {rail({R"({"type":"ib-sriov","guid":"00:00:00:00:00:00:00:00"})"}),
-       "network default/rail, plugin ib-sriov: 00:00:00:00:00:00:00:00 is no GUID for a port"},
+       "network default/rail, plugin ib-sriov: 00:00:00:00:00:00:00:00 is not a valid port GUID"},
       {rail({R"({"type":"host-device","device":"eth0"})"}),
        "network default/rail, plugin host-device: name the interface by exactly one of device, hwaddr, "
        "kernelpath, pciBusID or a resource"},
       {rail({R"({"type":"host-device","kernelpath":"/sys/x"})"}, none),
        "network default/rail, plugin host-device: kernelpath: \"/sys/x\" is not below /sys/devices/"},
       {rail({R"({"type":"macvlan"})", R"({"type":"rdma"})"}, none),
-       "network default/rail, plugin rdma: a virtual interface has no RDMA device; chain it after "
-       "sriov, ib-sriov or host-device"},
+       "network default/rail, plugin rdma: virtual interfaces have no RDMA device; chain the plugin after sriov, "
+       "ib-sriov or host-device"},
       {rail({R"({"type":"macvlan"})", R"({"type":"tuning","mtu":60})"}, none),
        "network default/rail, plugin tuning: mtu 60 is less than the 68 that IPv4 needs"},
       {rail({R"({"type":"macvlan"})", R"({"type":"tuning","sysctl":{"net.ipv4./../x":"1"}})"}, none),
-       "network default/rail, plugin tuning: sysctl net.ipv4./../x is none of a network namespace (net.…)"},
+       "network default/rail, plugin tuning: sysctl net.ipv4./../x does not belong to a network namespace (net.…)"},
       {rail({R"({"type":"macvlan"})", R"({"type":"vrf"})"}, none),
        "network default/rail, plugin vrf: vrfname is missing"},
       {rail({R"({"type":"macvlan"})", R"({"type":"sbr"})"}, none),
@@ -171,7 +172,7 @@ TEST(InterfaceSpec, SaysWhatIsWrong) {
       {rail({R"({"type":"macvlan"})", R"({"type":"sbr","table":254})"}, none),
        "network default/rail, plugin sbr: table 254 is one of the kernel's own"},
       {rail({R"({"type":"macvlan"})", R"({"type":"tuning","sysctl":{"kernel.panic":"1"}})"}, none),
-       "network default/rail, plugin tuning: sysctl kernel.panic is none of a network namespace (net.…)"},
+       "network default/rail, plugin tuning: sysctl kernel.panic does not belong to a network namespace (net.…)"},
   };
   for (const Case& one : cases) EXPECT_EQ(show(one.wanted), one.message);
 }
@@ -238,7 +239,7 @@ TEST(Record, GoesBothWays) {
   EXPECT_TRUE(same_spec(record, spec));
   spec.mtu = 1400;
   EXPECT_FALSE(same_spec(record, spec));
-  EXPECT_EQ(before_of({.undo = "no"}).error().message, "the state has a record that is no JSON object: \"no\"");
+  EXPECT_EQ(before_of({.undo = "no"}).error().message, "the state contains a record that is not a JSON object: \"no\"");
 }
 
 // A repeated ADD keeps what is there only where nothing of its configuration has changed.

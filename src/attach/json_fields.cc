@@ -7,7 +7,8 @@ namespace railbed::attach {
 
 Result<doc::Value> parse_object(const std::string& text) {
   Result<doc::Value> object = doc::read_object("state", text);
-  if (!object.has_value()) return fail(Code::kInvalid, "the state has a record that is no JSON object: \"{}\"", text);
+  if (!object.has_value())
+    return fail(Code::kInvalid, "the state contains a record that is not a JSON object: \"{}\"", text);
   return object;
 }
 

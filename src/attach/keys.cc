@@ -36,7 +36,7 @@ Result<const doc::Value*> Keys::given(std::string_view key) const {
 
 std::unexpected<Error> Keys::refused(std::string_view key) const {
   std::string problem = api::key_problem(plugin_.config, *api::find_cni_key(type_, key));
-  if (problem.empty()) problem = fmt::format("{} is {}, which cannot be", key, doc::to_json(*value(key)));
+  if (problem.empty()) problem = fmt::format("{} is {}, which is not possible", key, doc::to_json(*value(key)));
   return fail(invalid(problem));
 }
 

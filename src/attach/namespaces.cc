@@ -31,7 +31,7 @@ Result<NetnsRef> netns_ref_of(os::Kernel& kernel, const os::Netns& netns) {
   NetnsRef ref{.path = netns.path(), .identity = TRY(kernel.netns().identity(netns)), .nsid = std::nullopt};
   Result<os::Nsid> nsid = kernel.netns().number(netns);
   if (!nsid.has_value() && nsid.error().code == Code::kUnsupported) return ref;
-  ref.nsid = TRY(std::move(nsid).context("writing down which network namespace {} is", netns.path()));
+  ref.nsid = TRY(std::move(nsid).context("recording the identity of network namespace {}", netns.path()));
   return ref;
 }
 

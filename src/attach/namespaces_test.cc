@@ -122,7 +122,7 @@ TEST_F(OrphanTest, KeepsDeviceAndAddressUntilItsNamespaceHasEnded) {
   EXPECT_THAT(report->notes,
               ElementsAre("interface net1 is orphaned: network namespace /run/netns/pod was not found, but still "
                           "exists; eth1 and its addresses stay reserved until the last process, mount or socket of "
-                          "that namespace is gone"));
+                          "that namespace ends"));
   ASSERT_EQ(store->attachments()->size(), 1u);
   EXPECT_TRUE(is_orphan(store->attachments()->front()));
   EXPECT_EQ(store->all_leases()->size(), 1u);

@@ -72,7 +72,7 @@ Result<int> PodView::free_table() {
 Result<int> PodView::vrf_table(const std::string& name, int wanted) {
   int there = 0;
   if (const os::Link* link = TRY(named(name))) {
-    if (link->kind != "vrf") return fail(Code::kConflict, "{} is in the pod, and is no VRF", name);
+    if (link->kind != "vrf") return fail(Code::kConflict, "{} exists in the pod and is not a VRF", name);
     there = link->vrf_table;
   } else if (vrfs_.contains(name)) {
     there = vrfs_[name];

@@ -48,8 +48,8 @@ Result<void> Preparation::hardware_rdma(const std::vector<std::string>& names) {
   if (TRY(port->netns_mode()) == os::RdmaNetnsMode::kShared) {
     if (spec_.rdma_isolated)
       return fail(Error{.code = Code::kInvalid,
-                        .message = "rdmaIsolation, but this node's namespaces share RDMA devices",
-                        .hint = "rdma system set netns exclusive, before any pod has one"});
+                        .message = "rdmaIsolation requires exclusive RDMA namespaces, but this node's are shared",
+                        .hint = "run `rdma system set netns exclusive` before any pod has an RDMA device"});
     return {};
   }
   before_.rdma = names;
@@ -72,8 +72,8 @@ Result<void> Preparation::identity_is_free() {
   if (!spec_.chosen_mac.has_value() && !spec_.chosen_guid.has_value()) return {};
   const auto refused = [](const std::string& what, const std::string& whose) {
     return fail(Error{.code = Code::kConflict,
-                      .message = fmt::format("the pod asks for {}, which {} has on this node", what, whose),
-                      .hint = "ask for another one, or for none"});
+                      .message = fmt::format("the pod requests {}, which {} has on this node", what, whose),
+                      .hint = "request another one, or none"});
   };
   const std::string pod = state::Sandbox::of_key(out_.record.pod).pod;
   for (const state::Attachment& other : TRY(store_.attachments())) {

@@ -29,7 +29,8 @@ Result<bool> matches_a_line(const std::string& list, const std::string& name) {
     line.erase(0, line.find_first_not_of(" \t"));
     if (line.empty()) continue;
     const re2::RE2 expression(line, re2::RE2::Quiet);
-    if (!expression.ok()) return fail(Code::kInvalid, "\"{}\" is no regular expression: {}", line, expression.error());
+    if (!expression.ok())
+      return fail(Code::kInvalid, "\"{}\" is not a valid regular expression: {}", line, expression.error());
     if (re2::RE2::PartialMatch(name, expression)) return true;
   }
   return false;
@@ -71,10 +72,10 @@ class NewPreparation : Preparation {
       if (there == nullptr) continue;
       return fail(Error{.code = Code::kConflict,
                         .message = there->name.value == name
-                                       ? fmt::format("there is an interface {} in the pod already", name)
-                                       : fmt::format("interface {} of the pod has the alternative name {} already",
+                                       ? fmt::format("the pod already has an interface {}", name)
+                                       : fmt::format("interface {} of the pod already has the alternative name {}",
                                                      there->name, name),
-                        .hint = name == spec_.interface ? "" : fmt::format("{} has it too", before_.name)});
+                        .hint = name == spec_.interface ? "" : fmt::format("{} has it, too", before_.name)});
     }
     return {};
   }
@@ -87,22 +88,22 @@ class NewPreparation : Preparation {
     if (spec_.host_link.empty() && spec_.master_in_pod) {
       parent = TRY(pod_.of_default_route());
       if (parent == nullptr)
-        return fail(Code::kNotFound, "it names no master, and the pod has no default route whose interface would do");
+        return fail(Code::kNotFound,
+                    "it has no master, and the pod has no default route whose interface could be used");
     } else if (spec_.host_link.empty()) {
       parent = TRY(default_route_link());
     } else if (spec_.master_in_pod) {
       parent = TRY(pod_.named(spec_.host_link));
-      if (parent == nullptr) return fail(Code::kNotFound, "its master {} is not in the pod", spec_.host_link);
+      if (parent == nullptr) return fail(Code::kNotFound, "its master {} was not found in the pod", spec_.host_link);
     } else {
       parent = TRY(host_.by_name(spec_.host_link));
       if (parent == nullptr)
         return fail(Error{.code = Code::kNotFound,
-                          .message = fmt::format("its master {} is not there", spec_.host_link),
+                          .message = fmt::format("its master {} was not found", spec_.host_link),
                           .hint = "interfaces here: " + TRY(host_.names())});
     }
     if (spec_.mtu.has_value() && *spec_.mtu > parent->mtu)
-      return fail(Code::kInvalid, "its MTU {} is more than the {} of its master {}", *spec_.mtu, parent->mtu,
-                  parent->name);
+      return fail(Code::kInvalid, "its MTU {} exceeds the {} of its master {}", *spec_.mtu, parent->mtu, parent->name);
     out_.host_link = parent->index;
     out_.result.host_name = parent->name.value;
     before_.name = parent->name.value;
@@ -117,16 +118,16 @@ class NewPreparation : Preparation {
       if (link != nullptr) return link;
     }
     return fail(Error{.code = Code::kNotFound,
-                      .message = "it names no master, and there is no default route whose interface would do",
-                      .hint = "name a master in the network's configuration"});
+                      .message = "it has no master, and there is no default route whose interface could be used",
+                      .hint = "set a master in the network's configuration"});
   }
 
   Result<void> place_vf() {
     before_.device = spec_.device;
     if (!device_exists(host_.kernel().files(), *spec_.device))
       return fail(Error{.code = Code::kNotFound,
-                        .message = fmt::format("there is no PCI device {}", *spec_.device),
-                        .hint = "were the VFs removed? `railbed discover` shows what is there"});
+                        .message = fmt::format("PCI device {} not found", *spec_.device),
+                        .hint = "the VFs may have been removed; `railbed discover` shows the devices"});
     if (!spec_.pf.has_value())
       if (auto place = TRY(vf_place(host_.kernel().files(), *spec_.device))) {
         spec_.pf = place->pf;
@@ -134,7 +135,7 @@ class NewPreparation : Preparation {
         if (spec_.mac.has_value()) spec_.vf_settings.mac = spec_.mac;
       }
     if (!spec_.pf.has_value() && !spec_.vf_settings.empty())
-      return fail(Code::kInvalid, "{} is no VF: it has no VF settings", *spec_.device);
+      return fail(Code::kInvalid, "{} is not a VF and has no VF settings", *spec_.device);
     before_.pf = spec_.pf;
     before_.vf = spec_.vf;
     out_.result.device = spec_.device;
@@ -146,7 +147,7 @@ class NewPreparation : Preparation {
     }
     spec_.way = Way::kVfio;
     if (needs_interface(spec_))
-      return fail(Code::kInvalid, "{} is bound to {}: there is no interface to tune", *spec_.device, driver);
+      return fail(Code::kInvalid, "{} is bound to {} and has no interface to tune", *spec_.device, driver);
     return {};
   }
 
@@ -196,13 +197,14 @@ class NewPreparation : Preparation {
       if (spec_.device.has_value())
         return fail(Error{.code = Code::kNotFound,
                           .message = fmt::format("{} has no interface in the host's namespace", what()),
-                          .hint = fmt::format("it has {}; is it in another namespace?", driver)});
+                          .hint = fmt::format("it has {}; it may be in another namespace", driver)});
       return fail(Error{.code = Code::kNotFound,
                         .message = fmt::format("{} is not there", what()),
                         .hint = "interfaces here: " + TRY(host_.names())});
     }
     if (link->master)
-      return fail(Code::kConflict, "{} ({}) is a port of a bond or bridge; take it out first", link->name, what());
+      return fail(Code::kConflict, "{} ({}) is a port of a bond or bridge; remove it from there first", link->name,
+                  what());
     if (link->name.value == "lo") return fail(Code::kInvalid, "lo cannot be moved");
     TRY(is_not_the_hosts_way(*link));
     out_.host_link = link->index;
@@ -222,7 +224,7 @@ class NewPreparation : Preparation {
         return fail(Error{.code = Code::kInvalid,
                           .message = fmt::format("{} ({}) has the node's default route{}", link.name, what(),
                                                  route.gateway ? fmt::format(" by {}", *route.gateway) : ""),
-                          .hint = "a pod may have it once the node has its default route by another interface"});
+                          .hint = "move the node's default route to another interface first"});
     return {};
   }
 
@@ -248,7 +250,7 @@ class NewPreparation : Preparation {
     if (!zero && !ones) return {};
     return fail(Error{.code = Code::kInvalid,
                       .message = fmt::format("{} has no GUID", what()),
-                      .hint = "ask for an infiniband-guid, or have `railbed up` make the VFs: it gives them one"});
+                      .hint = "request an infiniband-guid, or create the VFs with `railbed up`, which assigns one"});
   }
 
   Result<void> not_taken() {
@@ -306,7 +308,7 @@ class NewPreparation : Preparation {
     }
     std::string group =
         TRY(os::link_name(host_.kernel().files(), fmt::format("/sys/bus/pci/devices/{}/iommu_group", *spec_.device))
-                .hint("vfio-pci needs the IOMMU: boot with intel_iommu=on iommu=pt"));
+                .hint("vfio-pci requires the IOMMU: boot with intel_iommu=on iommu=pt"));
     out_.result.char_devices = {"/dev/vfio/vfio", "/dev/vfio/" + group};
     return {};
   }
@@ -322,10 +324,10 @@ class NewPreparation : Preparation {
       if (!shares_rdma())
         return without_rdma(
             {.code = Code::kInvalid,
-             .message = fmt::format("{} would get a soft RDMA device, but soft ones cannot go into a pod where "
+             .message = fmt::format("{} would get a soft RDMA device, which cannot be moved into a pod because "
                                     "namespaces do not share RDMA devices",
                                     what()),
-             .hint = "rdma system set netns shared, before any pod is there"});
+             .hint = "run `rdma system set netns shared` before any pod starts"});
       before_.rdma = {soft_rdma_name(*spec_.pf, *spec_.vf)};
       before_.rdma_undo = RdmaUndo::kRemoveSoft;
       out_.result.rdma = before_.rdma.front();
@@ -334,9 +336,8 @@ class NewPreparation : Preparation {
     }
     return without_rdma({.code = Code::kNotFound,
                          .message = fmt::format("{} has no RDMA device", what()),
-                         .hint =
-                             "is its RDMA driver loaded? Nodes without RDMA NICs can ask for soft devices: annotate "
-                             "the node with railbed.dev/soft-rdma: \"true\""});
+                         .hint = "check that its RDMA driver is loaded; nodes without RDMA NICs can use soft devices: "
+                                 "annotate the node with railbed.dev/soft-rdma: \"true\""});
   }
 
   Result<void> without_rdma(Error why) {
@@ -360,7 +361,7 @@ Result<void> allowed(const os::FileTree& files, const InterfaceSpec& spec) {
   constexpr const char* kList = "/etc/cni/tuning/allowlist.conf";
   for (const std::string& name : spec.sysctl_names)
     if (name.size() > kMaxSysctlBytes)
-      return fail(Code::kInvalid, "a sysctl's name of {} bytes: {} are the most; it begins with {}", name.size(),
+      return fail(Code::kInvalid, "the sysctl name is too long ({} bytes, at most {}); it begins with {}", name.size(),
                   kMaxSysctlBytes, name.substr(0, 40));
   if (spec.sysctl_names.empty() || !files.exists(kList)) return {};
   std::string text = TRY(files.read(kList));

@@ -18,9 +18,10 @@ class ExistingPreparation : Preparation {
     before_.way = Way::kExisting;
     const os::Link* link = TRY(pod_.named(spec_.interface));
     if (link == nullptr)
-      return fail(Error{.code = Code::kNotFound,
-                        .message = fmt::format("there is no interface {} in the pod", spec_.interface),
-                        .hint = fmt::format("{} changes what a plugin before it in the list has made", spec_.type)});
+      return fail(
+          Error{.code = Code::kNotFound,
+                .message = fmt::format("interface {} not found in the pod", spec_.interface),
+                .hint = fmt::format("{} changes an interface that an earlier plugin of the list creates", spec_.type)});
     remember(*link);
     TRY(identity_is_free());
     if (spec_.mtu == link->mtu) spec_.mtu.reset();
@@ -61,7 +62,7 @@ class ExistingPreparation : Preparation {
     if (link.master) {
       const os::Link* vrf = TRY(pod_.named(spec_.vrf->name));
       if (vrf == nullptr || vrf->index != link.master)
-        return fail(Code::kConflict, "{} is a port of another interface already", spec_.interface);
+        return fail(Code::kConflict, "{} is already a port of another interface", spec_.interface);
     }
     TRY(pod_routing());
     // Records the addresses that the interface loses when it becomes a port.
@@ -99,7 +100,7 @@ class ExistingPreparation : Preparation {
     if (!names.empty()) return hardware_rdma(names);
     return fail(Error{.code = Code::kNotFound,
                       .message = fmt::format("{} has no RDMA device", device.empty() ? spec_.interface : device),
-                      .hint = "is its RDMA driver loaded?"});
+                      .hint = "check that its RDMA driver is loaded"});
   }
 
   Result<bool> brought_by(const state::Attachment& other) {

@@ -9,11 +9,11 @@ std::string cannot_open(const os::FileTree& files, const std::string& rdma,
                         const std::vector<std::string>& char_devices) {
   bool verbs = std::ranges::any_of(
       char_devices, [](const std::string& device) { return device.starts_with("/dev/infiniband/uverbs"); });
-  if (!verbs) return fmt::format("RDMA device {} has no uverbs device: is ib_uverbs loaded?", rdma);
+  if (!verbs) return fmt::format("RDMA device {} has no uverbs device; check that ib_uverbs is loaded", rdma);
   for (const std::string& device : char_devices)
-    if (!files.exists(device)) return fmt::format("{} of RDMA device {} is not there", device, rdma);
+    if (!files.exists(device)) return fmt::format("{} of RDMA device {} not found", device, rdma);
   if (!files.exists(os::kConnectionManager))
-    return fmt::format("{} is not there: is rdma_ucm loaded?", os::kConnectionManager);
+    return fmt::format("{} not found; check that rdma_ucm is loaded", os::kConnectionManager);
   return "";
 }
 

@@ -12,7 +12,9 @@ namespace railbed::attach {
 
 Result<void> read_rdma(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec) {
   if (spec.way == Way::kMake)
-    return fail(keys.invalid("a virtual interface has no RDMA device; chain it after sriov, ib-sriov or host-device"));
+    return fail(
+        keys.invalid("virtual interfaces have no RDMA device; chain the plugin after sriov, ib-sriov or "
+                     "host-device"));
   spec.rdma = true;
   spec.rdma_required = true;
   if (spec.way != Way::kExisting) return {};

@@ -39,8 +39,8 @@ Result<void> bind(Host& host, PciAddress device, const std::string& driver, os::
   TRY(files.write(fmt::format("/sys/bus/pci/drivers/{}/bind", driver), device.to_string()));
   const Before bound{.device = device};
   TRY(appears(host, bound, "", deadline)
-          .context("waiting for the interface of {} after binding {} anew", device, driver));
-  if (makes_no_interface(files, bound)) return fail(Code::kIo, "{} did not take {} back", driver, device);
+          .context("waiting for the interface of {} after re-binding to {}", device, driver));
+  if (makes_no_interface(files, bound)) return fail(Code::kIo, "{} did not bind to {} again", driver, device);
   return {};
 }
 
@@ -55,7 +55,7 @@ Result<const os::Link*> wait_for_link(Host& host, const Before& before, const st
   TRY(host.aside(Aside::kWait, [&] { return appears(host, before, interface, deadline); }));
   const os::Link* link = TRY(host.that_of(before, interface));
   if (link != nullptr || makes_no_interface(host.kernel().files(), before)) return link;
-  return fail(Code::kTimeout, "its interface came and left again");
+  return fail(Code::kTimeout, "its interface appeared and disappeared again");
 }
 
 Result<void> ensure_bound(Host& host, PciAddress device, const std::string& driver, os::Deadline deadline) {

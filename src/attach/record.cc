@@ -16,7 +16,7 @@ Result<std::vector<uint8_t>> bytes_of(const std::string& text) {
   for (size_t i = 0; i + 1 < text.size(); i += 2) {
     unsigned byte = 0;
     if (sscanf(text.substr(i, 2).c_str(), "%2x", &byte) != 1)
-      return fail(Code::kInvalid, "\"{}\" is no hardware address", text);
+      return fail(Code::kInvalid, "\"{}\" is not a hardware address", text);
     bytes.push_back(static_cast<uint8_t>(byte));
   }
   return bytes;
@@ -268,7 +268,7 @@ OrphanReason orphan_reason(const state::Attachment& record, const Before& before
               .until = "that namespace ends"};
     case OrphanedBy::kVfio:
       if (before.vfio_group.empty())
-        return {.why = "it is bound to vfio, and whether a virtual machine uses it could not be found out",
+        return {.why = "it is bound to vfio, and it is unknown whether a virtual machine uses it",
                 .until = "it is bound to another driver"};
       return {.why = fmt::format("{} is open: a virtual machine may still use {}", before.vfio_group, record.device),
               .until = fmt::format("no process has {} open", before.vfio_group)};
@@ -276,7 +276,7 @@ OrphanReason orphan_reason(const state::Attachment& record, const Before& before
       break;
   }
   return {.why = fmt::format("network namespace {} was not found, but still exists", record.netns),
-          .until = "the last process, mount or socket of that namespace is gone"};
+          .until = "the last process, mount or socket of that namespace ends"};
 }
 
 OrphanReason orphan_reason(const state::Attachment& record) {

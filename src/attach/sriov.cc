@@ -55,8 +55,8 @@ Result<void> read_vf(const Keys& keys, const InterfaceRequest& request, Interfac
   if (!text.has_value())
     return fail(Error{.code = Code::kInvalid,
                       .message = keys.invalid("there is no VF for it").message,
-                      .hint = "annotate the network with k8s.v1.cni.cncf.io/resourceName and have a policy make VFs of "
-                              "that resource, or name the VF in deviceID"});
+                      .hint = "annotate the network with k8s.v1.cni.cncf.io/resourceName and create VFs of that "
+                              "resource by a policy, or set deviceID"});
   return read_device_id(keys, *text, spec);
 }
 
@@ -86,7 +86,7 @@ Result<void> read_sriov(const Keys& keys, const InterfaceRequest& request, Inter
   TRY(read_vf(keys, request, spec));
   if (!spec.auxiliary.empty())
     return fail(
-        keys.invalid(fmt::format("{} is no VF; host-device takes devices of the auxiliary bus", spec.auxiliary)));
+        keys.invalid(fmt::format("{} is not a VF; use host-device for devices of the auxiliary bus", spec.auxiliary)));
   spec.mac = TRY(keys.mac("mac"));
   spec.vf_settings.vlan = TRY(read_vlan(keys));
   spec.vf_settings.spoof_check = TRY(keys.boolean("spoofchk"));

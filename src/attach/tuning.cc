@@ -38,7 +38,7 @@ Result<void> read_sysctls(const Keys& keys, InterfaceSpec& spec) {
     const std::string* value = member.value.as_string();
     if (value == nullptr) return fail(keys.invalid(fmt::format("sysctl {} must be a string", member.key)));
     if (!is_safe(path))
-      return fail(keys.invalid(fmt::format("sysctl {} is none of a network namespace (net.…)", member.key)));
+      return fail(keys.invalid(fmt::format("sysctl {} does not belong to a network namespace (net.…)", member.key)));
     std::erase_if(spec.sysctls, [&](const auto& other) { return other.first == path; });
     spec.sysctls.emplace_back(path, *value);
     spec.sysctl_names.push_back(member.key);

@@ -232,7 +232,7 @@ TEST(Dummy, IsOfNoUseWithoutAddresses) {
   InterfaceRequest one = wanted("net1", {R"({"type":"dummy","ipam":{"type":"host-local","subnet":"10.1.0.0/24"}})"});
   auto report = attach_pod(pod.kernel, *pod.store, {.pod = "a/b", .netns_path = "/run/netns/pod", .interfaces = {one}},
                            pod.soon());
-  EXPECT_THAT(message(report), testing::EndsWith("network default/net1, plugin dummy: its ipam gives it no address"));
+  EXPECT_THAT(message(report), testing::EndsWith("network default/net1, plugin dummy: its ipam assigns no address"));
   EXPECT_THAT(pod.kernel.journal(), testing::IsEmpty());
 }
 

@@ -84,7 +84,7 @@ TEST_F(Types, ADeviceOfAUserspaceDriverIsNotMoved) {
     EXPECT_EQ(message(check_interface(kernel, *store_, "a/b", "net1", soon())), "");
     pod.interfaces[0].config.plugins.push_back({"tuning", json(R"({"type":"tuning","mtu":1400})")});
     EXPECT_THAT(message(attach_with_addresses(kernel, *store_, pod, soon())),
-                HasSubstr("0000:01:10.2 is bound to vfio-pci: there is no interface to tune"));
+                HasSubstr("0000:01:10.2 is bound to vfio-pci and has no interface to tune"));
     ASSERT_EQ(message(detach_pod(kernel, *store_, "a/b", soon())), "");
   }
 }
@@ -108,9 +108,9 @@ TEST_F(Types, SysctlsThatAreNotOnTheListAreRefused) {
   kernel_.put_file("/etc/cni/tuning/allowlist.conf", "^(net|ipv4|.)*$x\n");
   EXPECT_EQ(with(("net.core." + std::string(200, 'a')).c_str()).error().code, Code::kDenied);
   EXPECT_THAT(message(with(("net.ipv4." + std::string(3000, 'a')).c_str())),
-              HasSubstr("a sysctl's name of 3009 bytes: 255 are the most"));
+              HasSubstr("the sysctl name is too long (3009 bytes, at most 255)"));
   kernel_.put_file("/etc/cni/tuning/allowlist.conf", "net.(\n");
-  EXPECT_THAT(message(with("net.ipv4.ip_forward")), HasSubstr("\"net.(\" is no regular expression"));
+  EXPECT_THAT(message(with("net.ipv4.ip_forward")), HasSubstr("\"net.(\" is not a valid regular expression"));
   EXPECT_EQ(kernel_.snapshot(), start_);
 }
 
@@ -123,7 +123,7 @@ TEST_F(Types, ANameThatIsTakenIsToldBeforeAnythingChanges) {
     auto report = attach(wanted("net1", {config}));
     ASSERT_FALSE(report.has_value());
     EXPECT_EQ(report.error().code, Code::kConflict);
-    EXPECT_THAT(message(report), HasSubstr("there is an interface net1 in the pod already"));
+    EXPECT_THAT(message(report), HasSubstr("the pod already has an interface net1"));
   }
   EXPECT_THAT(kernel_.journal(), ElementsAre());
   EXPECT_TRUE(store_->attachments()->empty());
@@ -146,8 +146,8 @@ TEST_F(Types, OneInterfaceOfThePodIsNoneOfTheOthersBusiness) {
 
 TEST_F(Types, AChangeNeedsItsInterface) {
   EXPECT_EQ(message(attach(chained("net1", R"({"type":"tuning","mtu":1400})"))),
-            "pod a/b@c1: interface net1 (network default/net1): there is no interface net1 in the pod\n  tuning "
-            "changes what a plugin before it in the list has made");
+            "pod a/b@c1: interface net1 (network default/net1): interface net1 not found in the pod\n"
+            "  tuning changes an interface that an earlier plugin of the list creates");
   EXPECT_THAT(message(attach(chained("net1", R"({"type":"sbr"})"))), HasSubstr("has no address in prevResult"));
   ASSERT_EQ(message(attach(wanted("net1", {R"({"type":"host-device","device":"eth8"})"}))), "");
   EXPECT_THAT(message(attach(chained("net1", R"({"type":"rdma"})"))), HasSubstr("net1 has no RDMA device"));
@@ -176,7 +176,7 @@ TEST_F(Types, AMasterInThePodIsTheInterfaceOfItsDefaultRoute) {
          .table = 100});
   route({.destination = *IpPrefix::parse("::/0"), .gateway = *IpAddress::parse("fd00:1::1"), .link = net1});
   EXPECT_THAT(message(attach(wanted("net3", {kOnTop}))),
-              HasSubstr("it names no master, and the pod has no default route whose interface would do"));
+              HasSubstr("it has no master, and the pod has no default route whose interface could be used"));
   route({.destination = *IpPrefix::parse("0.0.0.0/0"), .gateway = *IpAddress::parse("10.2.0.1"), .link = net2});
   auto made = attach(wanted("net3", {kOnTop}));
   ASSERT_EQ(message(made), "");
@@ -188,17 +188,17 @@ TEST_F(Types, CheckSaysWhatDiffers) {
       "addresses":[{"address":"10.1.0.2/24","gateway":"10.1.0.1"}],"routes":[{"dst":"10.7.0.0/16"}]}})"}))),
             "");
   EXPECT_EQ(check("net1"), "");
-  EXPECT_THAT(check("net2"), HasSubstr("pod a/b@c1: interface net2: nothing is known of it"));
+  EXPECT_THAT(check("net2"), HasSubstr("pod a/b@c1: interface net2: unknown to railbed"));
   IfIndex net1 = inside_->find(IfName{"net1"}, os::WithVfs::kNo)->index;
   Route route{.destination = *IpPrefix::parse("10.7.0.0/16"), .gateway = *IpAddress::parse("10.1.0.1"), .link = net1};
   ASSERT_EQ(message(inside_->remove_route(route)), "");
-  EXPECT_THAT(check("net1"), HasSubstr("its route to 10.7.0.0/16 is gone"));
+  EXPECT_THAT(check("net1"), HasSubstr("its route to 10.7.0.0/16 no longer exists"));
   ASSERT_EQ(message(inside_->remove_address({net1, *IpPrefix::parse("10.1.0.2/24")})), "");
   EXPECT_THAT(check("net1"), HasSubstr("it has lost its address 10.1.0.2/24"));
   ASSERT_EQ(message(inside_->change(net1, {.up = false})), "");
   EXPECT_THAT(check("net1"), HasSubstr("it is down"));
   ASSERT_EQ(message(inside_->change(net1, {.name = IfName{"x"}})), "");
-  EXPECT_THAT(check("net1"), HasSubstr("there is no interface net1 in the pod"));
+  EXPECT_THAT(check("net1"), HasSubstr("interface net1 not found in the pod"));
 }
 
 TEST_F(Types, CheckSaysWhatIsNotTunedAnyMore) {
@@ -285,7 +285,7 @@ TEST_F(RdmaTypes, CheckMissesADeviceThatWasMoved) {
   auto home = kernel_.netns().open_own();
   ASSERT_TRUE(home.has_value());
   ASSERT_EQ(message((*kernel_.netns().rdma(*pod_))->move(device, **home)), "");
-  EXPECT_THAT(check("net1"), HasSubstr(fmt::format("RDMA device {} is not in the pod's namespace any more", device)));
+  EXPECT_THAT(check("net1"), HasSubstr(fmt::format("RDMA device {} is no longer in the pod's namespace", device)));
 }
 
 TEST_F(Types, ASoftRdmaDeviceNeedsNamespacesThatShare) {
@@ -300,9 +300,9 @@ TEST_F(Types, ASoftRdmaDeviceNeedsNamespacesThatShare) {
       .interfaces = {wanted("net1", {R"({"type":"sriov","deviceID":"0000:01:10.0"})", R"({"type":"rdma"})"})},
       .soft_rdma = true};
   EXPECT_EQ(message(attach_with_addresses(exclusive, *store_, pod, soon())),
-            "pod a/b: interface net1 (network default/net1): device 0000:01:10.0 would get a soft RDMA device, but "
-            "soft ones cannot go into a pod where namespaces do not share RDMA devices\n  rdma system set netns "
-            "shared, before any pod is there");
+            "pod a/b: interface net1 (network default/net1): device 0000:01:10.0 would get a soft RDMA device, which "
+            "cannot be moved into a pod because namespaces do not share RDMA devices\n"
+            "  run `rdma system set netns shared` before any pod starts");
   EXPECT_EQ(exclusive.snapshot(), before);
 }
 
@@ -315,8 +315,8 @@ TEST_F(RdmaTypes, WhoCannotOpenRdmaIsToldWhy) {
     EXPECT_NE(report->interfaces.at(0).rdma, "mlx5_3");
     return;
   }
-  EXPECT_THAT(why, HasSubstr("the pod asked for RDMA, but cannot open it: /dev/infiniband/uverbs99 of RDMA "
-                             "device mlx5_3 is not there"));
+  EXPECT_THAT(why, HasSubstr("the pod requested RDMA, but cannot open it: /dev/infiniband/uverbs99 of RDMA device "
+                             "mlx5_3 not found"));
   EXPECT_EQ(kernel_.snapshot(), start_);
 }
 
@@ -328,7 +328,7 @@ TEST_F(RdmaTypes, IsolationNeedsNamespacesThatDoNotShare) {
                  .interfaces = {wanted("net1", {R"({"type":"ib-sriov","deviceID":"0000:02:00.3",
                     "rdmaIsolation":true})"})}};
   EXPECT_THAT(message(attach_with_addresses(shared, *store_, pod, soon())),
-              HasSubstr("rdmaIsolation, but this node's namespaces share RDMA devices"));
+              HasSubstr("rdmaIsolation requires exclusive RDMA namespaces, but this node's are shared"));
   EXPECT_EQ(message(attach(pod.interfaces[0])), "");
 }
 

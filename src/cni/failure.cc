@@ -51,7 +51,7 @@ Failure starved(int sys_errno, const Error& error) {
       if (hint.empty()) hint = "this machine has as many open files as it may (fs.file-max)";
       break;
     default:
-      if (hint.empty()) hint = "this machine has no memory or threads left for it; the runtime tries again";
+      if (hint.empty()) hint = "this machine has no memory or threads left for it; the runtime will retry";
   }
   return failure;
 }

@@ -90,7 +90,7 @@ class PodDecider {
       step.id = pod + "/recover";
       step.pod = pod;
       step.action = PodAction::kRecover;
-      step.reason = "left by an earlier run";
+      step.reason = "from an earlier run";
       out_.steps.push_back(std::move(step));
     }
   }

@@ -279,8 +279,8 @@ TEST_F(StandaloneTest, PodsAreStepsOfThePlan) {
 
   node.kernel.vanish_netns("railbed-llm-b");
   EXPECT_EQ(steps_of(planned(no_pods)),
-            (Lines{"llm/b: left by an earlier run: give back net1 [its network namespace is gone], "
-                   "net2 [its network namespace is gone]",
+            (Lines{"llm/b: from an earlier run: give back net1 [its network namespace is gone], net2 [its network "
+                   "namespace is gone]",
                    "llm/a: (disturbed) it is in none of the manifests: detach net1, net2, "
                    "remove its network namespace",
                    "llm/b: (disturbed) it is in none of the manifests: remove its network namespace"}));

@@ -9,7 +9,7 @@ namespace {
 
 Error no_proof(std::string_view peer) {
   return {.code = Code::kDenied,
-          .message = fmt::format("the {} has no token and cannot prove that it is the right one", peer),
+          .message = fmt::format("the {} has no token and cannot prove its identity", peer),
           .hint = "start it with --token-file, or leave out --token-file here"};
 }
 Error wrong_proof(std::string_view peer) {
@@ -66,8 +66,8 @@ Result<Message> take_turn(Channel& channel, const Message& open, const Limits& l
     const auto* wait = std::get_if<Wait>(&message);
     if (wait == nullptr) return message;
     if (turn.passed())
-      return fail(Code::kBusy, "no turn within {} s: {}", limits.turn.count() / 1000, doc::printable(wait->reason));
-    if (on_progress) on_progress(fmt::format("waiting, {} ahead: {}", wait->ahead, doc::printable(wait->reason)));
+      return fail(Code::kBusy, "still queued after {} s: {}", limits.turn.count() / 1000, doc::printable(wait->reason));
+    if (on_progress) on_progress(fmt::format("queued, {} ahead: {}", wait->ahead, doc::printable(wait->reason)));
   }
 }
 

@@ -75,7 +75,7 @@ Result<void> Channel::take_frames() {
     else
       ready_.push_back(std::move(message));
   }
-  return fail(Code::kInvalid, "the peer sent {} messages that nobody asked for", kMaxQueued);
+  return fail(Code::kInvalid, "peer sent {} unsolicited messages", kMaxQueued);
 }
 
 Result<void> Channel::check_stop() const {
@@ -97,7 +97,7 @@ Result<Message> Channel::receive(std::chrono::milliseconds patience, std::chrono
     if (std::exchange(heard_heartbeat_, false)) deadline = last.or_after(patience);
     // A peer that sends one byte at a time does not extend the deadline.
     TRY(check_stop());
-    if (deadline.passed()) return fail(Code::kTimeout, "no word from the peer for {} ms", patience.count());
+    if (deadline.passed()) return fail(Code::kTimeout, "no message from the peer for {} ms", patience.count());
     const auto count = socket_.read_some(buffer, deadline.or_after(kLookForStop));
     if (count)
       parser_.feed({reinterpret_cast<const char*>(buffer.data()), *count});

@@ -48,7 +48,8 @@ Result<void> Device::pin(const os::FileTree& files, Choice choice) {
   if (choice == Choice::kOff) return {};
   if (!node) {
     if (choice == Choice::kAuto) return {};
-    return fail(Code::kUnsupported, "pin: the NUMA node of {} is not known here, so there is none to stay on", name());
+    return fail(Code::kUnsupported, "pin: the NUMA node of {} is unknown, so the thread cannot be pinned to it",
+                name());
   }
   auto pinned = NumaPin::to_node(files, *node);
   if (pinned) {

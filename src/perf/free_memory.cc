@@ -65,7 +65,7 @@ Result<void> need_memory(const os::FileTree& files, int64_t bytes) {
   if (!free_bytes || bytes <= *free_bytes) return {};
   return fail(Error{
       .code = Code::kExhausted,
-      .message = fmt::format("this test needs {:.1f} MiB of memory, and {:.1f} MiB are free here",
+      .message = fmt::format("this test needs {:.1f} MiB of memory, but only {:.1f} MiB are free",
                              static_cast<double>(bytes) / (1 << 20), static_cast<double>(*free_bytes) / (1 << 20)),
       .hint = "lower --size, --max-size or --qps, or give the container more memory"});
 }

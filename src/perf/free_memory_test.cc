@@ -37,7 +37,7 @@ TEST(FreeMemory, OfAContainer) {
   const auto refused = need_memory(files, (int64_t{512} << 20) + (1 << 19));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().to_string(),
-            "this test needs 512.5 MiB of memory, and 512.0 MiB are free here\n"
+            "this test needs 512.5 MiB of memory, but only 512.0 MiB are free\n"
             "  lower --size, --max-size or --qps, or give the container more memory");
 }
 

@@ -39,13 +39,13 @@ std::string objection(const GidEntry& entry, const LocalNetwork& network, const 
   if (!is_ours(entry, network)) return "belongs to another network namespace";
   const LocalInterface* interface = find_interface(network, entry.netdev);
   if (entry.index > kMaxGidIndex) return fmt::format("verbs cannot name an index above {}", kMaxGidIndex);
-  if (rule.index && *rule.index != entry.index) return fmt::format("rule wants index {}", *rule.index);
-  if (rule.type && *rule.type != entry.type) return fmt::format("rule wants {}", name_of(*rule.type));
-  if (rule.address && *rule.address != address_of(entry.gid)) return fmt::format("rule wants {}", *rule.address);
+  if (rule.index && *rule.index != entry.index) return fmt::format("rule requires index {}", *rule.index);
+  if (rule.type && *rule.type != entry.type) return fmt::format("rule requires {}", name_of(*rule.type));
+  if (rule.address && *rule.address != address_of(entry.gid)) return fmt::format("rule requires {}", *rule.address);
   if (rule.netdev && (interface == nullptr || interface->name != *rule.netdev))
-    return fmt::format("rule wants {}", *rule.netdev);
+    return fmt::format("rule requires {}", *rule.netdev);
   if (rule.family && *rule.family != address_of(entry.gid).family)
-    return fmt::format("rule wants IPv{}", static_cast<int>(*rule.family));
+    return fmt::format("rule requires IPv{}", static_cast<int>(*rule.family));
   if (interface != nullptr && !interface->is_up) return fmt::format("{} is down", interface->name);
   return "";
 }

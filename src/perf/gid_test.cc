@@ -73,7 +73,7 @@ TEST(ChooseGid, SaysWhyEachEntryWasPassedOver) {
   EXPECT_EQ(choice(table, "v2", ip("10.1.0.5")),
             "no GID can be used (GID 2, RoCE v2, 10.9.0.7 on net1: belongs to another network namespace; "
             "GID 3, RoCE v2, 10.1.0.5: belongs to another network namespace; GID 4, RoCE v1, 10.1.0.5 on "
-            "net1: rule wants RoCE v2)");
+            "net1: rule requires RoCE v2)");
   EXPECT_EQ(choice({}, "auto", ip("10.1.0.5")), "no GID can be used (the table is empty)");
   EXPECT_EQ(choice(shared_table(), "index=3", ip("10.1.0.5")).find("no GID can be used (GID 0"), 0u);
 }

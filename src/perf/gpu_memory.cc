@@ -57,7 +57,7 @@ class GpuMemory final : public Memory {
     TRY(did(cuda_->init(0), "starting the driver"));
     int count = 0;
     TRY(did(cuda_->device_count(&count), "counting the GPUs"));
-    if (gpu >= count) return fail(not_here(fmt::format("there is no GPU {}, this machine has {}", gpu, count)));
+    if (gpu >= count) return fail(not_here(fmt::format("GPU {} not found; this machine has {}", gpu, count)));
     TRY(did(cuda_->device(&device_, gpu), "finding the GPU"));
     char name[128] = "";
     TRY(did(cuda_->device_name(name, sizeof name - 1, device_), "reading its name"));
@@ -84,7 +84,7 @@ class GpuMemory final : public Memory {
   Result<void> allocate() {
     TRY(did(cuda_->allocate(&address_, bytes_), fmt::format("allocating {} bytes", bytes_)));
     if (address_ % static_cast<Cuda::Address>(sysconf(_SC_PAGESIZE)) != 0)
-      return fail(not_here("its allocations do not begin with a page, of which a DMA-BUF is made"));
+      return fail(not_here("its allocations are not page-aligned, as a DMA-BUF requires"));
     return did(cuda_->range_handle(&dma_buf_, address_, bytes_, kDmaBufFile, 0), "making a DMA-BUF of the memory");
   }
   Result<void> did(Cuda::Status status, const std::string& what) const {

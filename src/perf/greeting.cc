@@ -34,7 +34,7 @@ Result<Message> ServerGreeting::answer_hello(const Hello& hello) {
     return own;
   }
   if (!hello.nonce)
-    return fail(Error{.code = Code::kDenied, .message = "this server wants a token", .hint = kSameToken});
+    return fail(Error{.code = Code::kDenied, .message = "this server requires a token", .hint = kSameToken});
   nonces_ = Nonces{.client = *hello.nonce, .server = TRY(random_one<Nonce>())};
   own.nonce = nonces_->server;
   own.proof = TRY(proof_of(Role::kServer, token_, kProtocol, *nonces_));

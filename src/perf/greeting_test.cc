@@ -79,7 +79,7 @@ TEST(ServerGreeting, SaysWhatIsWrongWithAHello) {
   EXPECT_EQ(said(hello_with(Nonce{}), ""), "hello") << "a server without a token proves nothing";
   EXPECT_EQ(said(hello_with(Nonce{}), kToken), "hello, nonce, proof");
   EXPECT_EQ(said(hello_with({}), kToken),
-            "this server wants a token\n  give the client the server's token with --token-file");
+            "this server requires a token\n  give the client the server's token with --token-file");
   const auto older = [](int64_t protocol) { return Hello{.protocol = protocol, .version = "0.3", .hostname = "x"}; };
   const std::string versions = fmt::format(
       "the client (railbed 0.3) speaks protocol 3, this server (railbed {}) speaks "
@@ -139,8 +139,8 @@ std::string framed(const Message& message) {
 
 TEST(ClientGreeting, AFalseServerLearnsNothing) {
   const std::string no_token =
-      "the server has no token and cannot prove that it is the right one\n  start it with --token-file, or leave out "
-      "--token-file here";
+      "the server has no token and cannot prove its identity\n"
+      "  start it with --token-file, or leave out --token-file here";
   const std::string no_proof =
       "the server does not have this token: its proof is wrong\n  check the address, and that both sides have the same "
       "--token-file; nothing that depends on the token was sent to the server";

@@ -29,7 +29,7 @@ Error missing(const char* what) {
   const char* why = ::dlerror();
   return {
       .code = Code::kNotFound,
-      .message = fmt::format("a token needs libcrypto of OpenSSL 3, and {}: {}", what, why ? why : "unknown reason"),
+      .message = fmt::format("tokens require libcrypto of OpenSSL 3, but {}: {}", what, why ? why : "unknown reason"),
       .hint = "apt-get install libssl3 (its file is libcrypto.so.3 on other systems, too)"};
 }
 

@@ -60,8 +60,8 @@ std::string opened(Seal& seal, std::string_view body) {
 
 std::string wrong(int number) {
   return fmt::format(
-      "message {} of this connection has a wrong MAC\n  something between the two sides changes, adds or repeats "
-      "messages",
+      "message {} of this connection has a wrong MAC\n"
+      "  a device between the two sides changes, adds or replays messages",
       number);
 }
 

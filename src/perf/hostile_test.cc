@@ -265,7 +265,7 @@ TEST(Client, SaysThatNobodyListens) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().to_string(),
             fmt::format("connecting to 127.0.0.1 port {}: connect: ECONNREFUSED (Connection refused)\n"
-                        "  is `railbed perf serve` running on 127.0.0.1 with port {}?",
+                        "  check that `railbed perf serve` is running on 127.0.0.1 with port {}",
                         port, port));
 }
 
@@ -276,7 +276,7 @@ TEST(Listener, SaysThatThePortIsTaken) {
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().to_string(),
             fmt::format("listening on 127.0.0.1 port {}: EADDRINUSE (Address already in use)\n"
-                        "  another server runs there; choose another --port",
+                        "  another server is running on it; choose another --port",
                         first->port()));
 }
 

@@ -78,7 +78,7 @@ TEST_F(LimitsTest, HeartbeatsAreNoGreeting) {
   while (channel.interrupted() && channel.send_heartbeat() && !deadline.passed())
     std::this_thread::sleep_for(milliseconds(10));
   EXPECT_FALSE(deadline.passed());
-  EXPECT_TRUE(heard("no word from the peer for 200 ms"));
+  EXPECT_TRUE(heard("no message from the peer for 200 ms"));
 }
 
 TEST_F(LimitsTest, OnlyWhoHasTheTokenIsServed) {
@@ -91,8 +91,8 @@ TEST_F(LimitsTest, OnlyWhoHasTheTokenIsServed) {
     return result ? "measured" : result.error().to_string();
   };
   EXPECT_EQ(why_not(""),
-            "perf lat with 127.0.0.1: the peer says: this server wants a token\n  give the client the server's token "
-            "with --token-file");
+            "perf lat with 127.0.0.1: the peer says: this server requires a token\n"
+            "  give the client the server's token with --token-file");
   for (const char* wrong : {"correct horsf", "correct", "correct horse ", "xorrect horse"})
     EXPECT_EQ(why_not(wrong),
               "perf lat with 127.0.0.1: the server does not have this token: its proof is wrong\n  check the address, "

@@ -57,7 +57,7 @@ std::string bandwidth_rows(const Measurement& measurement) {
                        gbps_column(point.series.peak_gbps), gbps_column(point.average_gbps), point.message_rate_per_s);
     if (both_ways) out += fmt::format(" {:>15}", gbps_column(point.reverse_average_gbps.value_or(0)));
     out += '\n';
-    out += lost_text(point.lost_messages, "sent and did not come");
+    out += lost_text(point.lost_messages, "sent but not received");
   }
   return out;
 }
@@ -94,7 +94,7 @@ std::string latency_rows(const Measurement& measurement) {
                        halves ? settled(50, 0.5) : "-", settled(50, 1), settled(99, 1), settled(99.9, 1),
                        us(static_cast<double>(h.max_ns())), us(h.mean_ns()), us(h.stddev_ns()));
     out += outages_text(point);
-    out += lost_text(point.lost_messages, "not answered, and are in no figure");
+    out += lost_text(point.lost_messages, "not answered; excluded from all figures");
   }
   return out;
 }
@@ -112,10 +112,10 @@ std::string to_table(const Measurement& measurement) {
                   measurement.soft() ? ", soft RDMA" : "", doc::printable(end_text(measurement.client)),
                   doc::printable(end_text(measurement.server)));
   if (measurement.spec.rate_per_s > 0)
-    out += fmt::format("  {} pings a second by a schedule; each counts from when it was due\n",
+    out += fmt::format("  {} pings a second on a fixed schedule; each counts from its due time\n",
                        measurement.spec.rate_per_s);
   if (!measurement.client.program.empty() && measurement.bandwidth.empty() && measurement.latency.empty())
-    return out + fmt::format("  the client, {}, has the figures: nothing is measured at this end\n",
+    return out + fmt::format("  the client, {}, has the figures; nothing is measured at this end\n",
                              doc::printable(measurement.client.program));
   out += bandwidth ? bandwidth_rows(measurement) : latency_rows(measurement);
   out += pauses_text(measurement);

@@ -382,7 +382,7 @@ Result<doc::Value> read_result(std::string_view text) {
 namespace {
 
 std::string hint_of_schema(std::string_view schema) {
-  if (schema == "railbed.perf/v1") return "its latencies are halves of round trips: measure anew";
+  if (schema == "railbed.perf/v1") return "its latencies are half round trips; measure again";
   if (schema.starts_with("railbed.mesh/"))
     return "reports show the file that `perf mesh --save` wrote, not its -o json";
   return "";

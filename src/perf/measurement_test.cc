@@ -104,7 +104,7 @@ TEST(Measurement, RefusesOtherAndDamagedFiles) {
             "schema: \"railbed.perf/v9\" is not railbed.perf/v2, the one this version reads");
   EXPECT_EQ(refusal(R"({"schema":"railbed.perf/v1"})"),
             "schema: \"railbed.perf/v1\" is not railbed.perf/v2, the one this version reads\n"
-            "  its latencies are halves of round trips: measure anew");
+            "  its latencies are half round trips; measure again");
   EXPECT_EQ(refusal(R"({"schema":"railbed.mesh/v1"})"),
             "schema: \"railbed.mesh/v1\" is not railbed.perf/v2, the one this version reads\n"
             "  reports show the file that `perf mesh --save` wrote, not its -o json");
@@ -160,12 +160,12 @@ TEST(Measurement, TableTellsWhatIsOfTheVerb) {
   EXPECT_EQ(
       to_table(m),
       "rail0: bandwidth over RDMA (UD send), soft RDMA\n"
-      "  client  guest-1 10.1.0.5 (net1), rxe0 port 1 [soft], GID 1, RoCE v2, 10.1.0.5 on net1, by rule, huge pages "
-      "of 2 MiB, CPUs 0-3 of NUMA node 1\n"
+      "  client  guest-1 10.1.0.5 (net1), rxe0 port 1 [soft], GID 1, RoCE v2, 10.1.0.5 on net1, by rule, huge pages of "
+      "2 MiB, CPUs 0-3 of NUMA node 1\n"
       "  server  guest-2 10.1.0.5 (net1), rxe0 port 1 [soft], GID 1, RoCE v2, 10.1.0.5 on net1, by rule\n"
       "      size     messages    peak Gb/s     avg Gb/s     messages/s\n"
       "    64 KiB         1000       6.0000       5.2429          10000\n"
-      "           12 datagrams were sent and did not come\n"
+      "           12 datagrams were sent but not received\n"
       "  pause frames  client: not counted by the driver of net1; server: not counted by the driver of net1\n");
   Measurement read = latency();
   read.spec.verb = RdmaVerb::kRead;
@@ -201,7 +201,7 @@ TEST(Measurement, TableTellsTailsOfWholeRoundTrips) {
   m.ended_by = "perf lat with 10.1.0.6: \x1b[2Jthe peer closed the connection";
   EXPECT_EQ(
       to_table(m).substr(to_table(m).find("  1000 pings")),
-      "  1000 pings a second by a schedule; each counts from when it was due\n"
+      "  1000 pings a second on a fixed schedule; each counts from its due time\n"
       "  microseconds; one way is half of a round trip, known only of the fastest and the middle one\n"
       "      size   samples one way min one way p50 | round trip p50        p99      p99.9        max       mean     "
       "stddev\n"

@@ -138,7 +138,7 @@ TEST(GpuMemory, SaysWhyThereIsNone) {
   };
   const std::string none = "GPU memory is not available here: ";
   const std::string code = ": operation not supported (CUDA error 801)" + hint;
-  EXPECT_EQ(why_not({}, 2), none + "there is no GPU 2, this machine has 2" + hint);
+  EXPECT_EQ(why_not({}, 2), none + "GPU 2 not found; this machine has 2" + hint);
   FakeCuda closed;
   closed.has_dma_buf = 0;
   EXPECT_EQ(why_not(closed), none + "GPU 0 (NVIDIA H200) has no DMA-BUF: it needs NVIDIA's open kernel modules" + hint);

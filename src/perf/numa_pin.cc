@@ -71,7 +71,7 @@ std::optional<int64_t> numa_node_of(const os::FileTree& files, const std::string
 Result<NumaPin> NumaPin::to_node(const os::FileTree& files, int64_t node) {
   const std::string path = fmt::format("/sys/devices/system/node/node{}/cpulist", node);
   const auto cpus = cpus_of(TRY(os::read_line(files, path)));
-  if (!cpus) return fail(Code::kUnsupported, "{} is no list of processors", path);
+  if (!cpus) return fail(Code::kUnsupported, "{} is not a list of processors", path);
   auto before = std::make_unique<Restore>();
   if (sched_getaffinity(0, sizeof(CpuSet), before->allowed.data()) != 0)
     return fail(system_error(errno, "asking for the processors of this thread"));
@@ -83,10 +83,10 @@ Result<NumaPin> NumaPin::to_node(const os::FileTree& files, int64_t node) {
     used.push_back(cpu);
   }
   if (used.empty())
-    return fail(Code::kUnsupported, "none of the processors of NUMA node {} ({}) may be used here", node,
+    return fail(Code::kUnsupported, "no processor of NUMA node {} ({}) is allowed for this process", node,
                 cpu_list(*cpus));
   if (sched_setaffinity(0, sizeof(CpuSet), wanted.data()) != 0)
-    return fail(system_error(errno, fmt::format("keeping this thread on NUMA node {}", node)));
+    return fail(system_error(errno, fmt::format("pinning this thread to NUMA node {}", node)));
   NumaPin pin;
   pin.before_.reset(before.release());
   pin.cpus_ = cpu_list(used);

@@ -62,8 +62,8 @@ TEST(NumaPin, IsRefusedWhereNoneOfItsProcessorsMayBeUsed) {
     const auto pin = NumaPin::to_node(files, node);
     return pin ? "pinned" : pin.error().to_string();
   };
-  EXPECT_EQ(why_not(3), "none of the processors of NUMA node 3 (8190-8191) may be used here");
-  EXPECT_EQ(why_not(4), "/sys/devices/system/node/node4/cpulist is no list of processors");
+  EXPECT_EQ(why_not(3), "no processor of NUMA node 3 (8190-8191) is allowed for this process");
+  EXPECT_EQ(why_not(4), "/sys/devices/system/node/node4/cpulist is not a list of processors");
   EXPECT_NE(why_not(5).find("ENOENT"), std::string::npos) << why_not(5);
 }
 

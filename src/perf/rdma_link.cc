@@ -241,7 +241,7 @@ RdmaAddress RdmaLink::address() const {
 // What both ends together allow.
 Result<void> RdmaLink::agree(const RdmaAddress& remote) {
   if (remote.qps.size() != lanes_.size())
-    return fail(Code::kInvalid, "the peer offers {} queue pairs, {} are wanted", remote.qps.size(), lanes_.size());
+    return fail(Code::kInvalid, "the peer offers {} queue pairs, expected {}", remote.qps.size(), lanes_.size());
   TRY(agree_on_path(device_, remote, path_));
   Endpoint& end = device_.endpoint();
   end.path_mtu_bytes = path_.mtu_bytes;

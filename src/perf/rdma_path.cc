@@ -7,10 +7,11 @@ namespace railbed::perf {
 namespace {
 
 Error does_not_match(uint16_t own, uint16_t remote) {
-  return {.code = Code::kInvalid,
-          .message = fmt::format(
-              "pkey-index: the partition keys of the two ends do not fit: 0x{:04x} here, 0x{:04x} there", own, remote),
-          .hint = "both must have the same lower 15 bits, and one of them the highest bit (full membership)"};
+  return {
+      .code = Code::kInvalid,
+      .message = fmt::format(
+          "pkey-index: the partition keys of the two ends do not match: 0x{:04x} here, 0x{:04x} there", own, remote),
+      .hint = "both must have the same lower 15 bits, and one of them the highest bit (full membership)"};
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ Result<Candidate> by_address(const LocalNetwork& network, const IpAddress& towar
             .message = fmt::format("no RDMA device belongs to {} ({}), the interface toward the peer; there {}",
                                    interface->name, toward, seen.empty() ? "is no RDMA device at all" : "are: " + seen),
             .context = {},
-            .hint = fmt::format("name one with --device, measure plain sockets with --tcp, or make a soft one: `{}`",
+            .hint = fmt::format("set --device, measure plain sockets with --tcp, or create a soft device: `{}`",
                                 Command{"rdma", "link", "add"}
                                     .value(fmt::format("rxe_{}", interface->name))
                                     .words({"type", "rxe", "netdev"})

@@ -325,19 +325,22 @@ TEST_F(RdmaTest, TheDeviceIsThatOfTheInterfaceTowardThePeer) {
   EXPECT_EQ(
       why_not(spec(TestKind::kBandwidth)),
       "perf bw with 127.0.0.1: no RDMA device belongs to lo (127.0.0.1), the interface toward the peer; there are: "
-      "mlx5_0, mlx5_2\n  name one with --device, measure plain sockets with --tcp, or make a soft one: `rdma link "
-      "add rxe_lo type rxe netdev lo`");
+      "mlx5_0, mlx5_2\n"
+      "  set --device, measure plain sockets with --tcp, or create a soft device: `rdma link add rxe_lo type rxe "
+      "netdev lo`");
   change([&](FakeVerbs& verbs) { verbs.faults["ibv_open_device"] = {EACCES, 0}; });
   EXPECT_EQ(
       why_not(spec(TestKind::kBandwidth)),
       "perf bw with 127.0.0.1: no RDMA device belongs to lo (127.0.0.1), the interface toward the peer; there are: "
-      "mlx5_0 (cannot be opened), mlx5_2 (cannot be opened)\n  name one with --device, measure plain sockets with "
-      "--tcp, or make a soft one: `rdma link add rxe_lo type rxe netdev lo`");
+      "mlx5_0 (cannot be opened), mlx5_2 (cannot be opened)\n"
+      "  set --device, measure plain sockets with --tcp, or create a soft device: `rdma link add rxe_lo type rxe "
+      "netdev lo`");
   change([&](FakeVerbs& verbs) { verbs.devices.clear(); });
   EXPECT_EQ(why_not(spec(TestKind::kBandwidth)),
             "perf bw with 127.0.0.1: no RDMA device belongs to lo (127.0.0.1), the interface toward the peer; there is "
-            "no RDMA device at all\n  name one with --device, measure plain sockets with --tcp, or make a soft one: "
-            "`rdma link add rxe_lo type rxe netdev lo`");
+            "no RDMA device at all\n"
+            "  set --device, measure plain sockets with --tcp, or create a soft device: `rdma link add rxe_lo type rxe "
+            "netdev lo`");
 }
 
 TEST_F(RdmaTest, SaysWhichCallFailed) {
@@ -388,8 +391,8 @@ TEST_F(RdmaTest, SaysWhichCallFailed) {
   reset();
   change([&](FakeVerbs& verbs) { verbs.faults["ibv_open_device"] = {EACCES, 0}; });
   EXPECT_EQ(why_not(spec(TestKind::kBandwidth), "rxe_lo"),
-            "perf bw with 127.0.0.1: opening RDMA device rxe_lo: EACCES (Permission denied)\n  is "
-            "/dev/infiniband/uverbs* there and readable? In a pod it comes with the RDMA resource");
+            "perf bw with 127.0.0.1: opening RDMA device rxe_lo: EACCES (Permission denied)\n"
+            "  check that /dev/infiniband/uverbs* is readable; in a pod it comes with the RDMA resource");
   change([&](FakeVerbs& verbs) { verbs.devices.clear(); });
   EXPECT_TRUE(why_not(spec(TestKind::kBandwidth), "rxe_lo")
                   .starts_with("perf bw with 127.0.0.1: this machine has no RDMA device\n  `rdma link` lists them; "));

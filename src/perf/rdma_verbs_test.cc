@@ -277,8 +277,8 @@ TEST_F(RdmaVerbsTest, WithinASubnetOfInfiniBandThereIsNoGrhToMark) {
   for (const FakeVerbs::Modified& one : changes_to(IBV_QPS_INIT)) EXPECT_EQ(one.attributes.pkey_index, 1);
   wanted.pkey_index = 2;
   EXPECT_EQ(why_not(wanted, "mlx5_0"),
-            "perf bw with 127.0.0.1: pkey-index: mlx5_0 port 1 has no partition key with index 2\n  "
-            "/sys/class/infiniband/mlx5_0/ports/1/pkeys has those there are; on Ethernet there is only index 0");
+            "perf bw with 127.0.0.1: pkey-index: mlx5_0 port 1 has no partition key with index 2\n"
+            "  /sys/class/infiniband/mlx5_0/ports/1/pkeys lists the keys; on Ethernet there is only index 0");
 }
 
 TEST_F(RdmaVerbsTest, PartitionKeysOfBothEndsMustFit) {
@@ -298,12 +298,12 @@ TEST_F(RdmaVerbsTest, PartitionKeysOfBothEndsMustFit) {
       "\n  both must have the same lower 15 bits, and one of them the highest bit (full membership)";
   EXPECT_EQ(with(0x8001, 0x0001), "measured");
   EXPECT_EQ(with(0x8001, 0x8002),
-            "perf bw with 127.0.0.1: pkey-index: the partition keys of the two ends do not fit: "
-            "0x8001 here, 0x8002 there" +
+            "perf bw with 127.0.0.1: pkey-index: the partition keys of the two ends do not match: 0x8001 here, 0x8002 "
+            "there" +
                 hint);
   EXPECT_EQ(with(0x0001, 0x0001),
-            "perf bw with 127.0.0.1: pkey-index: the partition keys of the two ends do not fit: "
-            "0x0001 here, 0x0001 there" +
+            "perf bw with 127.0.0.1: pkey-index: the partition keys of the two ends do not match: 0x0001 here, 0x0001 "
+            "there" +
                 hint);
 }
 
@@ -353,7 +353,7 @@ TEST_F(RdmaVerbsTest, APinNeedsANode) {
   EXPECT_EQ(result->client.cpus, "");
   wanted.pin = Choice::kOn;
   EXPECT_EQ(why_not(wanted),
-            "perf bw with 127.0.0.1: pin: the NUMA node of rxe_lo is not known here, so there is none to stay on");
+            "perf bw with 127.0.0.1: pin: the NUMA node of rxe_lo is unknown, so the thread cannot be pinned to it");
 }
 
 // Huge pages and GPUs may belong to a job: a server says which of them its clients may take.

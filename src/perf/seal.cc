@@ -29,7 +29,7 @@ Result<std::string> Seal::open(std::string_view body) {
   if (!TRY(same_mac(wanted, body.substr(size))))
     return fail(Error{.code = Code::kDenied,
                       .message = fmt::format("message {} of this connection has a wrong MAC", received_ + 1),
-                      .hint = "something between the two sides changes, adds or repeats messages"});
+                      .hint = "a device between the two sides changes, adds or replays messages"});
   ++received_;
   return std::string(message);
 }

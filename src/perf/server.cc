@@ -76,7 +76,7 @@ void Server::welcome(Socket socket) {
   try {
     guest.thread = std::jthread([this, &guest, name] { host(guest, name); });
   } catch (const std::system_error&) {
-    tell(fmt::format("{}: no thread for this client: too many on this machine", name));
+    tell(fmt::format("{}: starting a thread for this client failed: too many threads on this machine", name));
     guests_.pop_back();
   }
 }

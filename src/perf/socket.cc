@@ -40,9 +40,10 @@ Error closed_by_peer(int error) {
 }
 
 std::string connect_hint(int error, const std::string& host, uint16_t port) {
-  if (error == ECONNREFUSED) return fmt::format("is `railbed perf serve` running on {} with port {}?", host, port);
+  if (error == ECONNREFUSED)
+    return fmt::format("check that `railbed perf serve` is running on {} with port {}", host, port);
   if (error == ENETUNREACH || error == EHOSTUNREACH)
-    return fmt::format("`{}` shows what the kernel would do; is the interface up, is the pod attached?",
+    return fmt::format("`{}` shows the route; check that the interface is up and the pod attached",
                        Command{"ip", "route", "get"}.value(host));
   return "";
 }
@@ -219,7 +220,7 @@ Result<Listener> Listener::open(const std::optional<IpAddress>& address, uint16_
   if (!address) setsockopt(socket.fd(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
   if (bind(socket.fd(), reinterpret_cast<const sockaddr*>(&storage), size) != 0 || listen(socket.fd(), 64) != 0) {
     Error error = system_error(errno, what);
-    if (error.sys_errno == EADDRINUSE) error.hint = "another server runs there; choose another --port";
+    if (error.sys_errno == EADDRINUSE) error.hint = "another server is running on it; choose another --port";
     if (error.sys_errno == EADDRNOTAVAIL) error.hint = "--bind takes an address of this machine (or network namespace)";
     return fail(std::move(error));
   }

@@ -51,7 +51,7 @@ Result<void> within_limits(const TestSpec& spec) {
   TRY(within("inline", spec.inline_bytes, -1, 4096));
   if (spec.qps * spec.tx_depth > kMaxUnderWay)
     return fail(Code::kInvalid,
-                "tx-depth: {} messages on each of {} queue pairs are more than the {} that may be under way",
+                "tx-depth: {} messages on each of {} queue pairs exceed the limit of {} outstanding messages",
                 spec.tx_depth, spec.qps, kMaxUnderWay);
   TRY(within("rate", spec.rate_per_s, 0, kMaxRate_per_s));
   TRY(within("post-list", spec.post_list, 0, kMaxDepth));
@@ -81,7 +81,7 @@ bool receives_while_sending(const TestSpec& spec) {
 Result<void> fits_kind(const TestSpec& spec) {
   const bool latency = spec.kind == TestKind::kLatency;
   if (spec.rate_per_s > 0 && !latency)
-    return fail(Code::kInvalid, "rate: only for latency; bandwidth is what goes through, not what is asked");
+    return fail(Code::kInvalid, "rate: only for latency; bandwidth is measured, not requested");
   if (latency && spec.qps != 1)
     return fail(Code::kInvalid, "qps: latency is measured on one queue pair, not {}", spec.qps);
   if (latency && spec.post_list > 1)
@@ -129,7 +129,8 @@ Result<void> fits_verb(const TestSpec& spec) {
   if (!verb.sends_data && spec.inline_bytes > 0)
     return fail(Code::kInvalid, "inline: an {} sends none of its data, so nothing can go inline", verb.text);
   if (spec.post_list > spec.tx_depth)
-    return fail(Code::kInvalid, "post-list: {} messages per post are more than the {} that may be under way (tx-depth)",
+    return fail(Code::kInvalid,
+                "post-list: {} messages per post exceed the limit of {} outstanding messages (tx-depth)",
                 spec.post_list, spec.tx_depth);
   if (spec.threads > spec.qps)
     return fail(Code::kInvalid, "threads: {} of them, and {} queue pair(s) (qps): each thread needs one", spec.threads,
@@ -141,7 +142,7 @@ Result<void> fits_verb(const TestSpec& spec) {
   if (spec.kind != TestKind::kLatency || spec.verb != RdmaVerb::kWrite) return {};
   if (spec.relaxed_ordering == Choice::kOn)
     return fail(Code::kInvalid,
-                "relaxed-ordering: latency by write polls the last byte, which may then come before the others; "
+                "relaxed-ordering: latency by write polls the last byte, which may then arrive before the others; "
                 "measure it with --verb write-imm or send");
   if (is_gpu(spec))
     return fail(Code::kInvalid,
@@ -209,7 +210,8 @@ Result<MemoryChoice> memory_from(std::string_view text) {
     if (error == std::errc() && end == number.data() + number.size() && memory.gpu >= 0 && memory.gpu <= kMaxGpu)
       return memory;
   }
-  return fail(Code::kInvalid, "\"{}\" is no memory: host, huge (pages of 2 MiB) or gpu:N (0 to {})", text, kMaxGpu);
+  return fail(Code::kInvalid, "\"{}\" is not a kind of memory: host, huge (pages of 2 MiB) or gpu:N (0 to {})", text,
+              kMaxGpu);
 }
 
 int64_t threads_for(const TestSpec& spec, int64_t processors) {

@@ -29,7 +29,7 @@ TEST(Validate, NamesTheOption) {
   EXPECT_EQ(refusal({.sizes_bytes = {2}, .tx_depth = 0}), "tx-depth: 0 is outside 1..8192");
   EXPECT_EQ(refusal({.sizes_bytes = {2}, .duration_ms = 1}), "duration: 1 is outside 10..86400000");
   EXPECT_EQ(refusal({.sizes_bytes = {2}, .rate_per_s = 10}),
-            "rate: only for latency; bandwidth is what goes through, not what is asked");
+            "rate: only for latency; bandwidth is measured, not requested");
   EXPECT_EQ(refusal({.kind = TestKind::kLatency, .sizes_bytes = {2}, .rate_per_s = 1'000'001}),
             "rate: 1000001 is outside 0..1000000");
   EXPECT_EQ(refusal({.sizes_bytes = {kMaxSize_bytes}, .iterations = int64_t{1} << 39}),
@@ -64,12 +64,12 @@ TEST(Validate, SaysWhatAVerbCannotHave) {
        "inline: an RC atomic fetch-and-add sends none of its data, so nothing can go inline"},
       {{.sizes_bytes = {2}, .tx_depth = 16, .post_list = 16}, "fine"},
       {{.sizes_bytes = {2}, .tx_depth = 16, .post_list = 17},
-       "post-list: 17 messages per post are more than the 16 that may be under way (tx-depth)"},
+       "post-list: 17 messages per post exceed the limit of 16 outstanding messages (tx-depth)"},
       {{.kind = kLat, .sizes_bytes = {2}, .post_list = 2},
        "post-list: only for bandwidth; pings are posted one at a time, not 2"},
       {{.kind = kLat, .sizes_bytes = {2}, .relaxed_ordering = Choice::kOn},
-       "relaxed-ordering: latency by write polls the last byte, which may then come before the others; measure it with "
-       "--verb write-imm or send"},
+       "relaxed-ordering: latency by write polls the last byte, which may then arrive before the others; measure it "
+       "with --verb write-imm or send"},
       {{.kind = kLat, .sizes_bytes = {2}, .verb = RdmaVerb::kSend, .relaxed_ordering = Choice::kOn}, "fine"},
       {{.kind = kLat, .sizes_bytes = {2}, .memory = gpu}, by_write},
       {{.kind = kLat, .sizes_bytes = {2}, .remote_memory = gpu}, by_write},
@@ -84,7 +84,7 @@ TEST(Validate, SaysWhatAVerbCannotHave) {
       {{.sizes_bytes = {2}, .memory = {.kind = MemoryKind::kGpu, .gpu = 256}},
        "memory: the number of the GPU: 256 is outside 0..255"},
       {{.sizes_bytes = {2}, .qps = 256, .tx_depth = 2048},
-       "tx-depth: 2048 messages on each of 256 queue pairs are more than the 262144 that may be under way"},
+       "tx-depth: 2048 messages on each of 256 queue pairs exceed the limit of 262144 outstanding messages"},
       {{.sizes_bytes = {2}, .bidirectional = true, .verb = RdmaVerb::kSendUd}, "fine"},
       {{.sizes_bytes = {2}, .qps = 4, .threads = 4}, "fine"},
       {{.sizes_bytes = {2}, .qps = 4, .threads = 5},
@@ -146,7 +146,7 @@ TEST(Names, ComeBack) {
   EXPECT_EQ(why_not(choice_from("yes")), "\"yes\" is not auto, on or off");
   for (const char* wrong : {"", "gpu", "gpu:", "gpu:-1", "gpu:256", "gpu:1x", "HOST"})
     EXPECT_EQ(why_not(memory_from(wrong)),
-              fmt::format("\"{}\" is no memory: host, huge (pages of 2 MiB) or gpu:N (0 to 255)", wrong));
+              fmt::format("\"{}\" is not a kind of memory: host, huge (pages of 2 MiB) or gpu:N (0 to 255)", wrong));
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ Result<Turns::Turn> Turns::take(const TurnNeed& need, std::chrono::milliseconds 
     }
     lock.unlock();
     TRY(meanwhile(ahead, reason));
-    if (deadline.passed()) return fail(Code::kTimeout, "no turn within {} ms: {}", patience.count(), reason);
+    if (deadline.passed()) return fail(Code::kTimeout, "still queued after {} ms: {}", patience.count(), reason);
     lock.lock();
     (void)clock_.wait(lock, changed_, clock_.now() + interval, {}, [&] { return obstacle(place, ahead).empty(); });
   }

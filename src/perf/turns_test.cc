@@ -87,7 +87,7 @@ TEST(Turns, PatienceEnds) {
   const auto first = take(turns, {.device = "eth0"});
   const auto second = turns.take({.device = "eth0"}, milliseconds(0), kOften, patient);
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().message, "no turn within 0 ms: another measurement is on eth0");
+  EXPECT_EQ(second.error().message, "still queued after 0 ms: another measurement is on eth0");
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ Error no_devices() {
           .message = "this machine has no RDMA device",
           .context = {},
           .hint =
-              "`rdma link` lists them; load the NIC's RDMA driver (mlx5_ib, irdma, bnxt_re), or make a soft one with "
+              "`rdma link` lists them; load the NIC's RDMA driver (mlx5_ib, irdma, bnxt_re), or create a soft one with "
               "`rdma link add rxe0 type rxe netdev NAME`, or measure plain sockets with --tcp"};
 }
 
@@ -90,7 +90,7 @@ Result<RdmaDevice> RdmaDevice::open(const std::string& name) {
     device.context_.reset(ibv_open_device(list.devices[i]));
     if (!device.context_) {
       Error error = system_error(errno != 0 ? errno : ENODEV, fmt::format("opening RDMA device {}", name));
-      error.hint = "is /dev/infiniband/uverbs* there and readable? In a pod it comes with the RDMA resource";
+      error.hint = "check that /dev/infiniband/uverbs* is readable; in a pod it comes with the RDMA resource";
       return fail(std::move(error));
     }
     ibv_device_attr attributes{};
@@ -147,8 +147,8 @@ Result<uint16_t> RdmaDevice::pkey(int port, int64_t index) const {
   return fail(
       Error{.code = Code::kInvalid,
             .message = fmt::format("pkey-index: {} port {} has no partition key with index {}", name_, port, index),
-            .hint = fmt::format("/sys/class/infiniband/{}/ports/{}/pkeys has those there are; on Ethernet there is "
-                                "only index 0",
+            .hint = fmt::format("/sys/class/infiniband/{}/ports/{}/pkeys lists the keys; on Ethernet there is only "
+                                "index 0",
                                 name_, port)});
 }
 

@@ -51,9 +51,8 @@ Error gpu_registration_failed(int sys_errno, const std::string& memory, const st
   Error error = system_error(sys_errno, fmt::format("registering the memory of {} with {}", memory, device));
   error.hint =
       sys_errno == EOPNOTSUPP || sys_errno == EPROTONOSUPPORT
-          ? "its driver, or libibverbs (34 and newer have it), takes no DMA-BUF: measure with --memory host"
-          : "the NIC must reach the GPU over PCIe: IOMMU and ACS may stand between them; measure with --memory "
-            "host";
+          ? "its driver, or libibverbs (34 and newer have it), does not support DMA-BUF; measure with --memory host"
+          : "the NIC must reach the GPU over PCIe: IOMMU and ACS may prevent it; measure with --memory host";
   return error;
 }
 
@@ -74,14 +73,17 @@ Error connect_failed(int sys_errno, std::string_view to_state, const QueuePairPa
     case ETIMEDOUT:
     case ENODATA:
       error.code = Code::kTimeout;
-      error.hint = fmt::format("no neighbour answers for {}: is the peer's interface up, and on this network?", peer);
+      error.hint = fmt::format(
+          "no ARP or ND reply for {}; check that the peer's interface is up and on the same "
+          "network",
+          peer);
       break;
     case EINVAL:
     case ENODEV:
       error.code = Code::kInvalid;
       error.hint = fmt::format(
-          "local GID {} may belong to another network namespace or be gone, or differ in family or RoCE version from "
-          "the peer's: let the rule choose (--gid-rule auto)",
+          "local GID {} may be removed, belong to another network namespace, or differ in family or RoCE version from "
+          "the peer's; use --gid-rule auto",
           path.gid_index);
       break;
     default:
@@ -100,17 +102,17 @@ Error completion_failed(ibv_wc_status status, std::string_view operation, const 
     case IBV_WC_RETRY_EXC_ERR:
       error.code = Code::kTimeout;
       error.hint =
-          "the peer's NIC did not acknowledge: the peer is gone, its GID or path MTU is wrong, or something on the way "
-          "drops UDP port 4791 (firewall, VLAN, PFC)";
+          "the peer's NIC did not acknowledge: the peer exited, its GID or path MTU is wrong, or UDP port 4791 is "
+          "dropped on the path (firewall, VLAN, PFC)";
       break;
     case IBV_WC_RNR_RETRY_EXC_ERR:
       error.code = Code::kTimeout;
-      error.hint = "the peer is there but does not keep up";
+      error.hint = "the peer is reachable but does not keep up";
       break;
     case IBV_WC_REM_ACCESS_ERR:
     case IBV_WC_REM_INV_REQ_ERR:
     case IBV_WC_REM_OP_ERR:
-      error.hint = "the peer refused it: it has gone on to another test, or its memory registration is gone";
+      error.hint = "the peer refused it: it moved on to another test, or its memory is no longer registered";
       break;
     case IBV_WC_LOC_PROT_ERR:
     case IBV_WC_LOC_LEN_ERR:
@@ -119,7 +121,7 @@ Error completion_failed(ibv_wc_status status, std::string_view operation, const 
       error.hint = "this is a defect of railbed or of the device's driver";
       break;
     case IBV_WC_WR_FLUSH_ERR:
-      error.hint = "the queue pair failed before; the first error tells why";
+      error.hint = "the queue pair is already in the error state; see the first error";
       break;
     default:
       break;

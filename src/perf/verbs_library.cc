@@ -55,7 +55,7 @@ struct VerbsLibrary {
 Error verbs_missing(const char* what) {
   const char* why = ::dlerror();
   return {.code = Code::kNotFound,
-          .message = fmt::format("RDMA needs libibverbs, and {}: {}", what, why ? why : "no reason is known"),
+          .message = fmt::format("RDMA needs libibverbs, and {}: {}", what, why ? why : "unknown reason"),
           .hint = "apt-get install libibverbs1 ibverbs-providers, or measure plain sockets with --tcp"};
 }
 

@@ -47,10 +47,10 @@ TEST(VerbsErrors, ExplainWhyAPeerCannotBeReached) {
             "ends must be "
             "on the same one; `ip route get` shows the way");
   EXPECT_EQ(connect_failed(ETIMEDOUT, "RTR", path, "rxe0").hint,
-            "no neighbour answers for GID 10.2.0.9: is the peer's interface up, and on this network?");
+            "no ARP or ND reply for GID 10.2.0.9; check that the peer's interface is up and on the same network");
   EXPECT_EQ(connect_failed(EINVAL, "RTR", path, "rxe0").hint,
-            "local GID 3 may belong to another network namespace or be gone, or differ in family or RoCE version from "
-            "the peer's: let the rule choose (--gid-rule auto)");
+            "local GID 3 may be removed, belong to another network namespace, or differ in family or RoCE version from "
+            "the peer's; use --gid-rule auto");
   const QueuePairPath by_lid{.remote_lid = 81, .is_global = false};
   EXPECT_EQ(connect_failed(EIO, "RTS", by_lid, "mlx5_0").message,
             "bringing a queue pair of mlx5_0 to RTS toward LID 81: EIO (Input/output error)");
@@ -59,13 +59,12 @@ TEST(VerbsErrors, ExplainWhyAPeerCannotBeReached) {
 TEST(VerbsErrors, ExplainFailedWrites) {
   EXPECT_EQ(completion_failed(IBV_WC_RETRY_EXC_ERR, "RDMA write", "rxe0").to_string(),
             "RDMA write on rxe0: transport retry counter exceeded\n"
-            "  the peer's NIC did not acknowledge: the peer is gone, its GID or path MTU is wrong, or "
-            "something on the "
-            "way drops UDP port 4791 (firewall, VLAN, PFC)");
+            "  the peer's NIC did not acknowledge: the peer exited, its GID or path MTU is wrong, or UDP port 4791 is "
+            "dropped on the path (firewall, VLAN, PFC)");
   EXPECT_EQ(completion_failed(IBV_WC_REM_ACCESS_ERR, "RDMA write", "rxe0").hint,
-            "the peer refused it: it has gone on to another test, or its memory registration is gone");
+            "the peer refused it: it moved on to another test, or its memory is no longer registered");
   EXPECT_EQ(completion_failed(IBV_WC_WR_FLUSH_ERR, "RDMA write", "rxe0").hint,
-            "the queue pair failed before; the first error tells why");
+            "the queue pair is already in the error state; see the first error");
 }
 
 TEST(MtuCode, RoundsDownToWhatInfiniBandKnows) {
@@ -80,9 +79,9 @@ TEST(VerbsErrors, SayWhatStandsBetweenANicAndAGpu) {
   EXPECT_EQ(
       gpu_registration_failed(EOPNOTSUPP, "GPU 0 (NVIDIA H200) by DMA-BUF", "mlx5_0").to_string(),
       "registering the memory of GPU 0 (NVIDIA H200) by DMA-BUF with mlx5_0: EOPNOTSUPP (Operation not supported)\n"
-      "  its driver, or libibverbs (34 and newer have it), takes no DMA-BUF: measure with --memory host");
+      "  its driver, or libibverbs (34 and newer have it), does not support DMA-BUF; measure with --memory host");
   EXPECT_EQ(gpu_registration_failed(EFAULT, "GPU 0", "mlx5_0").hint,
-            "the NIC must reach the GPU over PCIe: IOMMU and ACS may stand between them; measure with --memory host");
+            "the NIC must reach the GPU over PCIe: IOMMU and ACS may prevent it; measure with --memory host");
 }
 
 TEST(Pacing, KeepsTheQueueFullOfSmallWritesAndShortOfLargeOnes) {

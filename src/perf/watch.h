@@ -76,9 +76,7 @@ class Watch {
   Result<void> tick(uint64_t now, uint64_t last_progress, int64_t messages = 0) {
     if (live_ != nullptr && messages > 0) live_->note(messages);
     TRY(interrupted());
-    if (now > end_)
-      return fail(Code::kTimeout, "the peer goes on with a round for more than the {} ms that it may last",
-                  longest_.count());
+    if (now > end_) return fail(Code::kTimeout, "the peer exceeds the limit of {} ms for a round", longest_.count());
     if (now > last_progress && now - last_progress > stall_ticks_)
       return fail(
           Error{.code = Code::kTimeout,
@@ -88,8 +86,8 @@ class Watch {
                 .context = {},
                 .hint = transport_ == Transport::kRdma
                             ? "the data path is blocked: wrong GID, a firewall on UDP port 4791, or a stopped peer"
-                            : "the data connection stands still: a stopped peer, a firewall that drops its "
-                              "packets, or a path whose MTU is smaller than the interfaces say"});
+                            : "data connection stalled; the peer may have stopped, a firewall may drop its packets, or "
+                              "the path MTU may be smaller than the interfaces'"});
     if (sends_heartbeats_ && now - last_heartbeat_ > 4 * interval_ticks_) {
       TRY(peer_->send_heartbeat());
       last_heartbeat_ = now;

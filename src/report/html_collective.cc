@@ -152,7 +152,7 @@ std::string wrong_html(const CollectiveRun& run) {
     for (const WrongAt& at : size.wrong) {
       if (told++ >= kMostRows) continue;
       out += fmt::format(
-          "<p><b>Wrong data</b>: {} of {} at {} on {}: {} elements, the first at {}: wanted {}, got {}</p>\n",
+          "<p><b>Wrong data</b>: {} of {} at {} on {}: {} elements, the first at {}: expected {}, got {}</p>\n",
           name_of(size.algorithm), perf::size_text(static_cast<int64_t>(size.size_bytes)), escaped(run.ranks[at.rank]),
           escaped(run.rails[at.rail]), at.wrong.count, at.wrong.offset, at.wrong.wanted,
           std::isnan(at.wrong.got) ? "nothing" : fmt::format("{}", at.wrong.got));

@@ -65,7 +65,7 @@ std::string intervals_text(const JitterRounds& rounds) {
 std::string drift_text(const JitterRounds& rounds) {
   if (!rounds.drift) return "";
   return fmt::format("{:+.3f} ± {:.3f} µs a second{}", rounds.drift->us_per_s, rounds.drift->error,
-                     rounds.drift->clear ? "" : ": none that can be told");
+                     rounds.drift->clear ? "" : ": no significant difference");
 }
 
 std::string end_text(const JitterPage::End& end) {
@@ -120,7 +120,7 @@ std::string page_html(const JitterPage& page) {
                               ? "sending: the client woke late; between: devices and network; noticing: the answer was "
                                 "there and the client had not noticed, by the device's clock"
                               : "sending: the client woke late; between: devices and network, and how late the client "
-                                "noticed the answer, which a software clock cannot part");
+                                "noticed the answer, which a software clock cannot separate");
   out += entry_html("Rounds", fmt::format("{} of {} s each, reads of {} bytes, railbed {}", page.idle.repeats,
                                           page.duration_s, page.size_bytes, page.version));
   return out + "</dl></details>\n";

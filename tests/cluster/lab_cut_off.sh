@@ -115,7 +115,7 @@ no_address_twice() {
   same "cut off: no address is given twice" "$(twice)" ""
   same "cut off: the machine's leases stay" "$(leased_by "$first")" 3
   within "cut off: guest-1 has not heard of the API server for $quiet s" 300 silent_for guest-1 $quiet
-  has "cut off: then it gives nothing, of what it had leased neither" "$(add_late)" "has not heard of the API server for"
+  has "cut off: then it gives nothing, of what it had leased neither" "$(add_late)" "has not reached the API server for"
   same "cut off: its pods go on" "$(addresses_on guest-1 | wc -l)" 2
 }
 
@@ -129,7 +129,7 @@ comes_back() {
   kill_kubelet guest-1
   on guest-1 "ip link set uplink up"
   say "guest-1 is back"
-  has_soon "cut off: guest-1 is back, and says that an address of its pod is another one's" "is in use on this node, and the API server says that node guest-1" on guest-1 railbed status
+  has_soon "cut off: guest-1 is back, and says that an address of its pod is another one's" "is in use on this node, but according to the API server node guest-1" on guest-1 railbed status
   on guest-1 railbed status >"$LOGS/status-back.txt" 2>&1
   kubectl get events -A >"$LOGS/events-back.txt" 2>&1
   has_soon "cut off: and so does an Event" AddressConflict kubectl get events -A

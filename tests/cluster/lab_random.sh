@@ -205,7 +205,7 @@ random_ends() { # ANCHOR MADE-BEFORE
   for node in "${nodes[@]}"; do
     within "random: $node says so" 180 is_done "$node"
     same_soon "random: the status of $node is true" "5 4, told: 5 4" found "$node"
-    same_soon "random: nothing is left over on $node" '"sandboxes":[]}' left_over "$node"
+    same_soon "random: nothing is orphaned on $node" '"sandboxes":[]}' left_over "$node"
   done
   for pf in rail0 rail1; do
     same_soon "random: policy $pf says so" "True" condition sriovnetworknodepolicy $pf Ready

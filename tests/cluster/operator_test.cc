@@ -243,7 +243,7 @@ TEST_F(OperatorTest, FreesAddressesOfMachinesThatAreGone) {
 
   EXPECT_THAT(addresses("list"), HasSubstr("10.0.0.16/28  gpu2  uuid-2"));
   EXPECT_THAT(addresses("release gpu2 --yes"), HasSubstr("Node gpu2 is Ready: its machine, uuid-2, runs"));
-  EXPECT_THAT(addresses("release gpu3 --yes"), HasSubstr("16 addresses are free"));
+  EXPECT_THAT(addresses("release gpu3 --yes"), HasSubstr("16 addresses released"));
   EXPECT_EQ(cells(), "10.0.0.16 gpu2 ;");
   shell("kubectl delete addresscells --all");
 }

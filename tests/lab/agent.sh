@@ -54,7 +54,7 @@ part_sriov() {
   has "gc: removes it" "$(on 'railbed gc --yes; echo status $?')" "status 0"
   same_soon "gc: the VF is as before" "$before" on "sh attach.sh vf $vf"
   same "gc: nothing is attached" "$(attached)" "$nothing_attached"
-  has "gc: nothing is left" "$(on 'railbed gc')" "nothing is left over"
+  has "gc: nothing is left" "$(on 'railbed gc')" "nothing is orphaned"
   has "gc: the VF is to be had again" "$(tool add rail b net1)" "status 0"
   has "gc: and goes back" "$(tool del rail b net1)" "status 0"
   agent_log

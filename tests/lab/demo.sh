@@ -69,7 +69,7 @@ else
 fi
 
 for guest in guest-1 guest-2; do
-  has "$guest: down gives everything back" "$(cat "$out/demo/down-$guest.txt" 2>/dev/null)" "2 PFs as before railbed"
+  has "$guest: down gives everything back" "$(cat "$out/demo/down-$guest.txt" 2>/dev/null)" "2 PFs restored"
 done
 same "no machine is left" "$(LAB_DIR=$out/demo/lab lab/lab list 2>/dev/null | grep -c guest)" 0
 echo "demo took $SECONDS s"

@@ -181,20 +181,20 @@ sys.exit(0 if ok and all(m[k]["samples"] == 50 and 0 < m[k]["min_us"] <= m[k]["p
   served "ping: the server says so" "10.0.0.2: pings of 4 KiB"
   on p1 'rping -s -P -S 1000 >/tmp/rping.log 2>&1 & echo $! >/tmp/rping.pid; sleep 1'
   out=$(on p2 'railbed perf ping --peer-rping 10.0.0.1 -n 20 -s 1000 2>&1; echo "status $?"')
-  has "ping: an unmodified rping answers" "$out" "20 pings of 1000 B, all data as they were sent"
+  has "ping: an unmodified rping answers" "$out" "20 pings of 1000 B, all data intact"
   has "ping: an unmodified rping answers, status 0" "$out" "status 0"
   out=$(on p2 'railbed perf ping --peer-rping 10.0.0.1 -n 1 -s 2000 2>&1')
   has "ping: more than rping has room for: what to do" "$out" "rping -s -S 2000"
   on p1 'kill -9 $(cat /tmp/rping.pid)'
   out=$(on p2 'railbed perf ping --peer-rping 10.0.0.1 2>&1; echo "status $?"')
   has "ping: no rping there" "$out" "connect: connecting to 10.0.0.1 port 7174: rejected (reason 8)"
-  has "ping: no rping there: what to do" "$out" "nobody listens there"
+  has "ping: no rping there: what to do" "$out" "nothing is listening on this port"
   on p1 'railbed perf ping --peer-rping --listen --once >/tmp/listen.log 2>&1 & for i in $(seq 100); do grep -q serving /tmp/listen.log && break; sleep 0.1; done'
   out=$(on p2 'rping -c -a 10.0.0.1 -C 20 -S 2000 -V -v 2>&1; echo "status $?"')
   has "ping: an unmodified rping asks and checks the data" "$out" "status 0"
   has "ping: it got its own data back" "$out" "ping data: rdma-ping-19"
   out=$(on p1 'for i in $(seq 100); do grep -q WRITE.*20 /tmp/listen.log && break; sleep 0.1; done; cat /tmp/listen.log')
-  has "ping: its READs and WRITEs are timed" "$out" "20 pings of 2000 B; the data are for rping to check (-V)"
+  has "ping: its READs and WRITEs are timed" "$out" "20 pings of 2000 B; rping checks the data (-V)"
   out=$(on p2 'railbed perf ping --peer-rping 10.0.0.77 2>&1; echo "status $?"')
   has "ping: nobody has the address" "$out" "address: finding the RDMA device and the neighbour for 10.0.0.77 port 7174"
   has "ping: nobody has the address: status 1" "$out" "status 1"
@@ -349,7 +349,7 @@ perftest_faults() {
   local out before
   waits_on_p1 "ib_write_bw -d rxe0 -s 4096 -F"
   out=$(on p2 'railbed perf bw 10.0.0.1 --peer-perftest -s 1MiB -n 50 2>&1; echo "status $?"')
-  has "perftest for another size: says what it must be" "$out" "at the other end must run: ib_write_bw -s 1048576 -F"
+  has "perftest for another size: says what it must be" "$out" "run on the other end: ib_write_bw -s 1048576 -F"
   has "perftest for another size: status 1" "$out" "status 1"
   ended_on_p1 >/dev/null
   waits_on_p1 "ib_write_bw -d rxe0 -F"
@@ -360,7 +360,7 @@ perftest_faults() {
   out=$(on p2 'railbed perf bw 10.0.0.1 --peer-perftest --port 18600 2>&1; echo "status $?"')
   has "no perftest: says what it is not" "$out" "the peer does not speak perftest's protocol: as its version it sent"
   out=$(on p2 'railbed perf lat 10.0.0.1 --peer-perftest --port 1 2>&1; echo "status $?"')
-  has "wrong port: says what must run there" "$out" "at the other end must run: ib_write_lat -s 2 -n 1000 -p 1 -F"
+  has "wrong port: says what must run there" "$out" "run on the other end: ib_write_lat -s 2 -n 1000 -p 1 -F"
   waits_on_p1 "railbed perf lat --peer-perftest -n 100000"
   killed_in_the_middle "ib_write_lat -d rxe0 -n 100000 -F 10.0.0.1"
   ended_on_p1 >/dev/null
@@ -393,10 +393,10 @@ in_a_namespace() {
 wrong_places() {
   local out
   out=$(on p2 'railbed perf bw 10.0.0.1 -D 1 --gid-rule index=77 2>&1; echo "status $?"')
-  has "no such GID: says why each was passed over" "$out" "rule wants index 77"
+  has "no such GID: says why each was passed over" "$out" "rule requires index 77"
   has "no such GID: status 1" "$out" "status 1"
   out=$(on p2 'railbed perf bw 10.0.0.1 -D 1 --gid-rule index=0 2>&1; echo "status $?"')
-  has "wrong GID: says what to do" "$out" "let the rule choose (--gid-rule auto)"
+  has "wrong GID: says what to do" "$out" "use --gid-rule auto"
   has "wrong GID: status 1" "$out" "status 1"
   out=$(on p2 'railbed perf bw 10.0.0.1 -D 1 --device rxe1 2>&1; echo "status $?"')
   has "device of the other rail: toward which GID" "$out" "toward GID 10.0.0.1"
@@ -409,7 +409,7 @@ wrong_places() {
   has "no route to the server: says so" "$out" "ENETUNREACH"
   has "no route to the server: what to do" "$out" "ip route get 10.7.0.1"
   out=$(on p2 'railbed perf bw 10.0.0.1 --port 1 -D 1 2>&1; echo "status $?"')
-  has "nobody listens: says so" "$out" 'is `railbed perf serve` running on 10.0.0.1 with port 1?'
+  has "nobody listens: says so" "$out" 'check that `railbed perf serve` is running on 10.0.0.1 with port 1'
   out=$(on p2 'ip link set eth1 down; railbed perf bw 10.0.0.1 -D 1 --device rxe1 2>&1; echo "status $?"; ip link set eth1 up')
   has "port down: says so" "$out" "rxe1 port 1 is DOWN, not ACTIVE"
   has "port down: what to do" "$out" "bring its network interface up"

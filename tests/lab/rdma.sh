@@ -47,7 +47,7 @@ one_network() { # NAME VERSION PLUGIN...
   for file in roce1 roce2; do
     on "touch /run/netns/host; mount --bind /proc/1/ns/net /run/netns/host; ip netns exec a rdma dev set $file netns host"
     got=$(tool check "$name" a net1)
-    has "$name: CHECK misses $file" "$got" "RDMA device $file is not in the pod's namespace any more"
+    has "$name: CHECK misses $file" "$got" "RDMA device $file is no longer in the pod's namespace"
     on "rdma dev set $file netns a; umount /run/netns/host; rm /run/netns/host"
   done
   has "$name: CHECK again" "$(tool check "$name" a net1)" "status 0"
@@ -81,7 +81,7 @@ part_moves() {
 
   on 'rmmod rdma_ucm'
   has "moves: a pod that could not open RDMA" "$(tool add sriov a net1)" \
-    "the pod asked for RDMA, but cannot open it: /dev/infiniband/rdma_cm is not there: is rdma_ucm loaded?"
+    "the pod requested RDMA, but cannot open it: /dev/infiniband/rdma_cm not found; check that rdma_ucm is loaded"
   tool del sriov a net1 >/dev/null
   on 'modprobe rdma_ucm'
   same_soon "moves: has changed nothing" "$before" whole_host
@@ -123,7 +123,7 @@ END
   conf pods 1.0.0 "{\"type\":\"railbed\",\"delegates\":[{\"cniVersion\":\"1.0.0\",\"name\":\"first\",\"plugins\":[{\"type\":\"macvlan\",\"master\":\"eth1\",${static/78/79}}]}]}"
   export_args='export CNI_ARGS="IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=soft;K8S_POD_UID=u1;K8S_POD_INFRA_CONTAINER_ID=c1"'
   has "soft: refused where namespaces do not share devices" "$(on "$export_args; sh attach.sh tool add pods a eth0")" \
-    "device ${vf%%,*} would get a soft RDMA device, but soft ones cannot go into a pod where namespaces do not share RDMA devices"
+    "device ${vf%%,*} would get a soft RDMA device, which cannot be moved into a pod because namespaces do not share RDMA devices"
   on "$export_args; sh attach.sh tool del pods a eth0" >/dev/null
   same "soft: and nothing is left of it" "$(on 'rdma link; ip netns exec a ip -br link | grep -v ^lo')" ""
   same_soon "soft: nothing is attached" "$nothing_attached" attached

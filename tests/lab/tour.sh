@@ -42,7 +42,7 @@ run_command() { # the command as README has it
     "railbed exec worker-0 -- railbed perf bw 10.10.0.11 -a --save bw.json") other_side && typed 0 "avg Gb/s" "$1" ;;
     "railbed exec worker-0 -- railbed perf lat 10.10.0.11 --save lat.json") typed 0 "round trip p50" "$1" ;;
     "railbed perf report bw.json lat.json -o report.html") typed 0 "rail" "$1 && grep -c '</html>' report.html >&2" ;;
-    "railbed down") typed 0 "2 PFs as before railbed" "$1" ;;
+    "railbed down") typed 0 "2 PFs restored" "$1" ;;
     "railbed cni install") typed 0 "" "$1" ;;
     "railbed agent") on guest-1 "$1 >agent.log 2>&1 &" && comes /run/railbed/agent.sock && pass "$1" ;;
     "railbed attachments") typed 0 "" "$1" ;;

@@ -80,7 +80,7 @@ pods_work() {
   has "status without root: what to do" "$text" "run as root"
   holds "exec: one pod reaches the other over its VF" on guest 'railbed exec b -- ping -c 3 -w 20 10.10.0.10 >ping.log'
   has "exec: an RDMA device inside the pod" "$(on guest railbed exec llm/a -- rdma link)" "netdev net1"
-  has "exec: an unknown pod" "$(on guest railbed exec c -- true)" "there is no pod c here (there is llm/a, llm/b)"
+  has "exec: an unknown pod" "$(on guest railbed exec c -- true)" "pod c not found on this node (found: llm/a, llm/b)"
 }
 
 again() {

@@ -143,7 +143,7 @@ TEST_P(AttachTest, GivesNoPodTheMacOfAnother) {
     return message(attach_with_addresses(
         *kernel_, *store_, {.pod = "default/b", .netns_path = "/run/netns/other", .interfaces = {one}}, soon()));
   };
-  EXPECT_THAT(second(), HasSubstr("the pod asks for MAC 02:00:00:00:00:77, which interface net1 of pod default/a has"));
+  EXPECT_THAT(second(), HasSubstr("the pod requests MAC 02:00:00:00:00:77, which interface net1 of pod default/a has"));
   ASSERT_EQ(message(detach_pod(*kernel_, *store_, "default/a", soon())), "");
   EXPECT_EQ(second(), "") << "nobody has it any more";
   ASSERT_EQ(message(detach_pod(*kernel_, *store_, "default/b", soon())), "");
@@ -259,7 +259,7 @@ TEST_P(AttachTest, AttachesAllOrNothing) {
                             "routes":[{"dst":"10.5.0.0/16","gw":"172.16.0.1"}]}})"})});
   ASSERT_FALSE(report.has_value());
   EXPECT_THAT(message(report), HasSubstr("pod default/a: interface net3 (network default/net3): RTM_NEWROUTE"));
-  EXPECT_THAT(message(report), HasSubstr("is gateway 172.16.0.1 inside a subnet of this interface"));
+  EXPECT_THAT(message(report), HasSubstr("check that gateway 172.16.0.1 is in a subnet of this interface"));
   EXPECT_EQ(host_state(), before);
   EXPECT_EQ(inside_->list(os::WithVfs::kNo)->size(), 1u);
   EXPECT_TRUE(store_->attachments()->empty());
@@ -274,7 +274,7 @@ TEST_P(AttachTest, LeavesAnInterfaceOfThePodAlone) {
   for (const char* config : {R"({"type":"host-device","device":"v0"})", R"({"type":"macvlan","master":"v0"})"}) {
     auto report = attach({wanted("net1", {config})});
     ASSERT_FALSE(report.has_value());
-    EXPECT_THAT(message(report), HasSubstr("there is an interface net1 in the pod already"));
+    EXPECT_THAT(message(report), HasSubstr("the pod already has an interface net1"));
     EXPECT_EQ(host_state(), before);
     EXPECT_EQ(link(*inside_, "net1").kind, "veth");
   }
@@ -287,7 +287,8 @@ TEST_P(AttachTest, FindsAnotherNameWhenItsOwnIsTaken) {
   make_veth("v0", "w1");
   auto detached = detach_pod(*kernel_, *store_, "default/a", soon());
   ASSERT_EQ(message(detached), "");
-  EXPECT_THAT(detached->notes, ElementsAre("interface net1: v0 is back as v0_1: another interface is called v0 now"));
+  EXPECT_THAT(detached->notes, ElementsAre("interface net1: v0 was returned as v0_1, because another interface is "
+                                           "named v0 now"));
   EXPECT_EQ(link(*host_, "v0_1").mac(), mac);
 }
 
@@ -343,11 +344,11 @@ TEST_P(AttachTest, CopesWithANamespaceThatIsGone) {
   auto recovered = recover(*kernel_, *store_, soon());
   ASSERT_EQ(message(recovered), "");
   EXPECT_THAT(recovered->finished, testing::UnorderedElementsAre("default/a net1", "default/a net2"));
-  EXPECT_THAT(recovered->notes, ElementsAre("pod default/a, interface net1: v0 (veth) ended with "
-                                            "the pod's network namespace"));
+  EXPECT_THAT(recovered->notes, ElementsAre("pod default/a, interface net1: v0 (veth) was removed with the pod's "
+                                            "network namespace"));
   EXPECT_TRUE(store_->attachments()->empty());
   auto report = attach({wanted("net1", {R"({"type":"macvlan","master":"lo"})"})});
-  EXPECT_THAT(message(report), HasSubstr("the pod's network namespace is gone"));
+  EXPECT_THAT(message(report), HasSubstr("the pod's network namespace no longer exists"));
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ TEST_P(ChangesTest, TuningIsPutBack) {
   EXPECT_EQ(pod_state(), before);
   EXPECT_EQ(*kernel_->netns().sysctl(*pod_, "net/ipv4/conf/net1/arp_filter"), filter);
   EXPECT_EQ(message(detach("net1/tuning")), "");
-  EXPECT_THAT(check("net1/tuning"), HasSubstr("nothing is known of it"));
+  EXPECT_THAT(check("net1/tuning"), HasSubstr("unknown to railbed"));
   ASSERT_EQ(message(detach("net1")), "");
   EXPECT_TRUE(store_->attachments()->empty());
 }
@@ -198,7 +198,7 @@ TEST_P(ChangesTest, AMasterOfThePod) {
   EXPECT_EQ(link(*inside_, "net1").parent, link(*inside_, "in0").index);
   EXPECT_THAT(message(attach(wanted("net2", {R"({"type":"macvlan","master":"in0","linkInContainer":true,
                   "mtu":9000})"}))),
-              HasSubstr("its MTU 9000 is more than the 1500 of its master in0"));
+              HasSubstr("its MTU 9000 exceeds the 1500 of its master in0"));
   ASSERT_EQ(message(detach("net1")), "");
   EXPECT_FALSE(has(*inside_, "net1"));
 }

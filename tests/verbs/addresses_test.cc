@@ -79,17 +79,16 @@ TEST_F(Addresses, AreForProgramsAsTheirSchemaSays) {
 TEST_F(Addresses, AreReleasedByAnAdministratorsWord) {
   os::RunResult ran = addresses({"release", "gpu7"});
   EXPECT_EQ(ran.exit_status, 0) << ran.errors;
-  EXPECT_EQ(
-      ran.output,
-      "NODE  MACHINE  BOOT    CELLS  ADDRESSES  NODE IS\n"
-      "gpu7  uuid-7   boot-7      2          8  gone\n"
-      "\n"
-      "The machine must be off: pods that still run on it go on using these addresses, and others get them, too.\n"
-      "To release them: railbed addresses release --yes gpu7\n");
+  EXPECT_EQ(ran.output,
+            "NODE  MACHINE  BOOT    CELLS  ADDRESSES  NODE IS\n"
+            "gpu7  uuid-7   boot-7      2          8  gone\n"
+            "\n"
+            "The machine must be off: pods that still run on it would share these addresses with new pods.\n"
+            "To release them: railbed addresses release --yes gpu7\n");
   EXPECT_THAT(addresses({"list"}).output, HasSubstr("gpu7")) << "nothing was done yet";
   ran = addresses({"release", "gpu7", "--yes"});
   EXPECT_EQ(ran.exit_status, 0) << ran.errors;
-  EXPECT_THAT(ran.output, HasSubstr("\n8 addresses are free\n"));
+  EXPECT_THAT(ran.output, HasSubstr("\n8 addresses released\n"));
   EXPECT_THAT(addresses({"list"}).output, AllOf(HasSubstr("gpu1"), Not(HasSubstr("gpu7"))));
 }
 
@@ -109,7 +108,7 @@ TEST_F(Addresses, NeedAnActionAndACluster) {
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_THAT(ran.errors, HasSubstr(folder_.string() + "/.kube/config"));
   EXPECT_EQ(addresses({"list", "--kubeconfig", "/nowhere"}).errors,
-            "railbed: how to reach the API server: read /nowhere: ENOENT (No such file or directory)\n");
+            "railbed: connecting to the API server: read /nowhere: ENOENT (No such file or directory)\n");
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ TEST_F(StateVerbs, GcShowsWhatLostItsNamespaceAndChangesNothing) {
     os::RunResult ran = run("gc", {});
     EXPECT_EQ(ran.exit_status, 0);
     EXPECT_THAT(ran.output, AllOf(HasSubstr("interface  net1 "), HasSubstr("program    exec:eth0#0"),
-                                  HasSubstr("its namespace /nowhere/gone is gone"), HasSubstr("1.del"),
+                                  HasSubstr("its namespace /nowhere/gone no longer exists"), HasSubstr("1.del"),
                                   HasSubstr("\nrailbed gc --yes removes them\n")));
   }
   os::RunResult json = run("gc", {"-o", "json"});
@@ -164,9 +164,9 @@ TEST_F(StateVerbs, GcGivesUpADeviceThatIsGoneAtOnce) {
   EXPECT_EQ(ran.exit_status, 0);
   EXPECT_EQ(ran.output,
             "KIND       WHAT  POD                    WHY                                  RESULT\n"
-            "interface  net1  ns/a@0123456789abcdef  its namespace /nowhere/gone is gone  removed; ffff:ff:1f.7 is "
-            "gone from this machine: nothing to put back\n");
-  EXPECT_EQ(run("gc", {}).output, "nothing is left over\n");
+            "interface  net1  ns/a@0123456789abcdef  its namespace /nowhere/gone no longer exists  removed; "
+            "ffff:ff:1f.7 no longer exists on this machine: nothing to restore\n");
+  EXPECT_EQ(run("gc", {}).output, "nothing is orphaned\n");
 }
 
 TEST_F(StateVerbs, EndWithStatus1WhereTheStateCannotBeRead) {
@@ -215,7 +215,7 @@ TEST_F(StateVerbs, GcSaysWhatItCouldNotRemove) {
   write_state("/nowhere/gone", true);
   os::RunResult ran = run("gc", {"--yes"});
   EXPECT_EQ(ran.exit_status, 1);  // no folder has a program `bridge`
-  EXPECT_THAT(ran.output, HasSubstr("there is no plugin bridge"));
+  EXPECT_THAT(ran.output, HasSubstr("plugin bridge not found"));
 }
 
 }  // namespace

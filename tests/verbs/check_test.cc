@@ -150,7 +150,7 @@ TEST_F(CheckFolders, AKustomizationThatFetchesIsRenderedOnlyOnRequest) {
   program("kubectl", "echo 'apiVersion: v1\nkind: Namespace\nmetadata: {name: prod}'\n");
   EXPECT_EQ(check({"-q", "--render", below("k")}),
             "1\n"
-            "railbed: TMP/k/prod is not rendered: it takes https://example.com/rails.yaml from another machine\n"
+            "railbed: TMP/k/prod is not rendered: it fetches https://example.com/rails.yaml from another machine\n"
             "  --render-remote allows it, for manifests that you trust\n");
   EXPECT_EQ(check({"-q", "--render", "--render-remote", below("k")}), "0\n");
 }
@@ -203,11 +203,10 @@ TEST_F(CheckFolders, ACommandInAMessageCanBePasted) {
 TEST_F(CheckFolders, ARendererThatHangsIsEnded) {
   write("slow/Chart.yaml", "apiVersion: v2\nname: slow\n");
   program("helm", "while :; do :; done\n");
-  EXPECT_EQ(
-      check({"-q", "--render", "--render-timeout", "1", below("slow")}),
-      "1\n"
-      "railbed: helm template TMP/slow: not done after 1 s, so it was ended\n"
-      "  try `helm template TMP/slow`; check what it prints: | railbed check -; --render-timeout gives it longer\n");
+  EXPECT_EQ(check({"-q", "--render", "--render-timeout", "1", below("slow")}),
+            "1\n"
+            "railbed: helm template TMP/slow: timed out after 1 s\n"
+            "  try `helm template TMP/slow`; check what it prints: | railbed check -; raise --render-timeout\n");
 }
 
 }  // namespace

@@ -60,8 +60,9 @@ TEST_F(CniVerb, RefusesATypeThatIsNotServed) {
     EXPECT_THAT(ran.output, IsEmpty());
     EXPECT_EQ(
         ran.errors,
-        "railbed cni: --types: frob not in {sriov,ib-sriov,ib-sriov-cni,host-device,macvlan,ipvlan,dummy,tuning,rdma,sbr,"
-        "vrf,host-local,static,whereabouts,dhcp,railbed}\n  railbed cni --help tells more\n");
+        "railbed cni: --types: frob not in "
+        "{sriov,ib-sriov,ib-sriov-cni,host-device,macvlan,ipvlan,dummy,tuning,rdma,sbr,vrf,host-local,static,whereabouts,dhcp,railbed}\n"
+        "  run `railbed cni --help` for details\n");
   }
   EXPECT_EQ(content(bin() + "/frob"), "somebody's plugin");
   EXPECT_FALSE(std::filesystem::exists(bin() + "/macvlan"));
@@ -71,7 +72,7 @@ TEST_F(CniVerb, SaysWhatItCannotDo) {
   os::RunResult action = run("replace");
   EXPECT_EQ(action.exit_status, 1);
   EXPECT_EQ(action.errors,
-            "railbed cni: ACTION: replace not in {install,uninstall,status}\n  railbed cni --help tells more\n");
+            "railbed cni: ACTION: replace not in {install,uninstall,status}\n  run `railbed cni --help` for details\n");
   std::ofstream(folder_ / "no-shim") << "some program";
   os::RunResult shim = run_verb({"cni", "install", "--bin-dir", bin(), "--shim", (folder_ / "no-shim").string()});
   EXPECT_EQ(shim.exit_status, 1);

@@ -149,14 +149,15 @@ TEST_F(CollectiveVerb, WhatIsTypedWrongIsToldBeforeAnythingIsMeasured) {
     return ran.errors;
   };
   EXPECT_EQ(said({}),
-            "railbed: name the ranks, or a file with --endpoints, and not both\n  e.g. railbed perf collective "
-            "node-1=10.0.0.1,10.1.0.1 node-2=10.0.0.2,10.1.0.2 --token-file t\n");
+            "railbed: name the ranks or a file with --endpoints, not both\n"
+            "  e.g. railbed perf collective node-1=10.0.0.1,10.1.0.1 node-2=10.0.0.2,10.1.0.2 --token-file t\n");
   EXPECT_EQ(said({"a=10.0.0.1", "b=10.0.0.2"}),
-            "railbed: a collective needs --token-file: ranks send traffic for nobody without a token\n  e.g. `(umask "
-            "077; openssl rand -hex 16 > token)`, and `railbed perf serve --token-file token` on each rank\n");
+            "railbed: a collective requires --token-file: ranks send traffic only for clients with the token\n"
+            "  e.g. `(umask 077; openssl rand -hex 16 > token)`, and `railbed perf serve --token-file token` on each "
+            "rank\n");
   EXPECT_EQ(said({"a=10.0.0.1", "b=10.0.0.2", "--token-file", path("token"), "--save", "/nonexistent/x"}),
-            "railbed: open /nonexistent/x: ENOENT (No such file or directory)\n  --save writes there; nothing was "
-            "measured\n");
+            "railbed: open /nonexistent/x: ENOENT (No such file or directory)\n"
+            "  --save writes to this file; nothing was measured\n");
   EXPECT_EQ(said({"a=10.0.0.1", "b=10.0.0.2", "-e", "4"}), "railbed: --end: 4 bytes are less than the 8 of --begin\n");
 }
 

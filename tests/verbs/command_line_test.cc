@@ -12,22 +12,22 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr const char* kHelpOfGc =
-    R"(What no namespace owns: records, addresses, interfaces, sandboxes, files; --yes removes it.
+    R"(Lists what no network namespace owns: records, addresses, interfaces, sandboxes, files; --yes removes it.
 Usage: railbed gc [OPTIONS]
 
 Options:
   -h,--help                   Print this help message and exit
   -o,--output TEXT:{table,json,yaml}
                               table, json or yaml
-  --yes Excludes: --dry-run   remove what is found
-  --dry-run Excludes: --yes   only show it (this is the default)
+  --yes Excludes: --dry-run   remove what was found
+  --dry-run Excludes: --yes   only show it (default)
   --state-dir TEXT=/run/railbed
-                              where the state is
+                              state directory
   --pending-dir TEXT=/var/lib/railbed/pending-del
-                              where the shim keeps DELs that no agent answered
+                              where the shim queues DELs that no agent answered
   --records TEXT=/var/lib/railbed/records
-                              what DELs have to undo even after a reboot
-  --wait FLOAT                seconds to wait for another railbed that is at work
+                              records of what DELs must undo even after a reboot
+  --wait FLOAT                seconds to wait for another running railbed
 
 )";
 
@@ -50,19 +50,19 @@ TEST_P(WrongLine, EndsWithOneAndOneMessage) {
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_THAT(ran.output, IsEmpty());
   const std::string& verb = GetParam().arguments.front();
-  EXPECT_EQ(ran.errors, "railbed " + verb + ": " + GetParam().message + "\n  railbed " + verb + " --help tells more\n");
+  EXPECT_EQ(ran.errors,
+            "railbed " + verb + ": " + GetParam().message + "\n  run `railbed " + verb + " --help` for details\n");
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Each, WrongLine,
     testing::Values(
-        Wrong{{"gc", "--frob"}, "there is no option --frob"},
-        Wrong{{"gc", "--stat-dir", "x"}, "there is no option --stat-dir (did you mean --state-dir?)"},
-        Wrong{{"gc", "--ye=1"}, "there is no option --ye (did you mean --yes?)"},
-        Wrong{{"gc", "x"}, "nothing takes the argument \"x\""},
-        Wrong{{"gc", "\x1b[31m"}, "nothing takes the argument \"\\x1b[31m\""},
-        Wrong{{"perf", "bww"}, "nothing takes the argument \"bww\" (did you mean bw?)"},
-        Wrong{{"perf", "bw", "a", "--trx-depth", "2"}, "there is no option --trx-depth (did you mean --tx-depth?)"},
+        Wrong{{"gc", "--frob"}, "unknown option --frob"},
+        Wrong{{"gc", "--stat-dir", "x"}, "unknown option --stat-dir (did you mean --state-dir?)"},
+        Wrong{{"gc", "--ye=1"}, "unknown option --ye (did you mean --yes?)"},
+        Wrong{{"gc", "x"}, "unexpected argument \"x\""}, Wrong{{"gc", "\x1b[31m"}, "unexpected argument \"\\x1b[31m\""},
+        Wrong{{"perf", "bww"}, "unexpected argument \"bww\" (did you mean bw?)"},
+        Wrong{{"perf", "bw", "a", "--trx-depth", "2"}, "unknown option --trx-depth (did you mean --tx-depth?)"},
         Wrong{{"check", "-o", "jsn", "f"},
               "--output: jsn not in {text,json,yaml,sarif,junit,github,markdown,mistakes} (did you mean json?)"},
         Wrong{{"gc", "--yes", "--dry-run"}, "--yes excludes --dry-run"},
@@ -88,7 +88,7 @@ TEST(CommandLine, AWrongVerbIsToldWithTheNearestOne) {
            {{"\x1b[2J"}, "\"\\x1b[2J\""}}) {
     const os::RunResult ran = run_verb(arguments);
     EXPECT_EQ(ran.exit_status, 1);
-    EXPECT_EQ(ran.errors, "railbed: there is no verb " + told + "\n  railbed --help lists them\n");
+    EXPECT_EQ(ran.errors, "railbed: unknown verb " + told + "\n  railbed --help lists them\n");
   }
 }
 

@@ -100,13 +100,13 @@ TEST_F(DiscoverVerb, ComparesNodesByTheirFacts) {
   // One node is no fleet.
   EXPECT_EQ(run_verb({"discover", "--facts", first}).output, run_verb({"discover", "--from", first}).output);
   EXPECT_EQ(run_verb({"discover", "--facts", first, second, "-o", "nccl"}).errors,
-            "railbed: NCCL's topology is of one node, and there are 2\n");
+            "railbed: an NCCL topology describes one node, found 2 nodes\n");
 }
 
 TEST_F(DiscoverVerb, AFolderWithoutAMachineIsAnError) {
   const os::RunResult ran = run_verb({"discover", "--root", folder_.string()});
   EXPECT_NE(ran.exit_status, 0);
-  EXPECT_THAT(ran.errors, HasSubstr("holds no machine: it has no sys/"));
+  EXPECT_THAT(ran.errors, HasSubstr("is not a recorded machine: it has no sys/"));
 }
 
 }  // namespace

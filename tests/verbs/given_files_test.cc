@@ -75,10 +75,9 @@ TEST_F(TokenFile, HasATokenThatCannotBeGuessed) {
   EXPECT_EQ(said(written(std::string(256, 'x') + "\nmore", 0600)), std::string(256, 'x'));
   for (const std::string& wrong : {std::string(), std::string("sesame"), std::string(257, 'x')}) {
     const std::string file = written(wrong, 0600);
-    EXPECT_EQ(said(file),
-              fmt::format("{}: the first line should be a token of 16 to 256 characters, found {}\n  a short "
-                          "token can be guessed: (umask 077; openssl rand -hex 16 > {})",
-                          file, wrong.size(), file));
+    EXPECT_EQ(said(file), fmt::format("{}: the first line must be a token of 16 to 256 characters, found {}\n"
+                                      "  a short token can be guessed: (umask 077; openssl rand -hex 16 > {})",
+                                      file, wrong.size(), file));
   }
   EXPECT_EQ(said(path("none")), "read " + path("none") + ": ENOENT (No such file or directory)");
 }

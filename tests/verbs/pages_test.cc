@@ -110,7 +110,7 @@ TEST(ManPages, TellWhatHelpTells) {
   EXPECT_THAT(page, HasSubstr("\n.TP\n2\nan error was found"));
   os::RunResult none = run_verb({"man", "frob"});
   EXPECT_EQ(none.exit_status, 1);
-  EXPECT_THAT(none.errors, HasSubstr("there is no verb \"frob\""));
+  EXPECT_THAT(none.errors, HasSubstr("unknown verb \"frob\""));
 }
 
 TEST(Help, OfAVerbIsTheVerbsHelp) {

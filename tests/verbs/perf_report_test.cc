@@ -108,9 +108,9 @@ TEST_F(PerfReport, WithoutAClusterAsksNobody) {
 }
 
 TEST_F(PerfReport, SaysWhatIsWrong) {
-  EXPECT_EQ(
-      report({path("bw.json"), "--kubeconfig", path("none")}).errors,
-      fmt::format("railbed: how to reach the API server: read {}: ENOENT (No such file or directory)\n", path("none")));
+  EXPECT_EQ(report({path("bw.json"), "--kubeconfig", path("none")}).errors,
+            fmt::format("railbed: connecting to the API server: read {}: ENOENT (No such file or directory)\n",
+                        path("none")));
   write("broken.json", "{");
   EXPECT_THAT(report({path("broken.json"), "--kubeconfig", path("config")}).errors,
               StartsWith(fmt::format("railbed: {}: ", path("broken.json"))));
@@ -133,11 +133,11 @@ TEST_F(PerfReport, OfAMesh) {
   const os::RunResult ran = report({path("all.mesh")});
   EXPECT_THAT(ran.errors, IsEmpty());
   EXPECT_EQ(ran.exit_status, 0);
-  EXPECT_THAT(ran.output, StartsWith("nothing stands out among 6 NICs"));
+  EXPECT_THAT(ran.output, StartsWith("no outliers among 6 NICs"));
   EXPECT_THAT(read("report.html"), AllOf(HasSubstr("15 of 15 pairs of NICs measured"),
                                          HasSubstr("data:image/png;base64,"), Not(HasSubstr("Nothing was measured."))));
   write("half.mesh", mesh_of_six().substr(0, 250));
-  EXPECT_THAT(report({path("half.mesh")}).output, StartsWith("not all of it: "));
+  EXPECT_THAT(report({path("half.mesh")}).output, StartsWith("incomplete: "));
 }
 
 // The script of the page does its work: charts are drawn, and heat maps tell what is under the pointer. Without a

@@ -50,7 +50,7 @@ TEST_F(PerfVerb, OptionsAreRefusedAndNotReplaced) {
   EXPECT_EQ(said({"--tcp", "--verb", "send"}),
             "railbed: verb: only for RDMA; plain sockets (--tcp) have no such thing\n");
   EXPECT_EQ(said({"--memory", "gpu"}),
-            "railbed: --memory: \"gpu\" is no memory: host, huge (pages of 2 MiB) or gpu:N (0 to 255)\n");
+            "railbed: --memory: \"gpu\" is not a kind of memory: host, huge (pages of 2 MiB) or gpu:N (0 to 255)\n");
 }
 
 // Before anything is measured: nobody serves there, and that is not what is said.
@@ -58,8 +58,8 @@ TEST_F(PerfVerb, TheFileOfSaveIsOpenedFirst) {
   const auto ran = run_verb({"perf", "bw", "127.0.0.1", "--port", "1", "--save", "/nonexistent/x"});
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_EQ(ran.errors,
-            "railbed: open /nonexistent/x: ENOENT (No such file or directory)\n  --save writes there; "
-            "nothing was measured\n");
+            "railbed: open /nonexistent/x: ENOENT (No such file or directory)\n"
+            "  --save writes to this file; nothing was measured\n");
   // What was there stays where nothing is measured, and no empty file is left.
   std::ofstream(path("old.json")) << "old";
   EXPECT_EQ(run_verb({"perf", "bw", "127.0.0.1", "--port", "1", "--save", path("old.json")}).exit_status, 1);
@@ -160,7 +160,8 @@ TEST_F(PerfVerb, AFileThatCannotBeWrittenIsToldBesideADeadPeer) {
   const auto ran =
       run_verb({"perf", "lat", "127.0.0.1", "--port", port, "--tcp", "-a", "-D", "0.5", "--save", "/dev/full"});
   EXPECT_EQ(ran.exit_status, 1);
-  EXPECT_NE(ran.errors.find("the peer closed the connection; what there is was not saved either: "), std::string::npos)
+  EXPECT_NE(ran.errors.find("the peer closed the connection; saving the partial result also failed: "),
+            std::string::npos)
       << ran.errors;
   EXPECT_NE(ran.errors.find("/dev/full: ENOSPC (No space left on device)"), std::string::npos) << ran.errors;
 }

@@ -137,7 +137,7 @@ TEST_F(PlanVerb, SeveralNodesFromFacts) {
   EXPECT_THAT(ran.out, Not(HasSubstr("roce-2x-cx6dx")));
   ran = run("- --node other " + facts, policy(4, "ens1f1np1"));
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.err, HasSubstr("no node other in the facts; there are: roce-2x-cx6dx, seed-six-cx7"));
+  EXPECT_THAT(ran.err, HasSubstr("node other not found in the facts; found: roce-2x-cx6dx, seed-six-cx7"));
 }
 
 TEST_F(PlanVerb, FactsTakeOneFileEach) {
@@ -169,7 +169,8 @@ TEST_F(PlanVerb, WhatCannotBeReadIsNotTakenForNothing) {
                       "metadata: {name: p, namespace: n}\nspec: {resourceName: r, numVfs: 2}\n");
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, AllOf(HasSubstr("[RB-API-006]"),
-                             HasSubstr("railbed: the manifests have errors: what cannot be read is not in this plan"),
+                             HasSubstr("railbed: the manifests have errors; objects that cannot be read are not in "
+                                       "this plan"),
                              Not(HasSubstr("nothing to plan"))));
 }
 

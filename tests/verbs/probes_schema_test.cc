@@ -59,7 +59,7 @@ TEST(ProbesSchema, HoldsJitter) {
 TEST(ProbesSchema, RefusesWhatDoesNotFit) {
   EXPECT_THAT(run_verb({"perf", "ping"}).errors, HasSubstr("ADDRESS: name the peer"));
   EXPECT_THAT(run_verb({"perf", "ping", "127.0.0.1", "--size", "64KiB", "--listen"}).errors,
-              HasSubstr("--listen is for --peer-rping\n  railbed's own clients are served by `railbed perf serve`"));
+              HasSubstr("--listen requires --peer-rping\n  railbed's own clients are served by `railbed perf serve`"));
   EXPECT_THAT(run_verb({"perf", "ping", "127.0.0.1", "--size", "65537"}).errors,
               HasSubstr("--size: a ping has 1 to 65536 bytes, not 65537"));
 }

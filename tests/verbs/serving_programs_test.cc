@@ -125,7 +125,7 @@ TEST_F(ServingProgram, ThatIsMissingOrCannotBeExecutedIsToldWithItsPlace) {
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_EQ(ran.errors, fmt::format("railbed: railbedd, which runs `railbed agent`, is missing: there is no "
                                     "{0}/libexec/railbed/railbedd and no {0}/bin/railbedd\n"
-                                    "  install railbed again, which puts all its programs in place\n",
+                                    "  reinstall railbed with all its programs\n",
                                     root.string()));
   stand_in("bin/railbedd");
   fs::permissions(root / "bin/railbedd", fs::perms::owner_read);
@@ -140,25 +140,26 @@ TEST_F(ServingProgram, IsNotStartedForHelpNorByWrongOptions) {
   const os::RunResult ran = run(railbed, {"agent", "--adopted", "x"});
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_EQ(ran.errors,
-            "railbed agent: there is no option --adopted (did you mean --adopt?)\n  railbed agent --help tells more\n");
+            "railbed agent: unknown option --adopted (did you mean --adopt?)\n"
+            "  run `railbed agent --help` for details\n");
 }
 
 TEST_F(ServingProgram, RefusesOptionsThatItCannotServeBeforeItTouchesAnything) {
   os::RunResult ran = run(RAILBED_PROGRAM, {"agent", "--socket", root / "socket", "--context", "x"});
   EXPECT_EQ(ran.exit_status, 1);
-  EXPECT_EQ(ran.errors, "railbed: --context names a context of a kubeconfig, and there is no --kubeconfig\n");
+  EXPECT_EQ(ran.errors, "railbed: --context requires --kubeconfig\n");
   ran = run(RAILBEDD_PROGRAM,
             {"--for", RAILBED_VERSION, "agent", "--socket", root / "socket", "--kubeconfig", "nowhere"});
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_EQ(ran.errors,
-            "railbed: railbedd serves no node of a cluster, railbed-cluster does\n"
-            "  use `railbed agent`, which starts the right one\n");
+            "railbed: railbedd does not support clusters; railbed-cluster does\n"
+            "  run `railbed agent`, which starts the right program\n");
   EXPECT_FALSE(fs::exists(root / "socket"));
   for (const auto& [after, message] : std::map<std::string, std::string>{
            {"1 day",
             "--reclaim-after: \"1 day\" is no period of time\n"
             "  a number with s, m, h or d, of at most 3650d: 90s, 30m, 24h, 2d"},
-           {"0h", "--reclaim-after 0h: a Node that is made anew would lose its addresses at once"}}) {
+           {"0h", "--reclaim-after 0h is too short: a re-created Node would lose its addresses immediately"}}) {
     ran = run(RAILBED_PROGRAM, {"operator", "--reclaim-after", after});
     EXPECT_EQ(ran.exit_status, 1);
     EXPECT_EQ(ran.errors, "railbed: " + message + "\n");
@@ -170,10 +171,9 @@ TEST_F(ServingProgram, RefusesARailbedOfAnotherVersion) {
     const os::RunResult ran = run(program, {"--for", "0.0.9", "agent"});
     EXPECT_EQ(ran.exit_status, 1);
     EXPECT_THAT(ran.output, IsEmpty());
-    EXPECT_EQ(ran.errors,
-              fmt::format("railbed: railbed 0.0.9 started {} {}: one of the two is left from another version\n"
-                          "  install railbed again, which puts both in place\n",
-                          program.filename().string(), RAILBED_VERSION));
+    EXPECT_EQ(ran.errors, fmt::format("railbed: railbed 0.0.9 started {} {}: the two are of different versions\n"
+                                      "  reinstall railbed to get matching programs\n",
+                                      program.filename().string(), RAILBED_VERSION));
   }
 }
 
@@ -186,7 +186,7 @@ TEST_F(ServingProgram, StartedByHandSaysHowItIsStarted) {
       const os::RunResult ran = run(program, arguments);
       EXPECT_EQ(ran.exit_status, 1);
       EXPECT_EQ(ran.errors, fmt::format("railbed: {} is started by railbed\n"
-                                        "  use `railbed agent`; `railbed agent --help` tells its options\n",
+                                        "  use `railbed agent`; `railbed agent --help` shows its options\n",
                                         name));
     }
   }

@@ -159,7 +159,7 @@ TEST_F(Shim, RefusesADelWithoutAWholeConfiguration) {
     const auto done = run(environment("DEL"), config);
     EXPECT_EQ(done.exit_status, 1) << config;
     EXPECT_THAT(done.output, HasSubstr("\"code\": 6"));
-    EXPECT_THAT(done.output, HasSubstr("standard input has no whole configuration"));
+    EXPECT_THAT(done.output, HasSubstr("the configuration on standard input is incomplete"));
     EXPECT_TRUE(kept().empty()) << config;
   }
   for (const char* config : {"{}", " {\"a\": {\"b\": \"}\\\"{\"}}\n"})
@@ -176,17 +176,17 @@ TEST_F(Shim, RefusesADelThatNobodyCouldRepeat) {
   auto full = run("DEL");
   EXPECT_EQ(full.exit_status, 1);
   EXPECT_THAT(full.output, HasSubstr("\"code\": 5"));
-  EXPECT_THAT(full.output, HasSubstr("the DEL could not be kept for later: mkdir"));
+  EXPECT_THAT(full.output, HasSubstr("queueing the DEL for later also failed: mkdir"));
 }
 
 TEST_F(Shim, TakesAnAgentThatFailsItForNone) {
   const std::pair<std::function<void(os::Connection&)>, const char*> cases[] = {
-      {[](os::Connection&) {}, "went away before it answered"},
-      {[](os::Connection& to) { (void)to.write_some("RBC1\2"); }, "cut off or garbled"},
-      {[](os::Connection& to) { (void)to.write_some("HTTP/1.1 400 Bad Request"); }, "cut off or garbled"},
+      {[](os::Connection&) {}, "closed the connection before it answered"},
+      {[](os::Connection& to) { (void)to.write_some("RBC1\2"); }, "truncated or invalid"},
+      {[](os::Connection& to) { (void)to.write_some("HTTP/1.1 400 Bad Request"); }, "truncated or invalid"},
       {[](os::Connection& to) { (void)to.write_some(std::string_view("RBC1\2\xff\xff\xff\xff\0", 10)); },
-       "cut off or garbled"},
-      {[](os::Connection& to) { (void)to.write_some(std::string_view("RBC1\2\0\0\0\0", 9)); }, "cut off or garbled"}};
+       "truncated or invalid"},
+      {[](os::Connection& to) { (void)to.write_some(std::string_view("RBC1\2\0\0\0\0", 9)); }, "truncated or invalid"}};
   size_t dels = 0;
   for (const auto& [act, message] : cases) {
     BadAgent agent(socket(), act);
@@ -275,7 +275,7 @@ TEST_F(Shim, LimitsStandardInput) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(WEXITSTATUS(status), 1);
-  EXPECT_THAT(content(folder_ / "out"), HasSubstr("standard input does not end in time"));
+  EXPECT_THAT(content(folder_ / "out"), HasSubstr("standard input did not end in time"));
   close(ends[0]);
   close(ends[1]);
 }

@@ -53,20 +53,20 @@ class StatusVerb : public testing::Test {
 TEST_F(StatusVerb, WhatIsWrongWithVfsIsToldAndTheAgentIsReady) {
   tells(R"({"version": "1", "pid": 7, "notReady": [], "events": [],
     "cluster": {"server": "https://10.0.0.1:6443", "node": "gpu-1", "caches": [], "statusesPending": 2},
-    "vfs": ["0000:3b:00.0: 4 VFs wait for llm/a", "no VF is changed while the API server does not answer: \u001b[2J"]})");
+    "vfs": ["0000:3b:00.0: 4 VFs wait for llm/a", "no VFs are changed while the API server is unreachable: \u001b[2J"]})");
   const std::string text = status();
   EXPECT_THAT(text, HasSubstr("agent 1, process 7: ready\n"));
   EXPECT_THAT(text, HasSubstr("API server https://10.0.0.1:6443, node gpu-1\n"));
   EXPECT_THAT(text, HasSubstr("  2 network-status not written yet\n"));
   EXPECT_THAT(text, HasSubstr("VFs: 0000:3b:00.0: 4 VFs wait for llm/a\n"));
-  EXPECT_THAT(text, HasSubstr("VFs: no VF is changed while the API server does not answer: "));
+  EXPECT_THAT(text, HasSubstr("VFs: no VFs are changed while the API server is unreachable: "));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(text, Not(HasSubstr("not ready")));
 }
 
 TEST_F(StatusVerb, PluginsThatKeepAllRightsAreTold) {
   tells(R"({"version": "1", "pid": 7, "notReady": [], "unfenced": ["cilium-cni", "x"], "events": []})");
-  EXPECT_THAT(status(), HasSubstr("plugins that keep all rights of the agent (--unfenced): cilium-cni, x\n"));
+  EXPECT_THAT(status(), HasSubstr("plugins that run with all rights of the agent (--unfenced): cilium-cni, x\n"));
 }
 
 TEST_F(StatusVerb, WhatKeepsItFromBeingReadyIsAnotherThing) {
@@ -83,15 +83,15 @@ TEST_F(StatusVerb, LeasedAddressesAreTold) {
     "heardSeconds": 7, "error": "connection refused", "lacking": ["no node has an address left"], "conflicts": ["10.0.0.1 \u001b[2J"]}})");
   const std::string text = status();
   EXPECT_THAT(text,
-              HasSubstr("addresses: 32 leased in 2 cells, 1 ADDs wait for more; the API server last told them 7 s ago\n"
-                        "  it cannot be asked: connection refused\n"
+              HasSubstr("addresses: 32 leased in 2 cells, 1 ADDs waiting; last update from the API server 7 s ago\n"
+                        "  the API server is unreachable: connection refused\n"
                         "  no node has an address left\n"
                         "  10.0.0.1 "));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
 TEST_F(StatusVerb, WithoutAnAgentItSaysSo) {
-  EXPECT_THAT(status(), HasSubstr("no agent tells what happened: "));
+  EXPECT_THAT(status(), HasSubstr("events are not available, no agent answers: "));
 }
 
 }  // namespace

@@ -111,8 +111,8 @@ TEST_P(SupplyTest, IsToldWhichAddressThePodAsksFor) {
 TEST_P(SupplyTest, IsNotAskedForWhatNoLeaseWouldMend) {
   Blocks supply(of_cluster_, {}, std::nullopt);
   EXPECT_THAT(add(&supply, R"("ipam":{"type":"whereabouts","range":"10.2.0.0/24","node_slice_size":"/26"})"),
-              testing::HasSubstr("network lan: node_slice_size divides its range among the nodes as whereabouts does "
-                                 "it, and railbed leases addresses of the whole range"));
+              testing::HasSubstr("network lan: node_slice_size is not supported: it divides the range among the nodes, "
+                                 "but railbed leases addresses of the whole range"));
   EXPECT_TRUE(supply.asked.empty());
 }
 

@@ -20,12 +20,12 @@ std::string hex(std::string_view bytes) {
 
 Result<std::string> from_hex(const std::string& text) {
   std::string bytes;
-  if (text.size() % 2 != 0) return fail(Code::kInvalid, "\"{}\" is no hexadecimal text", text);
+  if (text.size() % 2 != 0) return fail(Code::kInvalid, "\"{}\" is not hexadecimal", text);
   for (size_t at = 0; at < text.size(); at += 2) {
     int value = 0;
     for (char digit : text.substr(at, 2)) {
       int part = digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
-      if (part < 0) return fail(Code::kInvalid, "\"{}\" is no hexadecimal text", text);
+      if (part < 0) return fail(Code::kInvalid, "\"{}\" is not hexadecimal", text);
       value = value * 16 + part;
     }
     bytes += static_cast<char>(value);
@@ -78,7 +78,7 @@ std::string to_note(const KeptLease& lease) {
 Result<KeptLease> read_lease(const std::string& key, const std::string& note) {
   size_t begin = std::string_view(kLeaseNotes).size();
   size_t between = key.find('\n');
-  if (between == std::string::npos || between < begin) return fail(Code::kInvalid, "\"{}\" names no lease", key);
+  if (between == std::string::npos || between < begin) return fail(Code::kInvalid, "\"{}\" is not a lease name", key);
   KeptLease lease;
   lease.owner = {key.substr(begin, between - begin), key.substr(between + 1)};
   doc::Value object = TRY(attach::parse_object(note));
@@ -95,7 +95,7 @@ Result<KeptLease> read_lease(const std::string& key, const std::string& note) {
   lease.server_mac = TRY(MacAddress::parse(doc::text_in(object, "server_mac")));
   lease.ack = TRY(from_hex(doc::text_in(object, "ack")));
   const doc::Value* since = object.find("since");
-  if (since == nullptr || since->as_int() == nullptr) return fail(Code::kInvalid, "the lease has no time");
+  if (since == nullptr || since->as_int() == nullptr) return fail(Code::kInvalid, "the lease has no duration");
   lease.since = os::Deadline(os::Deadline::duration(*since->as_int()));
   ipam::DhcpPacket ack = TRY(ipam::read_dhcp(lease.ack));
   lease.lease = TRY(ipam::lease_of(ack));
@@ -111,7 +111,7 @@ Result<ipam::DhcpClient> read_client(const doc::Value& ipam, const std::map<std:
       auto argument = cni_args.find(doc::text_in(item, "fromArg"));
       if (argument != cni_args.end()) value = argument->second;
       if (value.size() > kMostValueBytes)
-        return fail(Code::kInvalid, "ipam.provide: the value of option {} has {} bytes, {} are the most", option,
+        return fail(Code::kInvalid, "ipam.provide: the value of option {} has {} bytes, at most {} are allowed", option,
                     value.size(), kMostValueBytes);
       if (!value.empty()) client.provide[option] = value;
     }

@@ -53,7 +53,7 @@ Outcome<cni::AddResult> ask(const RunningPlugins::Slot& slot, const ForeignIpam&
   cni::AddResult answer = TRY_CNI(execute_add(slot, wanted.call, wanted.version));
   if (!answer.addresses.empty()) return answer;
   return std::unexpected(
-      cni::Failure{cni::kDecode, fmt::format("plugin {}: its answer has no address", wanted.call.type)});
+      cni::Failure{cni::kDecode, fmt::format("plugin {}: the answer has no address", wanted.call.type)});
 }
 
 Outcome<ForeignAddresses> concluded(Engine& engine, const RunningPlugins::Slot& slot, const ForeignIpam& wanted,
@@ -110,7 +110,7 @@ Outcome<ForeignAddresses> acquire_foreign(Engine& engine, const ForeignIpam& wan
   if (done.has_value()) return done;
   cni::Failure why = std::move(done.error());
   if (Outcome<void> undone = undo(engine, record); !undone.has_value())
-    why.details += fmt::format("{}its DEL failed too ({}): the DEL of the pod tries again",
+    why.details += fmt::format("{}the plugin's DEL also failed ({}); the DEL of the pod will retry it",
                                why.details.empty() ? "" : "; ", undone.error().message);
   return std::unexpected(std::move(why));
 }

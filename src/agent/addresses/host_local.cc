@@ -58,7 +58,7 @@ Result<std::string> directory_of(const std::string& data_dir, const std::string&
   if (!base.starts_with('/') || (base + "/").find("/../") != std::string::npos)
     return fail(Code::kInvalid, "ipam.dataDir: \"{}\" is not an absolute path without \"..\"", data_dir);
   if (!cni::valid_network_name(network))
-    return fail(Code::kInvalid, "\"{}\" cannot be a network's name: host-local makes a directory of it", network);
+    return fail(Code::kInvalid, "\"{}\" is not a valid network name: host-local uses it as a directory name", network);
   return base + "/" + network;
 }
 
@@ -233,15 +233,17 @@ Result<std::vector<ipam::Assigned>> HostLocal::finish(Engine::Turn& turn, Reserv
     }
     if (!written.has_value()) return fail(std::move(written.error()));
     if (reservation.had)
-      return fail(Code::kConflict, "network {}: a file in {} gives an address of pod {}, interface {} to somebody else",
+      return fail(Code::kConflict,
+                  "network {}: a file in {} assigns an address of pod {}, interface {} to another "
+                  "container",
                   reservation.claim.network, reservation.directory, reservation.claim.owner.pod,
                   reservation.claim.owner.interface);
   }
   return fail(Error{.code = Code::kBusy,
-                    .message = fmt::format("network {}: {} times, somebody took the address that "
-                                           "was about to be given, in {}",
+                    .message = fmt::format("network {}: {} times, another program took the address that was being "
+                                           "allocated, in {}",
                                            reservation.claim.network, kMostTries, reservation.directory),
-                    .hint = "something writes there without holding the file `lock`"});
+                    .hint = "find the program that writes there without holding the file `lock`"});
 }
 
 Result<void> HostLocal::remove_files(Engine::Turn& turn, const ipam::Owner& owner, bool locked) {

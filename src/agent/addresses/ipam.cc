@@ -52,7 +52,7 @@ class IpamRequest {
     const std::string told = doc::text_in(ipam_, "type");
     if (told == request_.type) return {};
     return std::unexpected(cni::Failure{.code = cni::kInvalidConfig,
-                                        .message = fmt::format("network {} has ipam type \"{}\", and \"{}\" was called",
+                                        .message = fmt::format("network {} has ipam type \"{}\", but \"{}\" was called",
                                                                config_.network, told, request_.type)});
   }
 
@@ -188,16 +188,15 @@ class IpamRequest {
 
   cni::Outcome<std::string> check_static(Engine::Turn& turn, const ipam::Owner& owner) {
     if (!config_.previous.has_value())
-      return std::unexpected(
-          cni::Failure{.code = cni::kInvalidConfig, .message = "CHECK needs prevResult, and there is none"});
+      return std::unexpected(cni::Failure{.code = cni::kInvalidConfig, .message = "CHECK requires prevResult"});
     Addresses wanted = TRY_CNI(addresses_for(turn, backends_.host_local, address_request(request_, config_, owner)));
     for (const cni::Address& one : wanted.result.addresses)
       if (std::ranges::none_of(config_.previous->addresses,
                                [&](const cni::Address& is) { return is.address == one.address; }))
         return std::unexpected(
             cni::Failure{.code = cni::kGone,
-                         .message = fmt::format("network {}: address {} is not on interface {} any more",
-                                                config_.network, one.address, request_.ifname)});
+                         .message = fmt::format("network {}: address {} is no longer on interface {}", config_.network,
+                                                one.address, request_.ifname)});
     return "";
   }
 

@@ -151,13 +151,13 @@ TEST(IpamRequest, CheckOfStaticLooksAtWhatIsThere) {
   };
   EXPECT_EQ(rig.ask(cni::Command::kCheck, "static", config("10.3.0.5/24")), "done");
   EXPECT_EQ(rig.ask(cni::Command::kCheck, "static", config("10.3.0.6/24")),
-            "100: network lan: address 10.3.0.5/24 is not on interface eth0 any more");
-  EXPECT_EQ(rig.ask(cni::Command::kCheck, "static", with(fixed)), "7: CHECK needs prevResult, and there is none");
+            "100: network lan: address 10.3.0.5/24 is no longer on interface eth0");
+  EXPECT_EQ(rig.ask(cni::Command::kCheck, "static", with(fixed)), "7: CHECK requires prevResult");
 }
 
 TEST(IpamRequest, SaysWhatIsWrong) {
   IpamRig rig;
-  EXPECT_EQ(rig.add("static", kHostLocal), "7: network lan has ipam type \"host-local\", and \"static\" was called");
+  EXPECT_EQ(rig.add("static", kHostLocal), "7: network lan has ipam type \"host-local\", but \"static\" was called");
   EXPECT_THAT(rig.add("whereabouts", with(R"({"type":"whereabouts","range":"10.2.0.0/99"})")),
               testing::HasSubstr("network lan: its ipam block is wrong: "));
   EXPECT_THAT(rig.add("host-local", kHostLocal, "c1", {{"IP", "10.99.0.1"}}),
@@ -250,8 +250,8 @@ TEST(ResolvConf, IsReadAsTheOriginalReadsIt) {
 }
 
 constexpr const char* kRefused =
-    "101: network lan: other nodes may give the addresses of its whereabouts range, too: {}, and this agent does not "
-    "ask the API server what they gave";
+    "101: network lan: other nodes may allocate addresses of its whereabouts range, too: {}, and this agent does not "
+    "use the API server";
 
 // What would say that other nodes use the range, in the configuration or on the machine.
 TEST(IpamRequest, RefusesARangeThatOtherNodesMayUse) {

@@ -32,11 +32,12 @@ std::string sign_of_a_cluster(const os::FileTree& files, const doc::Value& ipam)
 // In a cluster addresses are leased, of whole ranges.
 Result<void> may_lease(const doc::Value& ipam, const std::string& network) {
   if (!is_sliced(ipam)) return {};
-  return fail(Error{.code = Code::kUnsupported,
-                    .message = fmt::format("network {}: node_slice_size divides its range among the nodes as "
-                                           "whereabouts does it, and railbed leases addresses of the whole range",
-                                           network),
-                    .hint = "take node_slice_size out of the network once whereabouts gives none of its addresses"});
+  return fail(
+      Error{.code = Code::kUnsupported,
+            .message = fmt::format("network {}: node_slice_size is not supported: it divides the range among "
+                                   "the nodes, but railbed leases addresses of the whole range",
+                                   network),
+            .hint = "remove node_slice_size from the network once whereabouts no longer allocates its addresses"});
 }
 
 }  // namespace
@@ -49,11 +50,11 @@ Result<void> may_give_ranges(Engine::Turn& turn, const api::IpamConfig& config, 
   const std::string sign = sign_of_a_cluster(turn.kernel().files(), ipam);
   if (sign.empty() || !TRY(turn.store().blocks(ipam::pool_of(config, network))).empty()) return {};
   return fail(Error{.code = Code::kConflict,
-                    .message = fmt::format("network {}: other nodes may give the addresses of its whereabouts range, "
-                                           "too: {}, and this agent does not ask the API server what they gave",
+                    .message = fmt::format("network {}: other nodes may allocate addresses of its whereabouts range, "
+                                           "too: {}, and this agent does not use the API server",
                                            network, sign),
-                    .hint = "start the agent with --kubeconfig or --in-cluster, so that it leases addresses; where no "
-                            "other node uses the range, with --alone"});
+                    .hint = "start the agent with --kubeconfig or --in-cluster to lease addresses, or with --alone if "
+                            "no other node uses the range"});
 }
 
 cni::Outcome<void> ranges_ready(Engine& engine, const doc::Value* ipam, const std::string& network) {

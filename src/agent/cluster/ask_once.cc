@@ -14,8 +14,8 @@ AskOnce::AskOnce(kube::Client& client, std::stop_token stop, Settings settings)
 
 std::unexpected<Error> AskOnce::not_answered(const std::string& path) const {
   if (stop_.stop_requested()) return fail(Code::kBusy, "GET {}: the agent is stopping", path);
-  return fail(Code::kBusy, "GET {}: the API server did not answer within {} s, or others wait for it too", path,
-              std::chrono::duration_cast<std::chrono::seconds>(settings_.wait).count());
+  return fail(Code::kBusy, "GET {}: the API server did not answer within {} s, or too many requests are waiting for it",
+              path, std::chrono::duration_cast<std::chrono::seconds>(settings_.wait).count());
 }
 
 // Does not throw: others wait for the answer.

@@ -137,7 +137,7 @@ TEST_F(AskOnceTest, NobodyWaitsLongerThanSaid) {
     ASSERT_TRUE(errors[i].has_value());
     EXPECT_EQ(errors[i]->code, Code::kBusy);
     EXPECT_EQ(errors[i]->message,
-              fmt::format("GET {}: the API server did not answer within 3 s, or others wait for it too",
+              fmt::format("GET {}: the API server did not answer within 3 s, or too many requests are waiting for it",
                           pod_path(i == 0 ? "a" : "b")));
   }
   EXPECT_EQ(inside, 1) << "the first one still waits for its answer";

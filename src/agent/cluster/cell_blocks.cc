@@ -114,17 +114,17 @@ Result<void> CellBlocks::heard_lately() const {
 Result<void> CellBlocks::heard_lately_locked() const {
   if (!heard_)
     return fail(Error{.code = Code::kBusy,
-                      .message = "this node has not heard of the API server since it booted, and does not know which "
-                                 "addresses it has leased",
-                      .hint = "`railbed status` tells what is wrong with the API server"});
+                      .message = "this node has not reached the API server since boot and does not know its leased "
+                                 "addresses",
+                      .hint = "run `railbed status` for the API server's state"});
   const int64_t boot = seconds_of(clock_.now() - heard_->since_boot), wall = seconds_of(clock_.wall() - heard_->wall);
   if (!ipam::may_give(quiet_seconds_, boot, wall))
     return fail(
         Error{.code = Code::kBusy,
-              .message = fmt::format("this node has not heard of the API server for {} s: the addresses that it leased "
-                                     "may be given to other nodes, if it counts as gone",
+              .message = fmt::format("this node has not reached the API server for {} s; other nodes may lease its "
+                                     "addresses if it counts as deleted",
                                      std::max(boot, wall)),
-              .hint = "`railbed status` tells what is wrong with the API server"});
+              .hint = "run `railbed status` for the API server's state"});
   return {};
 }
 
@@ -135,11 +135,11 @@ Result<void> CellBlocks::may_give(const IpRange& range) const {
     if (pool.addresses.first.family == range.first.family && !(pool.addresses.last < range.first) &&
         !(range.last < pool.addresses.first))
       return fail(Error{.code = Code::kConflict,
-                        .message = fmt::format("the range {} has addresses of the IPPool {}, in which whereabouts has "
-                                               "given some: railbed does not know which of them it gives next",
+                        .message = fmt::format("the range {} overlaps with the IPPool {}, from which whereabouts "
+                                               "allocates addresses; the two may allocate the same address",
                                                range, pool.name),
-                        .hint = "give railbed a range of its own; or, when no node uses whereabouts any more and its "
-                                "pods are gone, delete the IPPool"});
+                        .hint = "use a separate range for railbed; or delete the IPPool once no node uses whereabouts "
+                                "and its pods are deleted"});
   return {};
 }
 

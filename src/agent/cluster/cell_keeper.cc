@@ -158,7 +158,7 @@ Result<void> CellKeeper::sync(const std::stop_token& stop) {
   Result<void> done = leaser_->sync(stop);
   take_conflicts();
   if (!done.has_value() && done.error().code == Code::kNotFound)
-    done.error().hint = "the API server knows no AddressCells: `kubectl apply --server-side -f deploy/crds/`";
+    done.error().hint = "the API server has no AddressCell definition: `kubectl apply --server-side -f deploy/crds/`";
   TRY(std::move(done));
   pause_ = milliseconds(0);
   next_sync_ = after(settings_.sync_period);
@@ -222,14 +222,14 @@ Error CellKeeper::silence() const {
   }
   const std::optional<CellsHeard> heard = world_.blocks.last_heard();
   const std::string since =
-      heard ? fmt::format("it last told what this node holds {} s ago",
+      heard ? fmt::format("its last list of this node's leases is {} s old",
                           std::chrono::duration_cast<seconds>(world_.client.clock().now() - heard->since_boot).count())
-            : std::string("it has not told what this node holds since the machine booted");
+            : std::string("it has not listed this node's leases since boot");
   return {.code = Code::kBusy,
-          .message = fmt::format("this node has leased no address that is free, and has not got another one from the "
-                                 "API server in time; {}{}",
+          .message = fmt::format("this node has no free leased address, and leasing another one from the API server "
+                                 "timed out; {}{}",
                                  since, standing_.error ? ": " + standing_.error->story() : ""),
-          .hint = "`railbed status` tells what is wrong with the API server; the runtime tries the pod again"};
+          .hint = "run `railbed status` for the API server's state; the runtime will retry the pod"};
 }
 
 // How many interfaces are being supplied, of whichever ranges: those that overlap share their addresses.

@@ -153,7 +153,7 @@ TEST_F(CellKeeperTest, LeasesNothingAsAnotherMachinesNode) {
   EXPECT_EQ(cells_in(server_), "");
   ASSERT_TRUE(keeper_->standing().error.has_value());
   EXPECT_EQ(keeper_->standing().error->story(),
-            "the Node node1 is another machine's, with the system UUID uuid-9; this one has uuid-1");
+            "the Node node1 belongs to another machine with the system UUID uuid-9; this one has uuid-1");
   EXPECT_FALSE(machine_.blocks->may_give({ip("10.0.0.1"), ip("10.0.0.1")}).has_value());
   put_node("node1", "uuid-1");
   machine_.clock.advance(seconds(2));
@@ -178,7 +178,7 @@ TEST_F(CellKeeperTest, GivesNothingBeforeThePoolsOfWhereaboutsAreKnown) {
   keeper_->pass({});
   EXPECT_THAT(cells_in(server_), testing::StartsWith("10.0.1.")) << "the other range is whereabouts' own";
   EXPECT_THAT(keeper_->standing().lacking,
-              testing::ElementsAre(testing::StartsWith("the range 10.0.0.0-10.0.0.255 has addresses of the IPPool")));
+              testing::ElementsAre(testing::StartsWith("the range 10.0.0.0-10.0.0.255 overlaps with the IPPool")));
 }
 
 // Whereabouts begins to give addresses of ranges between two looks at the API server.
@@ -206,7 +206,7 @@ TEST_F(CellKeeperTest, LooksAtThePoolsOfWhereaboutsBeforeItLeases) {
   wants_->pop_back();
   machine_.clock.advance(seconds(15));
   EXPECT_THAT(more(one_range("10.2.0.0/24", "rail1")),
-              testing::StartsWith("the range 10.2.0.0-10.2.0.255 has addresses of the IPPool rail1-10.2.0.0-24"));
+              testing::StartsWith("the range 10.2.0.0-10.2.0.255 overlaps with the IPPool rail1-10.2.0.0-24"));
   EXPECT_EQ(looks, 3);
   machine_.clock.advance(seconds(15));
   EXPECT_EQ(more(one_range("10.0.1.0/24"), {ip("10.0.1.200")}), "leased");
@@ -237,8 +237,7 @@ TEST_F(CellKeeperTest, SaysAtOnceThatNothingIsLeft) {
   ASSERT_TRUE(other_.leaser->sync({}).has_value());
   ASSERT_TRUE(other_.leaser->lease(want(small, 14), {}).has_value());
   EXPECT_EQ(more(small),
-            "no node has an address of 10.0.0.0-10.0.0.15 left that it does not use or keep for its pods "
-            "(network_name \"\")");
+            "all addresses of 10.0.0.0-10.0.0.15 are in use or reserved for pods of a node (network_name \"\")");
 }
 
 TEST_F(CellKeeperTest, SaysAtTheDeadlineSinceWhenTheApiServerIsSilent) {
@@ -248,13 +247,13 @@ TEST_F(CellKeeperTest, SaysAtTheDeadlineSinceWhenTheApiServerIsSilent) {
   const auto supplied = keeper_->more({{rail_, {}}}, std::chrono::steady_clock::now());
   ASSERT_TRUE(supplied.why_not.has_value());
   EXPECT_EQ(supplied.why_not->message,
-            "this node has leased no address that is free, and has not got another one from the API server in time; it "
-            "last told what this node holds 0 s ago");
+            "this node has no free leased address, and leasing another one from the API server timed out; its last "
+            "list of this node's leases is 0 s old");
   machine_.clock.advance(seconds(5));
   wants_ = {want(rail_, 1)};
   keeper_->pass({});
   EXPECT_THAT(more(rail_, {}, seconds(0)),
-              testing::EndsWith("it last told what this node holds 5 s ago: connection refused"));
+              testing::EndsWith("its last list of this node's leases is 5 s old: connection refused"));
   machine_.clock.advance(seconds(1));
   wants_ = std::vector<ipam::CellWant>();
   machine_.way.trouble = Way::Trouble::kNone;
@@ -269,8 +268,8 @@ TEST_F(CellKeeperTest, SaysThatItGivesNothingAfterALongSilence) {
   machine_.clock.advance(seconds(kQuietSeconds));
   keeper_->pass({});
   EXPECT_EQ(more(rail_, {}, seconds(0)),
-            "this node has not heard of the API server for 43200 s: the addresses that it leased may be given to other "
-            "nodes, if it counts as gone; connection refused");
+            "this node has not reached the API server for 43200 s; other nodes may lease its addresses if it counts as "
+            "deleted; connection refused");
 }
 
 TEST_F(CellKeeperTest, LetsEverybodyGoWhenTheAgentEnds) {
@@ -322,7 +321,8 @@ TEST_F(CellKeeperTest, TellsOfAddressesThatAnotherNodeHas) {
   machine_.clock.advance(seconds(3600));
   keeper_->pass({});
   const std::string story = fmt::format(
-      "{} of network_name \"\" is in use on this node, and the API server says that node node2 has leased it", given);
+      "{} of network_name \"\" is in use on this node, but according to the API server node node2 has leased it",
+      given);
   EXPECT_THAT(told_, testing::ElementsAre("AddressConflict: " + story));
   EXPECT_THAT(keeper_->standing().conflicts, testing::ElementsAre(story));
   EXPECT_EQ(events_.all().front().about, "conflict");

@@ -222,7 +222,7 @@ void CellLeaser::tell_conflict(const AddressCell& cell, const IpAddress& address
     const bool has_our_name = lease.holder.node == settings_.owner.holder.node;
     const std::string machine = has_our_name ? fmt::format(", the machine {},", lease.holder.system_uuid) : "";
     conflicts_.push_back(fmt::format(
-        "{} of network_name \"{}\" is in use on this node, and the API server says that node {}{} has leased it",
+        "{} of network_name \"{}\" is in use on this node, but according to the API server node {}{} has leased it",
         address, cell.network_name, lease.holder.node, machine));
   }
 }
@@ -303,8 +303,8 @@ Result<void> CellLeaser::hold_exactly(AddressCell cell, CellOffsets offsets, std
     if (written.done) return {};
     cell = std::move(written.now);
   }
-  return fail(Code::kBusy, "the cell {} of network_name \"{}\" was changed by others {} times in turn", cell.base,
-              cell.network_name, kCellTries);
+  return fail(Code::kBusy, "the cell {} of network_name \"{}\" was changed by other clients {} times in a row",
+              cell.base, cell.network_name, kCellTries);
 }
 
 Result<void> CellLeaser::drop_lost(const AddressCell& cell, CellOffsets lost, CellOffsets kept) {
@@ -391,7 +391,7 @@ Result<void> CellLeaser::drop_given(const Key& key, CellOffsets given, CellOffse
       const IpAddress address = *key.second.plus(i);
       if ((given >> i & 1U) != 0 && in_use(cell_pool(key.first), address))
         conflicts_.push_back(fmt::format(
-            "{} of network_name \"{}\" is in use on this node, and whereabouts has given it", address, key.first));
+            "{} of network_name \"{}\" is in use on this node, but whereabouts has allocated it", address, key.first));
     }
     return {};
   });
@@ -445,13 +445,12 @@ Result<void> CellLeaser::lease(const CellWant& want, Ahead ahead, std::stop_toke
     } else if (!next) {
       return fail(Error{
           .code = Code::kExhausted,
-          .message = fmt::format("no node has an address of {} left that it does not use or keep for its "
-                                 "pods (network_name \"{}\")",
+          .message = fmt::format("all addresses of {} are in use or reserved for pods of a node (network_name \"{}\")",
                                  want.ranges.empty() ? IpRange{} : want.ranges.front().addresses, want.network_name),
-          .hint = "make the range larger; `kubectl get addresscells` shows who has what"});
+          .hint = "make the range larger; `kubectl get addresscells` shows the leases"});
     }
   }
-  return fail(Code::kBusy, "other nodes were faster at {} cells", kMostCells);
+  return fail(Code::kBusy, "other nodes leased {} cells first", kMostCells);
 }
 
 Result<void> CellLeaser::lease_more(CellWant want, uint64_t count, std::stop_token stop) {
@@ -472,7 +471,7 @@ Result<void> CellLeaser::lease_address(const std::string& network_name, const Ip
   if (TRY(try_cell(key, wanted, stop))) return {};
   if ((offsets_at(given_beside_[network_name], key.second) & wanted) != 0)
     return fail(Code::kConflict,
-                "whereabouts has given {} (network_name \"{}\"), or another node has not removed its entry yet",
+                "whereabouts has allocated {} (network_name \"{}\"), or another node has not removed its entry yet",
                 address, network_name);
   const auto known = known_.find(key);
   if (known != known_.end() && api::is_being_deleted(known->second))
@@ -480,10 +479,10 @@ Result<void> CellLeaser::lease_address(const std::string& network_name, const Ip
         Error{.code = Code::kConflict,
               .message = fmt::format("{} (network_name \"{}\") cannot be leased: the AddressCell {} is being deleted",
                                      address, network_name, api::cell_name(network_name, key.second)),
-              .hint = "`kubectl get addresscell -o yaml` shows the finalizer that keeps it; ask for another address"});
+              .hint = "`kubectl get addresscell -o yaml` shows the finalizer that blocks it; request another address"});
   return fail(Error{.code = Code::kConflict,
                     .message = fmt::format("another node has leased {} (network_name \"{}\")", address, network_name),
-                    .hint = "`kubectl get addresscells -o yaml` shows which; ask for another address"});
+                    .hint = "`kubectl get addresscells -o yaml` shows the node; request another address"});
 }
 
 Result<void> CellLeaser::give_back(const std::vector<CellWant>& wants, std::stop_token stop) {

@@ -82,8 +82,7 @@ TEST_F(CellLeases, OfRangesThatOverlapMeetInTheSameCells) {
   api::IpamConfig part = one_range("10.0.0.0/28");
   EXPECT_TRUE(one_.add(part, "ns/a").has_value());
   EXPECT_EQ(given(two_.add(part, "ns/b")),
-            "no node has an address of 10.0.0.0-10.0.0.15 left that it does not use or keep for its pods "
-            "(network_name \"\")");
+            "all addresses of 10.0.0.0-10.0.0.15 are in use or reserved for pods of a node (network_name \"\")");
   EXPECT_TRUE(two_.add(rail_, "ns/b").has_value()) << "elsewhere in the wider range";
   EXPECT_TRUE(two_.add(one_range("10.0.0.0/28", "rail1"), "ns/c").has_value()) << "another network_name is another one";
 }
@@ -106,8 +105,7 @@ TEST_F(CellLeases, OfFewAddressesAreSharedByTheNodes) {
   }
   EXPECT_EQ(addresses.size(), 14u) << fmt::format("{}", fmt::join(addresses, " "));
   EXPECT_EQ(given(one_.add(tight, "ns/more")),
-            "no node has an address of 10.0.0.0-10.0.0.15 left that it does not use or keep for its pods "
-            "(network_name \"\")");
+            "all addresses of 10.0.0.0-10.0.0.15 are in use or reserved for pods of a node (network_name \"\")");
   two_.del("ns/b3");
   ASSERT_TRUE(two_.leaser->give_back({want(tight, 0)}, {}).has_value());
   EXPECT_FALSE(one_.add(tight, "ns/more").has_value()) << "what is left over must be so twice";
@@ -133,8 +131,7 @@ TEST_F(CellLeases, AreKnownToTheNextAgentWithoutAnApiServer) {
   EXPECT_TRUE(one_.add(rail_, "ns/a").has_value());
   one_.boot();
   EXPECT_EQ(given(one_.add(rail_, "ns/a")),
-            "this node has not heard of the API server since it booted, and does not know which addresses it has "
-            "leased")
+            "this node has not reached the API server since boot and does not know its leased addresses")
       << "meanwhile an administrator may have given them to others";
 }
 
@@ -320,8 +317,8 @@ TEST_F(CellLeases, ThatAnotherNodeHasAfterARestoreAreTold) {
   server_.put(path, api::to_value(cell));
   ASSERT_TRUE(one_.leaser->sync({}).has_value());
   EXPECT_EQ(fmt::format("{}", fmt::join(one_.leaser->take_conflicts(), "; ")),
-            fmt::format("{} of network_name \"\" is in use on this node, and the API server says that node node2 has "
-                        "leased it",
+            fmt::format("{} of network_name \"\" is in use on this node, but according to the API server node node2 "
+                        "has leased it",
                         given_here));
   const auto next = one_.add(rail_, "ns/b");
   ASSERT_TRUE(next.has_value());
@@ -341,7 +338,7 @@ TEST_F(CellLeases, ThatAMachineOfTheSameNameHasAreToldWithTheMachine) {
   ASSERT_TRUE(named.has_value()) << named.error().story();
   ASSERT_TRUE(one_.leaser->sync({}).has_value());
   EXPECT_EQ(fmt::format("{}", fmt::join(one_.leaser->take_conflicts(), "; ")),
-            fmt::format("{} of network_name \"\" is in use on this node, and the API server says that node {}, the "
+            fmt::format("{} of network_name \"\" is in use on this node, but according to the API server node {}, the "
                         "machine uuid-of-another, has leased it",
                         given, one_.node))
       << "once";
@@ -375,8 +372,8 @@ TEST_F(CellLeases, AreMadeOfAddressesThatPodsHadBefore) {
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(one_.leaser->sync({}).has_value());
   EXPECT_EQ(cells_in(server_), "10.0.0.16 node1 0010, 10.0.0.32 node2 0100");
   EXPECT_EQ(fmt::format("{}", fmt::join(one_.leaser->take_conflicts(), "; ")),
-            "10.0.0.40 of network_name \"\" is in use on this node, and the API server says that node node2 has leased "
-            "it")
+            "10.0.0.40 of network_name \"\" is in use on this node, but according to the API server node node2 has "
+            "leased it")
       << "once";
 }
 
@@ -387,8 +384,8 @@ TEST_F(CellLeases, AreOfNoUseAfterALongSilence) {
   EXPECT_TRUE(one_.add(rail_, "ns/a").has_value());
   one_.clock.advance(std::chrono::seconds(1));
   EXPECT_EQ(given(one_.add(rail_, "ns/b")),
-            "this node has not heard of the API server for 43200 s: the addresses that it leased may be given to other "
-            "nodes, if it counts as gone");
+            "this node has not reached the API server for 43200 s; other nodes may lease its addresses if it counts as "
+            "deleted");
   EXPECT_TRUE(one_.add(rail_, "ns/a").has_value()) << "an interface keeps what it has";
   one_.start_agent();
   EXPECT_FALSE(one_.add(rail_, "ns/b").has_value()) << "nor does the next agent give any";
@@ -403,8 +400,8 @@ TEST_F(CellLeases, AreOfNoUseAfterALongSilence) {
 TEST_F(CellLeases, AreNotTakenFromWhereabouts) {
   one_.blocks->beside({{"10.0.0.0-25", {ip("10.0.0.0"), ip("10.0.0.127")}}});
   EXPECT_EQ(given(one_.add(rail_, "ns/a")),
-            "the range 10.0.0.0-10.0.0.255 has addresses of the IPPool 10.0.0.0-25, in which whereabouts has given "
-            "some: railbed does not know which of them it gives next");
+            "the range 10.0.0.0-10.0.0.255 overlaps with the IPPool 10.0.0.0-25, from which whereabouts allocates "
+            "addresses; the two may allocate the same address");
   EXPECT_TRUE(one_.add(one_range("10.0.1.0/24"), "ns/a").has_value());
 }
 
@@ -414,8 +411,7 @@ TEST_F(CellLeases, AreNotTakenFromAnObjectThatCannotBeRead) {
   object.set("spec", "of another version");
   server_.put("/apis/railbed.dev/v1/addresscells/" + api::cell_name("", ip("10.0.0.0")), object);
   EXPECT_EQ(given(one_.add(small, "ns/a")),
-            "no node has an address of 10.0.0.0-10.0.0.15 left that it does not use or keep for its pods "
-            "(network_name \"\")");
+            "all addresses of 10.0.0.0-10.0.0.15 are in use or reserved for pods of a node (network_name \"\")");
 }
 
 // A create, an update and a deletion whose answers are lost, are late, or are a gateway's: at each request.

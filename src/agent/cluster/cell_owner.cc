@@ -35,23 +35,23 @@ MachineIdentity machine_identity(os::Kernel& kernel) {
 Result<ipam::CellOwner> cell_owner(kube::Client& client, const std::string& node, const MachineIdentity& machine,
                                    std::stop_token stop) {
   if (machine.boot_id.empty())
-    return fail(Code::kBusy, "this machine does not tell its boot: /proc/sys/kernel/random/boot_id cannot be read");
+    return fail(Code::kBusy, "the boot id of this machine is unknown: /proc/sys/kernel/random/boot_id cannot be read");
   const kube::Answer<doc::Value> object = client.get(kube::kNodes, {"", node}, std::move(stop));
   if (!object && object.error().code == Code::kNotFound)
     return fail(Error{.code = Code::kNotFound,
-                      .message = fmt::format("the API server has no Node {}, as which addresses would be leased", node),
-                      .hint = "--node is the Node's name, where it is not the host's"});
+                      .message = fmt::format("Node {} not found; addresses are leased in its name", node),
+                      .hint = "set --node to the Node's name if it differs from the host name"});
   if (!object) return fail(static_cast<const Error&>(object.error()));
   const doc::Value* status = doc::object_in(*object, "status");
   const doc::Value* info = status != nullptr ? doc::object_in(*status, "nodeInfo") : nullptr;
   const std::string uuid = info != nullptr ? doc::text_in(*info, "systemUUID") : "";
   if (uuid.empty()) return fail(Code::kBusy, "the Node {} has no status.nodeInfo.systemUUID yet", node);
   if (std::ranges::find(machine.uuids, plain(uuid)) == machine.uuids.end())
-    return fail(
-        Error{.code = Code::kBusy,
-              .message = fmt::format("the Node {} is another machine's, with the system UUID {}; this one has {}", node,
-                                     doc::printable(uuid), machine.uuids.empty() ? "none" : machine.uuids.front()),
-              .hint = "no addresses are leased until the kubelet of this machine has registered the Node"});
+    return fail(Error{
+        .code = Code::kBusy,
+        .message = fmt::format("the Node {} belongs to another machine with the system UUID {}; this one has {}", node,
+                               doc::printable(uuid), machine.uuids.empty() ? "none" : machine.uuids.front()),
+        .hint = "no addresses are leased until the kubelet of this machine has registered the Node"});
   return ipam::CellOwner{.holder = {.node = node, .system_uuid = uuid, .boot_id = machine.boot_id}};
 }
 

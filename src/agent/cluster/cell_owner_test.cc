@@ -33,20 +33,20 @@ class CellOwnerTest : public testing::Test {
 
 TEST_F(CellOwnerTest, IsWhatMachineAndNodeAgreeOn) {
   const MachineIdentity machine{.uuids = {"4c4c4544-0001", "machine-id"}, .boot_id = "boot-1"};
-  EXPECT_EQ(told(machine), "the API server has no Node node1, as which addresses would be leased");
+  EXPECT_EQ(told(machine), "Node node1 not found; addresses are leased in its name");
   put_node("");
   EXPECT_EQ(told(machine), "the Node node1 has no status.nodeInfo.systemUUID yet");
   put_node("other");
   EXPECT_EQ(told(machine),
-            "the Node node1 is another machine's, with the system UUID other; this one has 4c4c4544-0001");
+            "the Node node1 belongs to another machine with the system UUID other; this one has 4c4c4544-0001");
   EXPECT_EQ(told({.uuids = {}, .boot_id = "boot-1"}),
-            "the Node node1 is another machine's, with the system UUID other; this one has none");
+            "the Node node1 belongs to another machine with the system UUID other; this one has none");
   put_node("4C4C4544-0001");
   EXPECT_EQ(told(machine), "node1 4C4C4544-0001 boot-1") << "as the Node tells it, with which the operator compares";
   put_node("machine-id");
   EXPECT_EQ(told(machine), "node1 machine-id boot-1");
   EXPECT_EQ(told({.uuids = {"machine-id"}, .boot_id = ""}),
-            "this machine does not tell its boot: /proc/sys/kernel/random/boot_id cannot be read");
+            "the boot id of this machine is unknown: /proc/sys/kernel/random/boot_id cannot be read");
 }
 
 TEST_F(CellOwnerTest, ReadsWhatTheKubeletReads) {

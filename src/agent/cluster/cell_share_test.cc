@@ -72,7 +72,7 @@ TEST_F(SharedRange, WhatWhereaboutsHasGivenIsNeverGivenHere) {
   for (int i = 0; i < 3; ++i) addresses.insert(given(one_.add(rail_, fmt::format("ns/a{}", i))));
   EXPECT_EQ(addresses, (std::set<std::string>{"10.0.0.12", "10.0.0.13", "10.0.0.14"}));
   EXPECT_EQ(given(one_.add(rail_, "ns/named", {"10.0.0.7"})),
-            "whereabouts has given 10.0.0.7 (network_name \"\"), or another node has not removed its entry yet");
+            "whereabouts has allocated 10.0.0.7 (network_name \"\"), or another node has not removed its entry yet");
 }
 
 TEST_F(SharedRange, WhatGoesBackLeavesThePoolBehindTheLease) {
@@ -92,9 +92,9 @@ TEST_F(SharedRange, APoolThatWasMadeAnewGetsWhatIsHeldAndLosesWhatIsNot) {
   ASSERT_TRUE(one_.leaser->sync({}).has_value());
   EXPECT_EQ(pool(), "5 of node1/uuid-1, 6 of ns/other");
   EXPECT_EQ(cells_in(server_), "10.0.0.0 node1 0020");
-  EXPECT_EQ(
-      one_.leaser->take_conflicts(),
-      std::vector<std::string>{"10.0.0.6 of network_name \"\" is in use on this node, and whereabouts has given it"});
+  EXPECT_EQ(one_.leaser->take_conflicts(),
+            std::vector<std::string>{
+                "10.0.0.6 of network_name \"\" is in use on this node, but whereabouts has allocated it"});
 }
 
 TEST_F(SharedRange, TheFirstAndTheLastAddressOfACellAreToldToo) {
@@ -104,7 +104,7 @@ TEST_F(SharedRange, TheFirstAndTheLastAddressOfACellAreToldToo) {
   ASSERT_TRUE(one_.client->remove(kube::kIpPools, {"kube-system", api::ip_pool_name("", ipam::prefix("10.0.0.0/26"))}));
   whereabouts_gives({16, 31}, "10.0.0.0/26");
   ASSERT_TRUE(one_.leaser->sync({}).has_value());
-  const char* told = "{} of network_name \"\" is in use on this node, and whereabouts has given it";
+  const char* told = "{} of network_name \"\" is in use on this node, but whereabouts has allocated it";
   EXPECT_EQ(one_.leaser->take_conflicts(), (std::vector<std::string>{fmt::format(fmt::runtime(told), "10.0.0.16"),
                                                                      fmt::format(fmt::runtime(told), "10.0.0.31")}));
 }

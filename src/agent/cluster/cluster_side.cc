@@ -34,9 +34,10 @@ std::string why_not_ready(const KeptCache& cache, std::chrono::seconds denied_pa
   if (now.age && !denied) return "";
   // A cluster without the definition of NetworkAttachmentDefinition has none.
   if (error && error->code == Code::kNotFound) return "";
-  const std::string since = now.age ? fmt::format("not heard of for {} s", now.age->count()) : std::string("not known");
+  const std::string since =
+      now.age ? fmt::format("without an answer for {} s", now.age->count()) : std::string("not known");
   return fmt::format("{} of the API server are {}: {}", cache.plural(), since,
-                     error ? error->story() : "the first list has not come yet");
+                     error ? error->story() : "not listed yet");
 }
 
 Value report_of(const KeptCache& cache) {
@@ -64,8 +65,8 @@ void add_requests(const kube::ClientCounters& first, const kube::ClientCounters&
                           "requests to the API server, by verb and HTTP status (0: no answer)", Reading::Kind::kCounter,
                           {{"verb", std::string(kube::verb_name(what.first))}, {"code", std::to_string(what.second)}},
                           static_cast<double>(count)));
-  out.push_back(reading("railbed_api_retries_total", "requests to the API server that were made again",
-                        Reading::Kind::kCounter, {}, static_cast<double>(first.retries + second.retries)));
+  out.push_back(reading("railbed_api_retries_total", "retried requests to the API server", Reading::Kind::kCounter, {},
+                        static_cast<double>(first.retries + second.retries)));
 }
 
 }  // namespace
@@ -97,8 +98,8 @@ void ClusterSide::restore() {
       log::info(fmt::format("{} {} known from {}, {} s old", *restored, cache->plural(), cache->path(),
                             cache->standing().age->count()));
     else if (restored.error().code != Code::kNotFound)
-      log::warn(
-          fmt::format("no {} known before the API server tells them: {}", cache->plural(), restored.error().story()));
+      log::warn(fmt::format("no {} are known until the API server lists them: {}", cache->plural(),
+                            restored.error().story()));
   }
 }
 
@@ -139,7 +140,7 @@ void ClusterSide::keep(Engine& engine, const std::stop_token& stop) {
       const Result<size_t> handed = source_.resume_statuses(engine);
       resumed = handed.has_value();
       if (resumed && *handed > 0)
-        log::info(fmt::format("network-status of {} pods is written, which an earlier agent did not", *handed));
+        log::info(fmt::format("writing the network-status of {} pods that an earlier agent did not write", *handed));
     }
     tell_trouble();
   } while (world_.client.clock().wait(settings_.keep_period, stop));
@@ -202,13 +203,13 @@ std::vector<Reading> ClusterSide::readings() const {
   };
   each("railbed_cache_objects", "objects of the API server that are known here", kGauge,
        [](const auto& now) { return static_cast<double>(now.informer.objects); });
-  each("railbed_cache_age_seconds", "what is known is at most this old; -1: nothing is known", kGauge,
+  each("railbed_cache_age_seconds", "maximum age of the cached objects; -1: nothing is cached", kGauge,
        [](const auto& now) { return now.age ? static_cast<double>(now.age->count()) : -1.0; });
-  each("railbed_cache_synced", "1: known from the API server, not only from an earlier agent's file", kGauge,
+  each("railbed_cache_synced", "1: listed from the API server, not only read from an earlier agent's file", kGauge,
        [](const auto& now) { return now.informer.synced ? 1.0 : 0.0; });
-  each("railbed_cache_lists_total", "how often all objects were listed", kCounter,
+  each("railbed_cache_lists_total", "full lists of all objects", kCounter,
        [](const auto& now) { return static_cast<double>(now.informer.lists); });
-  each("railbed_cache_watches_total", "how often a watch began", kCounter,
+  each("railbed_cache_watches_total", "watches started", kCounter,
        [](const auto& now) { return static_cast<double>(now.informer.watches); });
   const StatusWriter::Counters statuses = statuses_.counters();
   out.push_back(reading("railbed_status_pending", "pods whose network-status is not in the API server yet", kGauge, {},
@@ -216,7 +217,8 @@ std::vector<Reading> ClusterSide::readings() const {
   for (const auto& [result, count] : {std::pair("written", statuses.written), std::pair("failed", statuses.failed),
                                       std::pair("gone", statuses.gone), std::pair("dropped", statuses.dropped)})
     out.push_back(reading("railbed_status_writes_total",
-                          "network-status of pods: written; tries that failed; not needed, the pod was gone; given up",
+                          "network-status of pods: written; failed attempts; not needed because the pod was deleted; "
+                          "given up",
                           kCounter, {{"result", result}}, static_cast<double>(count)));
   const kube::EventCounters events = recorder_.counters();
   for (const auto& [result, count] : {std::pair("sent", events.sent), std::pair("repeated", events.repeated),

@@ -32,14 +32,14 @@ bool is_wanted(const std::map<std::string, std::string>& annotations, const Valu
 // How old what was looked at is, for errors.
 std::string source_of(const KeptCache& cache) {
   const KeptCache::Standing now = cache.standing();
-  if (!now.age) return fmt::format("no {} are known here yet", cache.plural());
-  return fmt::format("it is not among the {} {} that are known here, {} s old{}", now.informer.objects, cache.plural(),
+  if (!now.age) return fmt::format("no {} are cached yet", cache.plural());
+  return fmt::format("it is not among the {} cached {}, {} s old{}", now.informer.objects, cache.plural(),
                      now.age->count(), now.restored ? " and from an earlier agent's file" : "");
 }
 
 std::unexpected<Error> unanswered(const KeptCache& cache, const std::string& what, Error error) {
-  error.context.push_back(fmt::format("{}: {}, and the API server cannot be asked", what, source_of(cache)));
-  if (error.hint.empty()) error.hint = "`railbed status` tells since when; the runtime tries the pod again";
+  error.context.push_back(fmt::format("{}: {}, and the API server is unreachable", what, source_of(cache)));
+  if (error.hint.empty()) error.hint = "run `railbed status` for details; the runtime will retry the pod";
   return fail(std::move(error));
 }
 
@@ -93,12 +93,12 @@ Result<PodInfo> ClusterSource::pod(const std::string& ns, const std::string& nam
   if (!asked.has_value() && asked.error().code != Code::kNotFound) return unanswered(pods_, what, asked.error());
   if (is_static_uid(uid))
     return fail(Error{.code = Code::kNotFound,
-                      .message = fmt::format("the API server has no object for the static pod {} (yet), and only that "
-                                             "says which networks it has",
+                      .message = fmt::format("the API server has no object for the static pod {} yet; the networks of "
+                                             "the pod are read from it",
                                              key.to_string()),
-                      .hint = "kubelet makes it; where it cannot, its log says why. The runtime tries the pod again"});
+                      .hint = "kubelet creates it and logs any failure; the runtime will retry the pod"});
   if (!asked.has_value()) return fail(Code::kNotFound, "the API server has no pod {}", key.to_string());
-  return fail(Code::kNotFound, "pod {} is another one in the API server: its uid is {}, not {}", key.to_string(),
+  return fail(Code::kNotFound, "pod {} was re-created: its uid in the API server is {}, not {}", key.to_string(),
               kube::uid_of(**asked), uid);
 }
 
@@ -111,7 +111,7 @@ Result<NetworkInfo> ClusterSource::network(const std::string& ns, const std::str
   if (asked.error().code != Code::kNotFound) return unanswered(networks_, what, asked.error());
   return fail(Error{.code = Code::kNotFound,
                     .message = fmt::format("the API server has no NetworkAttachmentDefinition {}", key.to_string()),
-                    .hint = "make it, or correct the pod's annotation"});
+                    .hint = "create it, or correct the pod's annotation"});
 }
 
 Result<NetworkInfo> ClusterSource::network_if_known(const std::string& ns, const std::string& name) {
@@ -132,7 +132,7 @@ Result<bool> ClusterSource::may_use_node(const std::string& ns) {
   }
   if (const auto last = may_use_node_.find(ns); last != may_use_node_.end()) return last->second;
   Error error = asked.error();
-  error.context.push_back(fmt::format("the labels of namespace {} are not known", ns));
+  error.context.push_back(fmt::format("the labels of namespace {} are unknown", ns));
   return fail(std::move(error));
 }
 
@@ -153,7 +153,7 @@ Result<bool> ClusterSource::reserves_ib_kubernetes() {
 Result<std::string> ClusterSource::published_status(const std::string& ns, const std::string& name,
                                                     const std::string& uid) {
   if (!pods_.is_known())
-    return fail(Code::kBusy, "the pods of this node are not known yet, and their statuses have their addresses");
+    return fail(Code::kBusy, "the pods of this node are not known yet; their addresses are read from their status");
   const ObjectPtr known = pods_.find({.ns = ns, .name = name});
   if (known == nullptr || !is_pod(*known, uid)) return std::string();
   const std::map<std::string, std::string> annotations = annotations_of(*known);

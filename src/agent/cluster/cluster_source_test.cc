@@ -61,12 +61,12 @@ TEST_F(ClusterSourceTest, ANamespacesLabelSaysWhetherItMayUseWhatIsTheNodes) {
   EXPECT_EQ(may("ai"), "false");
   EXPECT_EQ(may("infra"), "true");
   EXPECT_EQ(may("odd"), "false");
-  EXPECT_THAT(may("gone"), HasSubstr("the labels of namespace gone are not known: "));
+  EXPECT_THAT(may("gone"), HasSubstr("the labels of namespace gone are unknown: "));
   put("ai", R"({"railbed.dev/host-devices": "allowed"})");
   EXPECT_EQ(may("ai"), "true") << "it is asked for each time";
   api.away = true;
   EXPECT_EQ(may("ai"), "true") << "as it was";
-  EXPECT_THAT(may("gone"), HasSubstr("the labels of namespace gone are not known: "));
+  EXPECT_THAT(may("gone"), HasSubstr("the labels of namespace gone are unknown: "));
 }
 
 TEST_F(ClusterSourceTest, APolicyThatDeniesKeepsIbKubernetesWord) {
@@ -140,10 +140,10 @@ TEST_F(ClusterSourceTest, SaysThatAThingIsMissingOnlyWhenTheServerDoes) {
        {Case{false, Code::kNotFound, "the API server has no pod ai/a",
              "the API server has no NetworkAttachmentDefinition ai/rail"},
         Case{true, Code::kBusy,
-             "pod ai/a with the uid u: it is not among the 0 pods that are known here, N s old, and the API server "
-             "cannot be asked: connection refused",
-             "network ai/rail: it is not among the 0 network-attachment-definitions that are known here, N s old, and "
-             "the API server cannot be asked: connection refused"}}) {
+             "pod ai/a with the uid u: it is not among the 0 cached pods, N s old, and the API server is unreachable: "
+             "connection refused",
+             "network ai/rail: it is not among the 0 cached network-attachment-definitions, N s old, and the API "
+             "server is unreachable: connection refused"}}) {
     api.away = is_away;
     EXPECT_EQ(source.pod("ai", "a", "u").error().code, code);
     EXPECT_EQ(without_ages(source.pod("ai", "a", "u").error().story()), pod);
@@ -164,7 +164,7 @@ TEST_F(ClusterSourceTest, ThePodMadeAgainUnderTheSameNameIsAnotherOne) {
   EXPECT_EQ(source.pod("ai", "a", new_uid)->annotations.at(kNetworksKey), "new");
   EXPECT_EQ(gets(), 1u);
   EXPECT_EQ(source.pod("ai", "a", "third").error().story(),
-            fmt::format("pod ai/a is another one in the API server: its uid is {}, not third", new_uid));
+            fmt::format("pod ai/a was re-created: its uid in the API server is {}, not third", new_uid));
   api.away = true;
   EXPECT_EQ(source.pod("ai", "a", new_uid).error().code, Code::kBusy);
   EXPECT_EQ(source.pod("ai", "a", old_uid)->annotations.at(kNetworksKey), "old") << "its ADD may still be under way";
@@ -183,7 +183,7 @@ TEST_F(ClusterSourceTest, AStaticPodIsFoundByItsHash) {
   EXPECT_EQ(pod->api_uid, uid(pod_path("a-node1")));
   EXPECT_EQ(source.api_uid("ai", "a-node1", kHash), uid(pod_path("a-node1")));
   constexpr const char* kNotYet =
-      "the API server has no object for the static pod ai/{} (yet), and only that says which networks it has";
+      "the API server has no object for the static pod ai/{} yet; the networks of the pod are read from it";
   EXPECT_EQ(source.pod("ai", "b", kHash).error().story(), fmt::format(fmt::runtime(kNotYet), "b"));
   EXPECT_EQ(source.pod("ai", "c-node1", kHash).error().story(), fmt::format(fmt::runtime(kNotYet), "c-node1"));
   EXPECT_EQ(source.pod("ai", "c-node1", kHash).error().code, Code::kNotFound);
@@ -236,8 +236,8 @@ TEST_F(ClusterSourceTest, AnAgentThatStartsWhileTheServerIsAwayWorksWithTheFile)
   EXPECT_EQ(later.network_if_known("kube-system", "pods").error().code, Code::kNotFound) << "a file of the node has it";
   EXPECT_EQ(
       without_ages(later.pod("ai", "b", "u").error().story()),
-      "pod ai/b with the uid u: it is not among the 1 pods that are known here, N s old and from an earlier agent's "
-      "file, and the API server cannot be asked: connection refused");
+      "pod ai/b with the uid u: it is not among the 1 cached pods, N s old and from an earlier agent's file, and the "
+      "API server is unreachable: connection refused");
 }
 
 // 410 and cut watches are the informer's; what ADDs see of them is nothing.
@@ -320,7 +320,8 @@ TEST_F(ClusterSourceTest, AServerThatHangsHoldsUpOnlyWhoHasToAsk) {
   }
   ASSERT_TRUE(error.has_value());
   EXPECT_EQ(error->code, Code::kBusy);
-  EXPECT_THAT(error->story(), HasSubstr("the API server did not answer within 10 s, or others wait for it too"));
+  EXPECT_THAT(error->story(), HasSubstr("the API server did not answer within 10 s, or too many requests are waiting "
+                                        "for it"));
 }
 
 TEST_F(ClusterSourceTest, WritesAStatusOnlyWhereSomebodyMayReadIt) {

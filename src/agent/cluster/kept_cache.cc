@@ -27,9 +27,9 @@ size_t text_bytes(const kube::Objects& objects) {
 
 Error too_large_for_disk(std::string_view plural, size_t bytes) {
   return {.code = Code::kExhausted,
-          .message =
-              fmt::format("{} are too large to be kept on disk: {} bytes, {} are possible", plural, bytes, kMostBytes),
-          .hint = "an agent that starts while the API server is away knows none of them"};
+          .message = fmt::format("{} are too large for the cache on disk: {} bytes, the limit is {}", plural, bytes,
+                                 kMostBytes),
+          .hint = "an agent that starts while the API server is unreachable will not know them"};
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ Result<void> KeptCache::save(When when) {
     return fail(too_large_for_disk(plural(), text.size()));
   }
   TRY(disk_.make_directories(settings_.folder, kPrivateFolder));
-  TRY(disk_.replace(path_, text, kPrivateFile).context("keeping what the API server said"));
+  TRY(disk_.replace(path_, text, kPrivateFile).context("caching the API server's objects"));
   saved_changes_ = now.changes;
   return {};
 }

@@ -101,17 +101,16 @@ void MachineWatch::follow(const std::stop_token& stop, const char* what,
   while (!stop.stop_requested()) {
     const Result<void> heard = (this->*hear)(kernel_.clock().now() + kNoticed);
     if (!heard && heard.error().code != Code::kTimeout)
-      return log::warn(
-          fmt::format("{} are seen at the next look at the machine only: {}", what, heard.error().story()));
+      return log::warn(fmt::format("{} are detected at the next scan only: {}", what, heard.error().story()));
     tell_what_waits();
   }
 }
 
 void MachineWatch::run(std::stop_token stop) {
   if (const Result<void> opened = open(); !opened)
-    return log::warn("changes of VFs are seen at the next look at the machine only: " + opened.error().story());
-  const std::jthread links([&] { follow(stop, "links that come and go", &MachineWatch::hear_links); });
-  follow(stop, "devices that come and go", &MachineWatch::hear_devices);
+    return log::warn("changes of VFs are detected at the next scan only: " + opened.error().story());
+  const std::jthread links([&] { follow(stop, "added and removed links", &MachineWatch::hear_links); });
+  follow(stop, "added and removed devices", &MachineWatch::hear_devices);
 }
 
 }  // namespace railbed::agent

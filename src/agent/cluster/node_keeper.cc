@@ -159,7 +159,7 @@ Result<void> NodeKeeper::take_over(const api::SriovNetworkNodeState& state) {
 }
 
 Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
-  TRY(load().context("reading the order that was kept"));
+  TRY(load().context("reading the saved order"));
   uid_.clear();
   if (!order.current) return Going::kNo;
   if (kept_->aside) {
@@ -182,7 +182,7 @@ Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
     Kept taken{.aside = false, .object = std::move(object), .listed = kept_->listed};
     for (const api::NodeStatePf& pf : state->pfs) taken.listed.insert(pf.address);
     TRY(take_over(*state).context("taking over from the SR-IOV operator"));
-    TRY(keep(std::move(taken)).context("keeping the order"));
+    TRY(keep(std::move(taken)).context("saving the order"));
     tries_ = 0;
     next_try_ = {};
     failures_.clear();
@@ -263,7 +263,7 @@ Result<void> NodeKeeper::bring(Look& now) {
     ask_kubelet();
     asked = true;
   }
-  return fail(Code::kBusy, "pods come and go faster than their VFs can be withdrawn");
+  return fail(Code::kBusy, "pods start and stop faster than their VFs can be withdrawn");
 }
 
 Result<void> NodeKeeper::carry_out(Engine::Change& change, const StatePlan& planned) {
@@ -305,7 +305,7 @@ void NodeKeeper::tell(const Look& now, SyncPhase phase) {
   held_before_ = now.held;
   std::vector<std::string> waits;
   if (!silent_.empty())
-    waits.push_back("VFs that are there stay as they are, because the kubelet does not say which of them pods have: " +
+    waits.push_back("existing VFs stay unchanged, because the kubelet does not report which of them pods use: " +
                     silent_);
   Value status = api::node_state_status(status_of({.phase = phase,
                                                    .generation = generation_,
@@ -372,7 +372,7 @@ Result<void> NodeKeeper::stand_aside(const std::string& why) {
     const std::lock_guard lock(mutex_);
     counters_.aside = true;
     counters_.held_back = 0;
-    reasons_ = {"railbed changes no VF here: " + why};
+    reasons_ = {"railbed changes no VFs on this node: " + why};
   }
   failures_.clear();
   told_.clear();

@@ -233,9 +233,9 @@ TEST_F(NodeKeeperTest, VfsThatAreThereStayAsTheyAreWhileTheKubeletIsSilent) {
   EXPECT_EQ(node.told("syncStatus"), "InProgress");
   EXPECT_EQ(
       node.told("lastSyncError"),
-      "VFs that are there stay as they are, because the kubelet does not say which of them pods have: the kubelet "
-      "cannot be asked; eth0: 4 VFs instead of 2: held back, (the kubelet does not say who has it) uses it (policy "
-      "rail0 wants 4 VFs, there are 2)");
+      "existing VFs stay unchanged, because the kubelet does not report which of them pods use: the kubelet cannot be "
+      "asked; eth0: 4 VFs instead of 2: held back, (the kubelet does not report its pod) uses it (policy rail0 wants 4 "
+      "VFs, there are 2)");
   node.offers.silent = false;
   carried_out(node.state_of(policy_text("rail0", "eth0", 4) + policy_text("rail1", "eth1", 1), 2));
 }
@@ -384,7 +384,7 @@ TEST_F(NodeKeeperTest, StandsAsideWhileItMayNotActAndSaysWhy) {
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
   EXPECT_TRUE(node.heard.statuses.empty());
   EXPECT_EQ(node.offers.calls, std::vector<std::string>{}) << "its device plugin has these resources";
-  EXPECT_EQ(reasons(), "railbed changes no VF here: the SR-IOV operator's config daemon is on this node");
+  EXPECT_EQ(reasons(), "railbed changes no VFs on this node: the SR-IOV operator's config daemon is on this node");
   EXPECT_EQ(node.heard.events,
             std::vector<std::string>{"StandsAside: the SR-IOV operator's config daemon is on this node"});
   EXPECT_TRUE(node.keeper->counters().aside);

@@ -22,7 +22,7 @@
 namespace railbed::agent {
 
 // Who has a VF of which the kubelet cannot be asked.
-inline constexpr std::string_view kUnknownToKubelet = "(the kubelet does not say who has it)";
+inline constexpr std::string_view kUnknownToKubelet = "(the kubelet does not report its pod)";
 
 struct StateView {
   const api::SriovNetworkNodeState& state;

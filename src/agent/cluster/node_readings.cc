@@ -21,20 +21,22 @@ std::vector<Reading> node_readings(const NodeStatesCounters& now) {
                      .value = static_cast<double>(count)});
   };
   const NodeCounters& node = now.node;
-  add("railbed_node_passes_total", "looks at the machine and its node state", kCounter,
+  add("railbed_node_passes_total", "passes over the machine and its node state", kCounter,
       static_cast<double>(node.passes));
-  add_results("railbed_node_steps_total", "changes of NICs and VFs that the node state wanted", "done", node.steps,
+  add_results("railbed_node_steps_total", "changes of NICs and VFs for the node state", "done", node.steps,
               node.failures);
-  add("railbed_node_held_back", "changes that wait until pods give their VFs back", kGauge,
+  add("railbed_node_held_back", "changes deferred until pods release their VFs", kGauge,
       static_cast<double>(node.held_back));
-  add("railbed_node_aside", "1: railbed changes nothing here, since this node is the SR-IOV operator's", kGauge,
+  add("railbed_node_aside", "1: railbed changes nothing, because the SR-IOV operator manages this node", kGauge,
       node.aside ? 1 : 0);
   const auto synced = node.synced ? node.synced->time_since_epoch() : kube::WallTime::duration{};
-  add("railbed_node_synced_timestamp_seconds", "when the machine was as its node state wants it last; 0: never", kGauge,
+  add("railbed_node_synced_timestamp_seconds", "last time the machine was in the desired state; 0: never", kGauge,
       std::chrono::duration<double>(synced).count());
-  add_results("railbed_node_status_writes_total", "statuses of the node state: written, and tries that failed",
-              "written", now.status.written, now.status.failed);
-  add("railbed_node_silent_seconds", "for how long the API server has told nothing of the node state; -1: it tells",
+  add_results("railbed_node_status_writes_total", "statuses of the node state: written, and failed attempts", "written",
+              now.status.written, now.status.failed);
+  add("railbed_node_silent_seconds",
+      "seconds since the last update of the node state from the API server; -1: up to "
+      "date",
       kGauge, now.silent ? std::chrono::duration<double>(*now.silent).count() : -1.0);
   return out;
 }

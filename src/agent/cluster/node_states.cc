@@ -170,7 +170,7 @@ void NodeStates::run(std::stop_token stop) {
 std::vector<std::string> NodeStates::reasons() const {
   std::vector<std::string> out = keeper_.reasons();
   if (const std::optional<Error> error = silence())
-    out.push_back("no VF is changed while the API server does not answer: " + error->story());
+    out.push_back("no VFs are changed while the API server is unreachable: " + error->story());
   if (const std::string error = writer_.counters().error; !error.empty())
     out.push_back("the status of the node state cannot be written: " + error);
   return out;

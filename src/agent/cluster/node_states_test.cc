@@ -110,10 +110,9 @@ TEST_F(NodeStatesTest, ANodeStateOfTheOtherOperatorWaitsForTheNodesLabel) {
   api.put(kStatePath, node.state_of(two_policies()));
   start();
   ASSERT_TRUE(eventually([&] { return states->counters().node.aside; }));
-  EXPECT_EQ(
-      states->reasons(),
-      std::vector<std::string>{"railbed changes no VF here: its node state was written by the SR-IOV operator; label "
-                               "the node railbed.dev/managed=true to take it over"});
+  EXPECT_EQ(states->reasons(),
+            std::vector<std::string>{"railbed changes no VFs on this node: its node state was written by the SR-IOV "
+                                     "operator; label the node railbed.dev/managed=true to take it over"});
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
   doc::Value labelled = kube::fake::object("Node", "", "node1");
   doc::Value labels;
@@ -134,7 +133,7 @@ TEST_F(NodeStatesTest, WithoutAnApiServerWhatWasThereIsOfferedAndItSaysSo) {
   start();
   ASSERT_TRUE(eventually([&] { return states->counters().node.passes >= 1 && states->reasons().size() == 1; }));
   ASSERT_TRUE(eventually([&] { return states->reasons()[0].ends_with("no route to host"); })) << states->reasons()[0];
-  EXPECT_EQ(states->reasons()[0].find("no VF is changed while the API server does not answer: "), 0U);
+  EXPECT_EQ(states->reasons()[0].find("no VFs are changed while the API server is unreachable: "), 0U);
   EXPECT_EQ(states->counters().silent, std::chrono::milliseconds(0));  // it was never heard
   EXPECT_TRUE(eventually([&] { return states->counters().node.passes >= 4; }))
       << "the machine is looked at all the same";

@@ -26,14 +26,14 @@ std::string object_file_text(KeptObjects kept) {
 Result<KeptObjects> read_object_file(const std::string& text, const std::string& of) {
   Value file = TRY(kube::parse_object(text));
   if (doc::number_in(file, "version") != kObjectFileVersion)
-    return fail(Code::kInvalid, "it is of another version of railbed, or no file of railbed");
+    return fail(Code::kInvalid, "it was written by another version of railbed, or is not a railbed file");
   KeptObjects kept{.of = doc::text_in(file, "of")};
   if (kept.of != of)
     return fail(Code::kConflict, "it has objects of {}, not of {}", doc::printable(kept.of), doc::printable(of));
   const Value* as_of = file.find("asOf");
-  if (as_of == nullptr || as_of->as_int() == nullptr) return fail(Code::kInvalid, "it does not say how old it is");
+  if (as_of == nullptr || as_of->as_int() == nullptr) return fail(Code::kInvalid, "it has no time");
   // Beyond the year 9999 a clock's arithmetic would overflow.
-  if (*as_of->as_int() < 0 || *as_of->as_int() > 253402300799) return fail(Code::kInvalid, "its time is none");
+  if (*as_of->as_int() < 0 || *as_of->as_int() > 253402300799) return fail(Code::kInvalid, "its time is invalid");
   kept.as_of = std::chrono::system_clock::time_point(std::chrono::seconds(*as_of->as_int()));
   Value* objects = file.find("objects");
   if (objects == nullptr || !objects->is_array()) return fail(Code::kInvalid, "it has no list of objects");

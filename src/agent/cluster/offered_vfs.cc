@@ -35,7 +35,9 @@ Result<std::optional<plan::PoolVf>> OfferedVfs::find(const std::string& id, Firs
     if (const auto found = vfs_.find(id); found != vfs_.end()) return std::optional(found->second);
   }
   if (look == FirstLook::kPending)
-    return fail(Code::kBusy, "the agent has just started: whether {} is a VF of this node's policies is not known yet",
+    return fail(Code::kBusy,
+                "the agent has just started and does not know yet whether {} is a VF of this node's "
+                "policies",
                 id);
   return std::optional<plan::PoolVf>();
 }

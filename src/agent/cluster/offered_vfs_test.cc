@@ -35,7 +35,7 @@ TEST_F(OfferedVfsTest, BeforeTheFirstLookAnAddIsToComeAgain) {
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().code, Code::kBusy);
   EXPECT_EQ(found.error().message,
-            "the agent has just started: whether 0000:01:10.0 is a VF of this node's policies is not known yet");
+            "the agent has just started and does not know yet whether 0000:01:10.0 is a VF of this node's policies");
 }
 
 TEST_F(OfferedVfsTest, WhatIsOnOfferIsKnownAtOnceAndWithoutItsHolder) {

@@ -195,7 +195,7 @@ Result<void> PoolShare::write(Stored& stored, const Change& next, NothingToDo no
     const bool again = error.code == Code::kConflict || written.error().delivery == kube::Delivery::kUnknown;
     if (!again || tried + 1 == kPoolTries) return fail(std::move(error));
     const auto pause = kube::backoff(tried, client_.clock().random(), kFirstPause, kLongestPause);
-    if (!client_.clock().wait(pause, stop)) return fail(Code::kCanceled, "IPPool {}: told to stop", key.to_string());
+    if (!client_.clock().wait(pause, stop)) return fail(Code::kCanceled, "IPPool {}: stopping", key.to_string());
     TRY(read_again());
     wanted = TRY(next(stored.pool));
   }

@@ -17,7 +17,7 @@ struct Endpoint {
 
 // "127.0.0.1:9470", "[::1]:9470".
 Result<Endpoint> endpoint_of(const std::string& text) {
-  const char* form = "it is ADDRESS:PORT, as in 127.0.0.1:9470 or [::1]:9470; off does without";
+  const char* form = "use ADDRESS:PORT, as in 127.0.0.1:9470 or [::1]:9470, or off";
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos)
     return fail(Error{.code = Code::kInvalid, .message = fmt::format("\"{}\" has no port", text), .hint = form});
@@ -27,29 +27,30 @@ Result<Endpoint> endpoint_of(const std::string& text) {
   auto address = IpAddress::parse(host);
   if (!address.has_value() || bracketed != (address->family == IpFamily::kV6))
     return fail(Error{.code = Code::kInvalid,
-                      .message = fmt::format("\"{}\" is no IP address", text.substr(0, colon)),
+                      .message = fmt::format("\"{}\" is not an IP address", text.substr(0, colon)),
                       .hint = form});
   Endpoint endpoint{.address = *address};
   const char* end = text.data() + text.size();
   auto [read_to, failure] = std::from_chars(text.data() + colon + 1, end, endpoint.port);
   if (failure != std::errc{} || read_to != end)
-    return fail(Error{.code = Code::kInvalid,
-                      .message = fmt::format("\"{}\" is no port: one is a number up to 65535", text.substr(colon + 1)),
-                      .hint = form});
+    return fail(
+        Error{.code = Code::kInvalid,
+              .message = fmt::format("\"{}\" is not a port: a port is a number up to 65535", text.substr(colon + 1)),
+              .hint = form});
   return endpoint;
 }
 
 std::string why_not_listening(int sys_errno, uint16_t port) {
   switch (sys_errno) {
     case EADDRINUSE:
-      return fmt::format("`{}` shows who has it; take another port, or off",
+      return fmt::format("`{}` shows its process; use another port, or off",
                          Command{"ss", "-ltnp", "sport", "="}.value(fmt::format(":{}", port)));
     case EADDRNOTAVAIL:
       return "no interface of this machine has that address; 127.0.0.1 always works";
     case EACCES:
-      return "ports below 1024 want CAP_NET_BIND_SERVICE; take another one, or off";
+      return "ports below 1024 require CAP_NET_BIND_SERVICE; use another one, or off";
     default:
-      return "take another address, or off";
+      return "use another address, or off";
   }
 }
 

@@ -19,7 +19,7 @@ Result<KeptPages::Kept> KeptPages::keep() {
   if (!served.has_value()) {
     if (served.error().code != Code::kInvalid)
       events_.happened(kMetricsEvent, address_,
-                       served.error().story() + "; the agent works without its metrics and pages");
+                       served.error().story() + "; the agent runs without metrics and health pages");
     return fail(std::move(served).error());
   }
   served_ = true;

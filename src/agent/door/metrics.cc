@@ -63,9 +63,9 @@ class MetricsOnDemand : public prometheus::Collectable {
     add(vfs, {{"state", "free"}}, static_cast<double>(now.vfs_free));
     add(vfs, {{"state", "attached"}}, static_cast<double>(now.vfs_attached));
     add(vfs, {{"state", "missing"}}, static_cast<double>(now.vfs_missing));
-    auto attachments = gauge("railbed_attachments", "interfaces that pods have");
+    auto attachments = gauge("railbed_attachments", "interfaces of pods");
     add(attachments, {}, static_cast<double>(now.attachments));
-    auto pending = gauge("railbed_pending_dels", "DEL requests on disk that wait to be repeated");
+    auto pending = gauge("railbed_pending_dels", "DEL requests queued on disk");
     add(pending, {}, static_cast<double>(now.pending_dels));
     for (auto* family : {&addresses, &vfs, &attachments, &pending})
       if (!family->metric.empty()) out.push_back(std::move(*family));
@@ -117,7 +117,7 @@ struct Metrics::Impl {
           .Register(*registry);
   prometheus::Gauge& in_flight = prometheus::BuildGauge()
                                      .Name("railbed_requests_in_flight")
-                                     .Help("CNI requests that are being worked on")
+                                     .Help("CNI requests in progress")
                                      .Register(*registry)
                                      .Add({});
   std::unique_ptr<HttpServer> server;  // last member, so its thread ends first

@@ -72,7 +72,7 @@ Result<void> NodeConfig::keep() {
   if (written_ && !now.has_value()) {
     if (backup() == old_backup_) return {};
     const std::lock_guard lock(mutex_);
-    renamed_ = fmt::format("Cilium has renamed {}, so that no pod gets its networks", path);
+    renamed_ = fmt::format("Cilium has renamed {}, so no pod gets its networks", path);
     return fail(Error{.code = Code::kConflict,
                       .message = renamed_,
                       .hint = "set cni.exclusive=false in Cilium's Helm values, then restart this agent"});
@@ -84,7 +84,7 @@ Result<void> NodeConfig::keep() {
       if (auto text = disk_.read(folder_ + "/" + name)) files.push_back({std::move(name), std::move(*text)});
   const auto chosen = default_network(std::move(files));
   if (!chosen.has_value())
-    return fail(Code::kNotFound, "{} has no configuration of a default network yet: pods have to wait for it", folder_);
+    return fail(Code::kNotFound, "{} has no configuration of a default network yet; pods wait for it", folder_);
   const std::string wanted = node_config(folder_, *chosen);
   if (!written_) old_backup_ = backup();
   if (!now.has_value() || *now != wanted) TRY(disk_.replace(path, wanted, 0600));

@@ -74,8 +74,7 @@ TEST(NodeConfig, WaitsForADefaultNetworkAndFollowsIt) {
   const Result<void> none = config.keep();
   ASSERT_FALSE(none.has_value());
   EXPECT_EQ(none.error().code, Code::kNotFound);
-  EXPECT_EQ(none.error().message,
-            "/etc/cni/net.d has no configuration of a default network yet: pods have to wait for it");
+  EXPECT_EQ(none.error().message, "/etc/cni/net.d has no configuration of a default network yet; pods wait for it");
   disk.put(path("10-bridge.conflist"), kBridge);
   ASSERT_TRUE(config.keep().has_value());
   EXPECT_EQ(disk.files()[path(kNodeConfigName)], node_config(kFolder, {"10-bridge.conflist", kBridge}));
@@ -112,8 +111,7 @@ TEST(NodeConfig, TellsThatCiliumTookItAway) {
   const Result<void> taken = config.keep();
   ASSERT_FALSE(taken.has_value());
   EXPECT_EQ(taken.error().code, Code::kConflict);
-  EXPECT_EQ(taken.error().message,
-            "Cilium has renamed /etc/cni/net.d/00-a-railbed.json, so that no pod gets its networks");
+  EXPECT_EQ(taken.error().message, "Cilium has renamed /etc/cni/net.d/00-a-railbed.json, so no pod gets its networks");
   EXPECT_EQ(taken.error().hint, "set cni.exclusive=false in Cilium's Helm values, then restart this agent");
   EXPECT_EQ(config.not_ready(), std::vector{taken.error().message});
   NodeConfig restarted(disk, kFolder);

@@ -21,10 +21,10 @@ Result<void> write_state(Engine& engine) {
 }  // namespace
 
 cni::Outcome<void> Readiness::look() {
-  TRY_CNI(write_state(engine_).context("the state cannot be written"));
+  TRY_CNI(write_state(engine_).context("writing the state failed"));
   Result<void> room = disk_.replace(probe_, std::string(kProbeBytes, '.'), 0600);
   if (room.has_value()) room = disk_.remove(probe_);
-  TRY_CNI(std::move(room).context("no room beside the state"));
+  TRY_CNI(std::move(room).context("no space next to the state"));
   return {};
 }
 
@@ -40,7 +40,7 @@ std::vector<std::string> Readiness::reasons() {
 cni::Failure not_ready(const std::vector<std::string>& reasons) {
   return {.code = cni::kUnavailable,
           .message = fmt::format("{}", fmt::join(reasons, "; ")),
-          .details = "`railbed status` tells what happened since when"};
+          .details = "run `railbed status` for details"};
 }
 
 }  // namespace railbed::agent

@@ -38,7 +38,7 @@ TEST_F(ReadinessTest, WhatAnAddNeedsIsTheSameForAll) {
   }
   state_disk.full = true;
   Readiness readiness(engine, state_disk, "/run/railbed");
-  const std::string full = "no room beside the state: write /run/railbed/.probe: ENOSPC (No space left on device)";
+  const std::string full = "no space next to the state: write /run/railbed/.probe: ENOSPC (No space left on device)";
   EXPECT_THAT(readiness.reasons(), testing::ElementsAre(full));
   backends.readiness = &readiness;
   RequestStory story;
@@ -48,7 +48,7 @@ TEST_F(ReadinessTest, WhatAnAddNeedsIsTheSameForAll) {
                                 .config = R"({"cniVersion":"1.1.0","name":"n","type":"macvlan","master":"eth0"})"},
                                story);
   EXPECT_EQ(cni::read_failure(reply.output),
-            (cni::Failure{cni::kUnavailable, full, "`railbed status` tells what happened since when"}));
+            (cni::Failure{cni::kUnavailable, full, "run `railbed status` for details"}));
 }
 
 // Every file of this process is full: what a full disk below the state is, for the length of a test.
@@ -83,8 +83,7 @@ TEST_F(ReadinessTest, AStateThatCannotBeWrittenIsTold) {
       const NoRoomForFiles full;
       reasons = Readiness(on_disk, state_disk, "/run/railbed").reasons();
     }
-    EXPECT_THAT(reasons,
-                testing::ElementsAre(testing::StartsWith("the state cannot be written: state file " + folder)));
+    EXPECT_THAT(reasons, testing::ElementsAre(testing::StartsWith("writing the state failed: state file " + folder)));
     EXPECT_THAT(Readiness(on_disk, state_disk, "/run/railbed").reasons(), testing::IsEmpty());
   }
   std::filesystem::remove_all(folder);

@@ -120,7 +120,7 @@ void Server::Loop::work(Job job) {
       reply = {1, cni::to_json(cni::failure_of(problem), "")};
     }
   } else {
-    reply = {1, cni::to_json(cni::Failure{cni::kTryAgainLater, "whoever asked has gone", {}}, "")};
+    reply = {1, cni::to_json(cni::Failure{cni::kTryAgainLater, "client disconnected", {}}, "")};
   }
   done.put({std::move(job), std::move(reply)});
   waker.wake();
@@ -180,7 +180,7 @@ bool Server::Loop::accept_some() {
     client.deadline = options.now() + options.request_time;
     if (!peer || peer->uid != options.uid) {
       answer(key, client,
-             failure_frame(cni::kInvalidEnvironment, fmt::format("the agent answers user {} only", options.uid),
+             failure_frame(cni::kInvalidEnvironment, fmt::format("the agent serves user {} only", options.uid),
                            "CNI plugins are run by the container runtime, as root"));
     } else if (auto admitted = options.admit ? options.admit(client.connection) : Result<void>(); !admitted) {
       // Who could not be looked at may ask again.
@@ -196,7 +196,7 @@ bool Server::Loop::accept_some() {
 }
 
 void Server::Loop::refuse_too_many(uint64_t key, Client& client, size_t most) {
-  const std::string story = fmt::format("{} requests are being served already", most);
+  const std::string story = fmt::format("{} requests are already in progress", most);
   trouble(Trouble::kConnections, story);
   answer(key, client, failure_frame(cni::kTryAgainLater, story));
 }
@@ -214,7 +214,7 @@ void Server::Loop::read(uint64_t key, Client& client) {
   bytes += **got;
   if (take_frame(key, client)) return;
   if (bytes <= options.most_bytes || client.in.size() <= kSmallBytes) return;
-  const std::string story = "too many large requests are being read";
+  const std::string story = "too many large requests at the same time";
   trouble(Trouble::kBytes, story);
   answer(key, client, failure_frame(cni::kTryAgainLater, story));
 }
@@ -226,16 +226,16 @@ bool Server::Loop::take_frame(uint64_t key, Client& client) {
   std::string why;
   const auto head = cni::read_frame_head(client.in, why);
   const auto refuse = [&](std::string message) {
-    answer(key, client, failure_frame(cni::kDecode, "the request on the agent's socket: " + message));
+    answer(key, client, failure_frame(cni::kDecode, "invalid request on the agent's socket: " + message));
     return true;
   };
   if (!head) return refuse(why);
-  if (head->kind != cni::FrameKind::kRequest) return refuse("an answer came where a request should");
+  if (head->kind != cni::FrameKind::kRequest) return refuse("it is an answer, not a request");
   if (head->payload_bytes > options.most_payload_bytes)
-    return refuse(fmt::format("{} bytes are more than {}", head->payload_bytes, options.most_payload_bytes));
+    return refuse(fmt::format("{} bytes, the limit is {}", head->payload_bytes, options.most_payload_bytes));
   const size_t whole = cni::kFrameHeadBytes + head->payload_bytes;
   if (client.in.size() < whole) return false;
-  if (client.in.size() > whole) return refuse("bytes follow its end");
+  if (client.in.size() > whole) return refuse("extra bytes after its end");
   auto wire = cni::read_wire_request(std::string_view(client.in).substr(cni::kFrameHeadBytes), why);
   if (!wire) return refuse(why);
   start_job(key, client, std::move(*wire));
@@ -399,9 +399,8 @@ void Server::Loop::keep_listening(Clock::time_point now) {
   }
   poller.remove(listener.fd());
   const Result<void> renewed = listener.renew();
-  trouble(Trouble::kSocket, renewed.has_value()
-                                ? fmt::format("{} was removed; the agent listens there again", listener.path())
-                                : renewed.error().story());
+  trouble(Trouble::kSocket, renewed.has_value() ? fmt::format("{} was removed; listening on it again", listener.path())
+                                                : renewed.error().story());
   if (rest_until == Clock::time_point{}) (void)poller.add(listener.fd(), kListenerKey, os::Await::kRead);
 }
 
@@ -441,7 +440,7 @@ Server::Server(os::UnixListener listener, Handler handler, ServerOptions options
   const auto work = [loop = loop_.get()](Loop::Job job) { loop->work(std::move(job)); };
   const auto no_thread = [loop = loop_.get()](size_t jobs, size_t threads) {
     loop->trouble(Trouble::kThreads,
-                  fmt::format("no thread can be started: {} requests wait for {} threads", jobs, threads));
+                  fmt::format("starting a thread failed: {} requests are waiting for {} threads", jobs, threads));
   };
   loop_->crews.try_emplace(Lane::kPods, most, work, no_thread, loop_->options.now);
   loop_->crews.try_emplace(Lane::kAddresses, most, work, no_thread, loop_->options.now);

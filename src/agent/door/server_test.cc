@@ -243,10 +243,10 @@ TEST(Server, TellsInCnisJsonWhatIsWrong) {
   const std::pair<std::string, const char*> cases[] = {
       {"GET / HTTP/1.1\r\n\r\n", "does not begin with RBC1"},
       {"G", "does not begin with RBC1"},
-      {std::string("RBC1\2\0\0\0\1x", 10), "an answer came where a request should"},
+      {std::string("RBC1\2\0\0\0\1x", 10), "it is an answer, not a request"},
       {"RBC1\1\xff\xff\xff\xff", "larger than 4 MiB"},
       {std::string("RBC1\1\0\1\0\0", 9), "65536 bytes are more than 1000"},
-      {frame("ADD") + "more", "bytes follow its end"},
+      {frame("ADD") + "more", "extra bytes after its end"},
       {std::string("RBC1\1\0\0\0\1x", 10), "does not name a plugin"},
       {frame("FLY"), "unknown CNI_COMMAND: FLY"},
       {frame("ADD", "../up"), "is no container id"},
@@ -349,10 +349,10 @@ TEST(Server, CountsWhatExecutedPluginsAskApart) {
   EXPECT_EQ(nested.answer().output, "a:nested");
   Client third(agent.path());
   third.send(frame("ADD", "c"));
-  EXPECT_NE(third.answer().output.find("2 requests are being served already"), std::string::npos);
+  EXPECT_NE(third.answer().output.find("2 requests are already in progress"), std::string::npos);
   {
     std::lock_guard lock(mutex);
-    EXPECT_EQ(troubles, (std::vector<std::string>{"connections: 2 requests are being served already"}));
+    EXPECT_EQ(troubles, (std::vector<std::string>{"connections: 2 requests are already in progress"}));
   }
   gate.open();
   EXPECT_EQ(first.answer().output, "a:{}");
@@ -439,7 +439,7 @@ TEST(Server, TellsThatItGetsNoThreadsAndServesAllTheSame) {
           for (auto& client : clients)
             if (client->answer().status != 0) std::_Exit(4);
         }
-        std::_Exit(story.starts_with("no thread can be started: ") ? 42 : 5);
+        std::_Exit(story.starts_with("starting a thread failed: ") ? 42 : 5);
       },
       testing::ExitedWithCode(42), "");
 }
@@ -539,7 +539,7 @@ TEST(Server, ListensAgainWhereItsSocketWasRemoved) {
     EXPECT_EQ(before.answer().output, "b:{}") << "those that are connected stay so: " << gone;
   }
   std::lock_guard lock(mutex);
-  const std::string told = fmt::format("socket: {} was removed; the agent listens there again", agent.path());
+  const std::string told = fmt::format("socket: {} was removed; listening on it again", agent.path());
   EXPECT_EQ(troubles, (std::vector<std::string>{told, told}));
 }
 

@@ -67,8 +67,8 @@ cni::Outcome<void> refuse_own(os::Kernel& kernel, const cni::Request& request) {
   if (!own.has_value() || !*own) return {};
   return std::unexpected(cni::Failure{
       .code = cni::kInvalidNetns,
-      .message = fmt::format("CNI_NETNS {} is the host's own network namespace; nothing was changed", request.netns),
-      .details = "the runtime must give the namespace of the pod"});
+      .message = fmt::format("CNI_NETNS {} is the host's network namespace; nothing was changed", request.netns),
+      .details = "the runtime must pass the pod's namespace"});
 }
 
 Reply failed(const cni::Failure& failure, const std::string& version) {
@@ -96,7 +96,7 @@ Reply Service::answer(Backends& backends, const cni::Request& request) {
   for (const Since& one : kSince)
     if (request.command == one.command && config->version < one.version)
       return failed({.code = cni::kIncompatibleVersion,
-                     .message = fmt::format("{} came with {}; the configuration says {}", one.name,
+                     .message = fmt::format("{} was added in {}; the configuration has {}", one.name,
                                             one.version.to_string(), version),
                      .details = fmt::format("set cniVersion to {} or higher", one.version.to_string())},
                     version);
@@ -104,8 +104,8 @@ Reply Service::answer(Backends& backends, const cni::Request& request) {
   if (request.command == cni::Command::kAdd && !request.executed_by.empty() &&
       request.executed_by != backends.engine.kernel().processes().identity())
     return failed({.code = cni::kTryAgainLater,
-                   .message = "an earlier agent, which is gone, executed the plugin that asks",
-                   .details = "the runtime tries the pod again"},
+                   .message = "the requesting plugin was executed by an earlier agent that has exited",
+                   .details = "the runtime will retry the pod"},
                   version);
   Held held;
   if (is_of_a_pod(request)) {

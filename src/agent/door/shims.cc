@@ -64,8 +64,8 @@ Result<void> Shims::keep_original(const std::string& type) {
 Result<void> Shims::install(const std::string& shim, const std::vector<std::string>& types) {
   if (shim_version(shim).empty())
     return fail(Error{.code = Code::kInvalid,
-                      .message = "the program to install is no railbed-cni",
-                      .hint = "it is built beside railbed; --shim PATH names another place"});
+                      .message = "the program to install is not railbed-cni",
+                      .hint = "it is built alongside railbed; use --shim PATH for another location"});
   TRY(files_.make_folder(folder_));
   const std::string one = folder_ + "/.railbed-cni.new";
   TRY(files_.write(one, shim));

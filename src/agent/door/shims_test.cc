@@ -181,7 +181,7 @@ TEST(Shims, RefuseWhatIsNoShim) {
                       "ELF something else",
                       kTypes);
   ASSERT_FALSE(done.has_value());
-  EXPECT_EQ(done.error().message, "the program to install is no railbed-cni");
+  EXPECT_EQ(done.error().message, "the program to install is not railbed-cni");
   EXPECT_EQ(folder.files(), kBefore);
   EXPECT_EQ(shim_version("text that says railbed-cni-shim/1.2.3\n"), "");
 }

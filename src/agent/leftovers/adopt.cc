@@ -58,7 +58,7 @@ Result<void> read_pool(const doc::Value& object, std::vector<ForeignAllocation>&
     std::optional<IpAddress> address = prefix.network().plus(offset);
     if (failure != std::errc{} || end != one.key.data() + one.key.size() || !address.has_value() ||
         !prefix.contains(*address))
-      return fail(Code::kInvalid, "{}: \"{}\" is no offset within {}", one.key_span.to_string(), one.key, range);
+      return fail(Code::kInvalid, "{}: \"{}\" is not an offset within {}", one.key_span.to_string(), one.key, range);
     if (!one.value.is_object()) return fail(Code::kInvalid, "{}: an allocation is an object", one.key_span.to_string());
     all.push_back({.pool = pool,
                    .address = *address,

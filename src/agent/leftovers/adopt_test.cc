@@ -49,7 +49,7 @@ TEST(Adopt, ReadsPoolsAsKubectlWritesThem) {
   EXPECT_EQ(show(read_pools("p.json", R"({"kind":"ConfigMap","data":{}})")), "");
   const std::string head = "apiVersion: whereabouts.cni.cncf.io/v1alpha1\nkind: IPPool\nmetadata: {name: x}\nspec:\n";
   EXPECT_EQ(show(read_pools("p.yaml", head + "  range: 10.0.0.0/29\n  allocations: {\"8\": {}}\n")),
-            "p.yaml:6:17: \"8\" is no offset within 10.0.0.0/29");
+            "p.yaml:6:17: \"8\" is not an offset within 10.0.0.0/29");
   EXPECT_EQ(show(read_pools("p.yaml", head + "  range: ten\n")).substr(0, 25), "p.yaml:5:3: spec.range: \"");
   EXPECT_EQ(show(read_pools("p.yaml", "a: [")).substr(0, 7), "p.yaml:");
 }

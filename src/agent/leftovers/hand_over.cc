@@ -22,13 +22,13 @@ Result<void> write_alias(os::Kernel& kernel, const Attachment& record) {
 
 // Empty when the original plugin can restore it.
 std::string problem_of(os::Kernel& kernel, const Attachment& record, bool of_meta) {
-  if (of_meta) return "the meta plugin attached it, and only railbed can give it back";
+  if (of_meta) return "the meta plugin attached it, so only railbed can release it";
   if (is_of_program(record)) return "";
   if (const api::CniType* type = api::find_cni_type(record.type); type != nullptr && type->needs_own_files)
-    return "the original has no file of it, and leaves the device as the pod had it";
+    return "the original plugin has no file for it and would leave the device as the pod configured it";
   if (record.type != "host-device") return "";
   Result<void> told = write_alias(kernel, record);
-  return told.has_value() ? "" : "the original will not know its name at home: " + told.error().story();
+  return told.has_value() ? "" : "the original plugin will not know its name on the host: " + told.error().story();
 }
 
 }  // namespace

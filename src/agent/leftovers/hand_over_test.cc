@@ -60,10 +60,11 @@ TEST_F(HandOver, SaysWhatOnlyRailbedCanGiveBack) {
   EXPECT_EQ(done->interfaces, 3);
   EXPECT_THAT(
       done->problems,
-      ElementsAre("@c1 net1 (host-device): the original will not know its name at home: " +
+      ElementsAre("@c1 net1 (host-device): the original plugin will not know its name on the host: " +
                       kernel.netns().open("/run/netns/a").error().story(),
-                  "ns/b@c2 net1 (sriov): the original has no file of it, and leaves the device as the pod had it",
-                  "ns/c@c3 net1 (macvlan): the meta plugin attached it, and only railbed can give it back"));
+                  "ns/b@c2 net1 (sriov): the original plugin has no file for it and would leave the device as the pod "
+                  "configured it",
+                  "ns/c@c3 net1 (macvlan): the meta plugin attached it, so only railbed can release it"));
 }
 
 }  // namespace

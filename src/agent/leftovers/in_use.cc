@@ -156,7 +156,7 @@ Result<NodeAddresses> node_addresses(os::Kernel& kernel) {
   const auto look_into = [&](std::unique_ptr<os::Netns> netns, const os::NetnsIdentity& who) -> Result<bool> {
     if (who == own_identity) return true;
     Result<std::vector<NodeAddress>> there = addresses_in(kernel, *netns, who);
-    count_in(TRY(std::move(there).context("looking into {}", netns->path())), found);
+    count_in(TRY(std::move(there).context("reading {}", netns->path())), found);
     found.namespaces.insert(who.number);
     return true;
   };
@@ -246,7 +246,7 @@ Result<void> InUse::read(Engine::Turn& turn) {
 
 void InUse::refuse(Engine::Turn& turn, Error why) {
   why.code = Code::kBusy;  // it is tried again
-  why.context.push_back("no addresses are given out, since those that pods have are not known");
+  why.context.push_back("no addresses are allocated, because the addresses in use are unknown");
   turn.addresses().refuse(std::move(why));
 }
 
@@ -255,8 +255,8 @@ Result<bool> InUse::start() {
   const bool lost = TRY(turn.store().note(state::kLostItsEnd)).has_value();
   if (lost || !TRY(turn.store().note(kLooked)).has_value()) {
     TRY(turn.store().put_note(kLooking, "1"));
-    refuse(turn, {.message = "the network namespaces of this machine are being looked into",
-                  .hint = "this takes seconds after the state was lost; the runtime tries the pod again"});
+    refuse(turn, {.message = "searching the network namespaces of this machine for addresses in use",
+                  .hint = "this takes seconds after the state was lost; the runtime will retry the pod"});
     return false;
   }
   TRY(begin(turn));
@@ -277,7 +277,7 @@ Result<size_t> InUse::look() {
   Engine::Turn turn = TRY(engine_.turn(kTurnWait));
   if (!found.has_value()) {
     Error why = found.error();
-    why.hint = "the agent looks again every few seconds";
+    why.hint = "the agent retries every few seconds";
     refuse(turn, std::move(why));
     return fail(std::move(found.error()));
   }

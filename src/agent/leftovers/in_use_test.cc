@@ -77,8 +77,8 @@ TEST_F(InUseTest, UntilTheLookOnlyAddressesOfPoolsAreRefused) {
   ASSERT_EQ(*in_use.start(), false);
   EXPECT_EQ(
       add("c2"),
-      "no addresses are given out, since those that pods have are not known: the network namespaces of this machine "
-      "are being looked into");
+      "no addresses are allocated, because the addresses in use are unknown: searching the network namespaces of this "
+      "machine for addresses in use");
   EXPECT_EQ(add("c3", R"({"type":"static","addresses":[{"address":"10.9.0.1/24"}]})"), "10.9.0.1/24");
   ASSERT_TRUE(ask(cni::Command::kDel, "c3").has_value());
   ASSERT_EQ(*in_use.look(), 1u);
@@ -145,8 +145,8 @@ TEST_F(InUseTest, NoAddressIsGivenOutUntilAllNamespacesCouldBeLookedAt) {
   ASSERT_EQ(*in_use.start(), false);
   ASSERT_FALSE(in_use.look().has_value());
   EXPECT_EQ(add("c2"),
-            "no addresses are given out, since those that pods have are not known: "
-            "open network namespace /run/netns/c1: EMFILE (Too many open files)");
+            "no addresses are allocated, because the addresses in use are unknown: open network namespace "
+            "/run/netns/c1: EMFILE (Too many open files)");
   ASSERT_FALSE(in_use.look().has_value());
   kernel.refuse_netns("/run/netns/c1", 0);
   ASSERT_TRUE(in_use.look().has_value());
@@ -229,7 +229,7 @@ TEST_F(HiddenAddresses, InAClusterTheStatusOfThePodHasThoseOfAllItsNetworks) {
   ASSERT_EQ(*in_use.start(), false);
   ASSERT_FALSE(in_use.look().has_value());
   EXPECT_EQ(add("c1"),
-            "no addresses are given out, since those that pods have are not known: reading which addresses the "
+            "no addresses are allocated, because the addresses in use are unknown: reading which addresses the "
             "runtime's containers have: the pods are not known yet");
   pods.known = true;
   ASSERT_EQ(*in_use.look(), 2u);

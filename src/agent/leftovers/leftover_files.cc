@@ -80,15 +80,15 @@ class FileFinder {
       Leftover one{.kind = LeftoverKind::kFile,
                    .pod = "",
                    .what = path,
-                   .why = fmt::format("nothing is known of its container {}", container)};
+                   .why = fmt::format("its container {} is unknown", container)};
       if (owner != ours_.end()) {
         one.pod = owner->second.pod;
       } else if (is_of_before(path, *IpAddress::parse(name))) {
-        one.why += ", it was there before railbed's state began, and no interface of this machine has the address";
+        one.why += ", the file is older than railbed's state, and no interface of this machine has the address";
         one.container = container;
       } else {
         one.removable = false;
-        one.hint = "the original wrote it: remove it if that container is gone";
+        one.hint = "the original plugin wrote it; remove it if that container no longer exists";
       }
       found.push_back(std::move(one));
     }
@@ -121,7 +121,7 @@ Result<void> remove_of_before(os::Disk& disk, const std::string& directory, cons
   Result<std::string> there = disk.read(leftover.what);
   if (!there.has_value() && there.error().code == Code::kNotFound) return {};
   if (first_line(TRY(std::move(there))) != leftover.container)
-    return fail(Code::kConflict, "{} is somebody else's by now", leftover.what);
+    return fail(Code::kConflict, "{} now belongs to another owner", leftover.what);
   return disk.remove(leftover.what);
 }
 
@@ -141,14 +141,14 @@ Result<void> remove_leftover_file(state::Store& store, os::Disk& disk, const Lef
     Result<std::string> there = disk.read(note->path);
     if (!there.has_value() && there.error().code != Code::kNotFound) return fail(std::move(there.error()));
     if (there.has_value() && *there != content)
-      return fail(Code::kConflict, "{} is somebody else's by now", note->path);
+      return fail(Code::kConflict, "{} now belongs to another owner", note->path);
     TRY(disk.remove(note->path));
     auto transaction = TRY(state::Transaction::begin(store));
     TRY(store.forget_note(key));
     TRY(store.forget_leases(note->owner.pod, note->owner.interface));
     return transaction.commit();
   }
-  return fail(Code::kNotFound, "{} is not noted in the state any more", leftover.what);
+  return fail(Code::kNotFound, "{} is no longer recorded in the state", leftover.what);
 }
 
 }  // namespace railbed::agent

@@ -32,7 +32,7 @@ constexpr std::string_view kKindNames[] = {"interface", "program", "address", "s
                                            "link",      "file",    "device",  "pending"};
 
 std::string status_reason(AttachmentStatus status) {
-  return status == AttachmentStatus::kBegun ? "its ADD never ended" : "its DEL never ended";
+  return status == AttachmentStatus::kBegun ? "its ADD never finished" : "its DEL never finished";
 }
 
 class Finder {
@@ -79,12 +79,13 @@ class Finder {
     const bool has_ended = place.state == attach::NetnsState::kEnded;
     const bool is_reached = place.state == attach::NetnsState::kThere;
     if (is_reached && record.status == AttachmentStatus::kAttached) return;
-    Leftover& found = found_.emplace_back(Leftover{
-        .kind = is_of_program(record) ? LeftoverKind::kProgram : LeftoverKind::kInterface,
-        .pod = record.pod,
-        .what = record.interface,
-        .why = has_ended ? fmt::format("its namespace {} is gone", record.netns) : status_reason(record.status),
-        .netns = record.netns});
+    Leftover& found =
+        found_.emplace_back(Leftover{.kind = is_of_program(record) ? LeftoverKind::kProgram : LeftoverKind::kInterface,
+                                     .pod = record.pod,
+                                     .what = record.interface,
+                                     .why = has_ended ? fmt::format("its namespace {} no longer exists", record.netns)
+                                                      : status_reason(record.status),
+                                     .netns = record.netns});
     const bool is_hidden = attach::orphaned_by(record) == attach::OrphanedBy::kHidden;
     const bool may_be_there = !has_ended && (!is_reached || is_hidden);
     if (!may_be_there && !attach::is_with_a_machine(kernel_.files(), record)) return;
@@ -98,11 +99,10 @@ class Finder {
   void find_of_earlier_boot(const Attachment& record) {
     const std::string container = state::Sandbox::of_key(record.pod).container;
     if (of_runtime_.knows(container)) return;
-    found_.push_back(
-        {.kind = LeftoverKind::kProgram,
-         .pod = record.pod,
-         .what = record.interface,
-         .why = fmt::format("the machine has booted since, and nothing is known of container {}", container)});
+    found_.push_back({.kind = LeftoverKind::kProgram,
+                      .pod = record.pod,
+                      .what = record.interface,
+                      .why = fmt::format("the machine has rebooted since, and container {} is unknown", container)});
   }
 
   // Leases of the manifests' pods are plans and may have no interface yet; leases of a sandbox need one.
@@ -135,7 +135,7 @@ class Finder {
     found_.push_back({.kind = LeftoverKind::kAddress,
                       .pod = lease.pod,
                       .what = lease.address.to_string(),
-                      .why = fmt::format("whereabouts gave it to container {}, of which nothing is known", container),
+                      .why = fmt::format("whereabouts allocated it to container {}, which is unknown", container),
                       .hint = lease.interface,
                       .pool = lease.pool});
   }
@@ -151,15 +151,15 @@ class Finder {
       found_.push_back({.kind = LeftoverKind::kSandbox,
                         .pod = note.key,
                         .what = note.ifname,
-                        .why = note.netns.empty() ? "the machine has booted since"
-                                                  : fmt::format("its namespace {} is gone", note.netns)});
+                        .why = note.netns.empty() ? "the machine has rebooted since"
+                                                  : fmt::format("its namespace {} no longer exists", note.netns)});
     }
     for (const state::PodRecord& pod : pods_)
       if (!state::Sandbox::of_key(pod.pod).container.empty() && !noted.contains(pod.pod) && !has_records(pod.pod))
         found_.push_back({.kind = LeftoverKind::kSandbox,
                           .pod = pod.pod,
                           .what = pod.netns,
-                          .why = "it has no interface that railbed knows"});
+                          .why = "it has no interface known to railbed"});
     return {};
   }
 
@@ -187,12 +187,12 @@ class Finder {
         found_.push_back({.kind = LeftoverKind::kLink,
                           .pod = pod,
                           .what = link.name.value,
-                          .why = fmt::format("railbed made it in {} and has no record of it", path),
+                          .why = fmt::format("railbed created it in {} but has no record of it", path),
                           .netns = path});
         if (of_before.has_value() && !of_before->contains(TRY((*links)->namespace_number()).number)) continue;
         found_.back().removable = false;
         found_.back().hint =
-            "the pod may use it, since it was there before this state began; it goes with the namespace";
+            "the pod may use it, because it is older than this state; it is removed with the namespace";
       }
     }
     return {};
@@ -208,8 +208,8 @@ class Finder {
         found_.push_back({.kind = LeftoverKind::kDevice,
                           .pod = "",
                           .what = address,
-                          .why = "this VF is in a namespace that railbed does not know",
-                          .hint = "it comes back when the last process of that namespace has ended",
+                          .why = "this VF is in a namespace unknown to railbed",
+                          .hint = "it returns when the last process in that namespace exits",
                           .removable = false});
       }
   }
@@ -374,8 +374,8 @@ Result<std::vector<Leftover>> find_leftovers(os::Kernel& kernel, state::Store* s
       found.push_back({.kind = LeftoverKind::kPending,
                        .pod = "",
                        .what = pending_dir + "/" + file,
-                       .why = "a DEL that came while no agent answered",
-                       .hint = "the agent repeats it: start it, or see its log",
+                       .why = "a DEL that arrived while no agent answered",
+                       .hint = "start the agent, which retries it, or see its log",
                        .removable = false});
   return found;
 }

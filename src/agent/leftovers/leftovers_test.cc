@@ -136,7 +136,7 @@ TEST_F(LeftoversTest, AnInterfaceWhoseDeviceIsGoneIsGivenUpAtOnce) {
     EXPECT_EQ(kernel.clock().now(), begin);
     EXPECT_TRUE(leftovers[0].removed);
     EXPECT_EQ(leftovers[0].error, "");
-    EXPECT_EQ(leftovers[0].note, fmt::format("{} is gone from this machine: nothing to put back", device));
+    EXPECT_EQ(leftovers[0].note, fmt::format("{} no longer exists on this machine: nothing to restore", device));
     EXPECT_THAT(found(), IsEmpty());
   }
 }
@@ -204,7 +204,7 @@ TEST_F(LeftoversTest, AnInterfaceWhoseDeviceHasNoDriverIsGivenUpToo) {
   put_moved(*store, "mlx5_core.sf.4", {.name = "eth9", .parent = "auxiliary/devices/mlx5_core.sf.4"});
   ASSERT_THAT(found(), ElementsAre("interface net1"));
   remove();
-  EXPECT_EQ(leftovers[0].note, "mlx5_core.sf.4 has no interface any more: nothing to put back");
+  EXPECT_EQ(leftovers[0].note, "mlx5_core.sf.4 no longer has an interface: nothing to restore");
 }
 
 TEST_F(LeftoversTest, AddressesOfSandboxesWithoutTheInterfaceAreGivenBack) {
@@ -227,7 +227,7 @@ TEST_F(LeftoversTest, AddressesOfBeforeTheSwitchStayWithContainersThatAreKnown) 
   EXPECT_THAT(found(), IsEmpty());
   ASSERT_TRUE(disk.remove("/var/lib/cni/multus/c1").has_value());
   ASSERT_THAT(found(), ElementsAre("address 10.0.0.1"));
-  EXPECT_EQ(leftovers[0].why, "whereabouts gave it to container c1, of which nothing is known");
+  EXPECT_EQ(leftovers[0].why, "whereabouts allocated it to container c1, which is unknown");
   remove();
   EXPECT_THAT(found(), IsEmpty());
   EXPECT_EQ(store->notes(kAdoptedNotes)->size(), 1u);
@@ -279,11 +279,11 @@ TEST_F(LeftoversTest, FilesOfBeforeTheStateGoWhereNobodyHasTheirAddress) {
   ASSERT_TRUE(leftovers[0].removable);
   EXPECT_EQ(
       leftovers[0].why,
-      "nothing is known of its container old, it was there before railbed's state began, and no interface of this "
-      "machine has the address");
+      "its container old is unknown, the file is older than railbed's state, and no interface of this machine has the "
+      "address");
   disk.put(kTheirFile, "new\r\neth0", 1000);
   remove();
-  EXPECT_EQ(leftovers[0].error, std::string(kTheirFile) + " is somebody else's by now");
+  EXPECT_EQ(leftovers[0].error, std::string(kTheirFile) + " now belongs to another owner");
   disk.put(kTheirFile, "old\r\neth0", 1000);
   remove();
   EXPECT_THAT(found(), IsEmpty());
@@ -330,7 +330,7 @@ TEST_F(LeftoversTest, AFileThatChangedHandsStays) {
   disk.put(kOurFile, "other\r\nnet1");
   remove();
   EXPECT_FALSE(leftovers[0].removed);
-  EXPECT_THAT(leftovers[0].error, HasSubstr("somebody else's"));
+  EXPECT_THAT(leftovers[0].error, HasSubstr("another owner"));
   EXPECT_TRUE(disk.files().contains(kOurFile));
 }
 
@@ -351,7 +351,7 @@ TEST_F(LeftoversTest, AreToldToPrograms) {
             R"({"kind":"address","what":"10.0.0.1","pod":"ns/p@c1","why":"the sandbox has no interface net1",)"
             R"("pool":"pool","removable":true,"removed":false},)"
             R"({"kind":"file","what":"/var/lib/cni/networks/n/10.0.0.3",)"
-            R"("why":"nothing is known of its container old","removable":false,"removed":false}]})");
+            R"("why":"its container old is unknown","removable":false,"removed":false}]})");
 }
 
 }  // namespace

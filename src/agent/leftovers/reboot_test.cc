@@ -310,8 +310,8 @@ TEST_F(RebootTest, NoPluginIsExecutedThatCouldNotBeUndoneAfterAReboot) {
   auto refused = boot.add();
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, 5);
-  EXPECT_THAT(refused.error().message, HasSubstr("recording in /var/lib/railbed/records what has to be undone even "
-                                                 "after a reboot: create "));
+  EXPECT_THAT(refused.error().message, HasSubstr("recording in /var/lib/railbed/records what must be undone even after "
+                                                 "a reboot: create "));
   EXPECT_THAT(boot.runs, IsEmpty());
   boot.disk.refuse(0);
   EXPECT_THAT(boot.left(), IsEmpty());
@@ -329,7 +329,7 @@ TEST_F(RebootTest, AnAddWhoseResultCannotBeKeptIsUndone) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, 5);
   EXPECT_EQ(refused.error().details,
-            "a plugin is executed only when that is on disk: make /var/lib/railbed/records writable, with free space");
+            "plugins are executed only after this is on disk: make /var/lib/railbed/records writable, with free space");
   EXPECT_THAT(outside, IsEmpty());
   EXPECT_THAT(boot.files(), IsEmpty());
   EXPECT_THAT(boot.interfaces(), IsEmpty());

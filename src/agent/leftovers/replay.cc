@@ -29,17 +29,17 @@ Result<cni::Request> read_pending(const std::string& frame) {
   if (!head) return fail(Code::kInvalid, "{}", why);
   const std::string_view payload = std::string_view(frame).substr(cni::kFrameHeadBytes);
   if (payload.size() != head->payload_bytes)
-    return fail(Code::kInvalid, "{} bytes follow the head, {} should", payload.size(), head->payload_bytes);
+    return fail(Code::kInvalid, "{} bytes follow the head, expected {}", payload.size(), head->payload_bytes);
   auto wire = cni::read_wire_request(payload, why);
   if (!wire) return fail(Code::kInvalid, "{}", why);
   auto request = cni::read_request(wire->type, wire->environment, std::move(wire->config));
   if (!request) return fail(Code::kInvalid, "{}", request.error().message);
   if (request->command != cni::Command::kDel)
-    return fail(Code::kInvalid, "it holds {}, only DEL is repeated", command_name(request->command));
+    return fail(Code::kInvalid, "it contains {}, only DEL is retried", command_name(request->command));
   doc::Diagnostics found;
   const auto config =
       doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"its configuration", request->config}), found);
-  if (!config || !config->is_object()) return fail(Code::kInvalid, "its configuration is no JSON object");
+  if (!config || !config->is_object()) return fail(Code::kInvalid, "its configuration is not a JSON object");
   return std::move(*request);
 }
 
@@ -98,7 +98,7 @@ void Replay::repeat(const std::string& name, const std::string* container_id, Ta
   if (!request) {
     if (container_id != nullptr) return;  // its container is unknown; all() sets it aside
     ++tally.broken;
-    return set_aside(name, fmt::format("is no DEL request ({})", request.error().story()));
+    return set_aside(name, fmt::format("is not a DEL request ({})", request.error().story()));
   }
   if (container_id != nullptr && *container_id != request->container_id) return;
   {
@@ -135,7 +135,7 @@ void Replay::carry_out(const std::string& name, const cni::Request& request, Tal
     const auto failure = cni::read_failure(reply.output);
     const std::string why = failure.has_value() ? failure->message : reply.output;
     (void)events_.happened(kPendingDel, name, fmt::format("{}: {}", request.container_id, why));
-    if (is_new) note_(fmt::format("the DEL in {} fails and will be repeated: {}", path, why));
+    if (is_new) note_(fmt::format("the DEL in {} failed and will be retried: {}", path, why));
     return;
   }
   {
@@ -167,7 +167,7 @@ void Replay::set_aside(const std::string& name, const std::string& why) {
     return std::exchange(told_[name], why) != why;
   }();
   if (is_new)
-    note_(fmt::format("{} {}; {}", path, why, moved ? "it is kept as " + name + ".broken" : moved.error().story()));
+    note_(fmt::format("{} {}; {}", path, why, moved ? "it was renamed to " + name + ".broken" : moved.error().story()));
 }
 
 }  // namespace railbed::agent

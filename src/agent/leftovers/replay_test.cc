@@ -111,7 +111,7 @@ TEST(Replay, KeepsWhatFailedAndTellsItOnce) {
   EXPECT_EQ(world.replay.all(), (Replay::Tally{.failed = 1}));
   EXPECT_EQ(world.replay.all(), (Replay::Tally{.failed = 1}));
   ASSERT_EQ(world.notes.size(), 1U);
-  EXPECT_EQ(world.notes[0], "the DEL in /d/1.del fails and will be repeated: busy");
+  EXPECT_EQ(world.notes[0], "the DEL in /d/1.del failed and will be retried: busy");
   ASSERT_EQ(world.events.all().size(), 1U);
   EXPECT_EQ(world.events.all()[0].kind, "pending-del");
   EXPECT_EQ(world.events.all()[0].about, "1.del");
@@ -153,7 +153,7 @@ TEST(Replay, SetsAsideWhatIsNoRequest) {
   EXPECT_TRUE(world.disk.files.contains("/d/1.del.broken"));
   ASSERT_EQ(world.notes.size(), 5U);
   EXPECT_NE(world.notes[1].find("the frame ends within its head"), std::string::npos) << world.notes[1];
-  EXPECT_NE(world.notes[2].find("it holds ADD, only DEL is repeated"), std::string::npos) << world.notes[2];
+  EXPECT_NE(world.notes[2].find("it contains ADD, only DEL is retried"), std::string::npos) << world.notes[2];
   EXPECT_NE(world.notes[4].find("does not begin with RBC1"), std::string::npos) << world.notes[4];
   EXPECT_EQ(world.replay.all(), Replay::Tally{});
 }
@@ -168,7 +168,7 @@ TEST(Replay, SetsAsideWhatCanNeverSucceed) {
   EXPECT_TRUE(world.handled.empty());
   ASSERT_EQ(world.notes.size(), 3U);
   for (const std::string& note : world.notes)
-    EXPECT_NE(note.find("its configuration is no JSON object"), std::string::npos) << note;
+    EXPECT_NE(note.find("its configuration is not a JSON object"), std::string::npos) << note;
 }
 
 TEST(Replay, SettlesOneContainerBeforeItGetsSomethingNew) {
@@ -193,7 +193,7 @@ TEST(Replay, SetsAsideWhatIsNoFileAndNoContainerWaitsForIt) {
   EXPECT_EQ(world.replay.all(), (Replay::Tally{.done = 1, .broken = 1}));
   EXPECT_TRUE(world.disk.files.contains("/d/1.del.broken"));
   ASSERT_EQ(world.notes.size(), 1U);
-  EXPECT_EQ(world.notes[0], "/d/1.del cannot be read (read /d/1.del: not a plain file); it is kept as 1.del.broken");
+  EXPECT_EQ(world.notes[0], "/d/1.del cannot be read (read /d/1.del: not a plain file); it was renamed to 1.del.broken");
   ASSERT_EQ(world.events.all().size(), 1U);
   EXPECT_EQ(world.events.all()[0].about, "1.del.broken");
   EXPECT_EQ(world.replay.all(), Replay::Tally{});

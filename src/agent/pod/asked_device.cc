@@ -12,7 +12,7 @@ std::unexpected<Error> refuse(const Delegate& network, const std::string& device
                               std::string hint) {
   return fail(
       Error{.code = Code::kInvalid,
-            .message = fmt::format("network {}: the pod asks for device {} by deviceID, {}", network.name, device, why),
+            .message = fmt::format("network {}: the pod requests device {} by deviceID, {}", network.name, device, why),
             .hint = std::move(hint)});
 }
 
@@ -37,17 +37,18 @@ Result<void> check_asked_device(os::Kernel& kernel, const std::vector<DeviceSour
                                 const std::string& device) {
   if (!std::ranges::any_of(network.list.plugins,
                            [](const doc::Value& plugin) { return declares(plugin, kCapability); }))
-    return refuse(network, device, "and the network has no resource",
+    return refuse(network, device, "but the network has no resource",
                   fmt::format("add k8s.v1.cni.cncf.io/resourceName to the definition, and the resource to the pod's "
-                              "limits; or \"capabilities\": {{\"{}\": true}} to its plugin, where pods may choose",
+                              "limits; or \"capabilities\": {{\"{}\": true}} to its plugin to let pods choose",
                               kCapability));
   const Result<PciAddress> address = PciAddress::parse(device);
-  if (!address.has_value()) return refuse(network, device, "which is no PCI address", "0000:3b:00.2, for example");
+  if (!address.has_value())
+    return refuse(network, device, "which is not a PCI address", "use an address such as 0000:3b:00.2");
   const std::string folder = fmt::format("/sys/bus/pci/devices/{}", *address);
-  const std::string hint = "ask for a VF or NIC that nothing else uses";
+  const std::string hint = "request a VF or NIC that is not used otherwise";
   if (!kernel.files().exists(folder)) return refuse(network, device, "which is not on this node", hint);
   if (kernel.files().exists(folder + "/sriov_totalvfs"))
-    return refuse(network, device, "which is a PF: all that use its VFs depend on it", hint);
+    return refuse(network, device, "which is a PF; all users of its VFs depend on it", hint);
   for (DeviceSource* source : sources)
     if (TRY(source->offers(*address)))
       return refuse(network, device, "which belongs to a resource", "use a network of that resource");

@@ -58,9 +58,9 @@ class AskedDevice : public RequestTest {
 TEST_F(AskedDevice, IsOneOfThoseThatThePodHas) {
   EXPECT_EQ(answer(kVf, "", kResource), "attached");
   EXPECT_EQ(answer(kOtherVf, "", kResource),
-            "7: pod ns/a asks for device 0000:01:10.2 by deviceID; of o/rail the kubelet gave it 0000:01:10.0");
+            "7: pod ns/a requests device 0000:01:10.2 by deviceID; of o/rail the kubelet allocated 0000:01:10.0");
   EXPECT_EQ(answer(kPf, "", kResource),
-            "7: pod ns/a asks for device 0000:02:00.0 by deviceID; of o/rail the kubelet gave it 0000:01:10.0");
+            "7: pod ns/a requests device 0000:02:00.0 by deviceID; of o/rail the kubelet allocated 0000:01:10.0");
 }
 
 // A checkpoint that lies, or two claims: who has the VF keeps it, and who comes later is told who that is.
@@ -93,15 +93,15 @@ TEST_F(AskedDevice, OfAKubeletThatSaysNothingIsRefused) {
 }
 
 TEST_F(AskedDevice, WithoutAResourceNeedsTheDefinitionsWord) {
-  const std::string asks = "7: network ns/hd: the pod asks for device ";
-  EXPECT_EQ(answer(kVf), asks + "0000:01:10.0 by deviceID, and the network has no resource");
-  EXPECT_EQ(answer(kPf), asks + "0000:02:00.0 by deviceID, and the network has no resource");
+  const std::string asks = "7: network ns/hd: the pod requests device ";
+  EXPECT_EQ(answer(kVf), asks + "0000:01:10.0 by deviceID, but the network has no resource");
+  EXPECT_EQ(answer(kPf), asks + "0000:02:00.0 by deviceID, but the network has no resource");
   const std::string declared = R"(,"capabilities":{"deviceID":true})";
   EXPECT_EQ(answer(kVf, declared), "attached");
-  EXPECT_EQ(answer(kPf, declared), asks + "0000:02:00.0 by deviceID, which is a PF: all that use its VFs depend on it");
+  EXPECT_EQ(answer(kPf, declared), asks + "0000:02:00.0 by deviceID, which is a PF; all users of its VFs depend on it");
   EXPECT_EQ(answer("0000:7f:00.0", declared), asks + "0000:7f:00.0 by deviceID, which is not on this node");
   EXPECT_EQ(answer("../../../0000:02:00.0", declared),
-            asks + "../../../0000:02:00.0 by deviceID, which is no PCI address");
+            asks + "../../../0000:02:00.0 by deviceID, which is not a PCI address");
   EXPECT_EQ(offered_answer(kVf), asks + "0000:01:10.0 by deviceID, which belongs to a resource");
 }
 
@@ -113,14 +113,14 @@ TEST_F(AskedDevice, IsNotOneThatTheHostUses) {
   const IfIndex index = (*links)->find(IfName{names->front()}, os::WithVfs::kNo)->index;
   ASSERT_TRUE((*links)->change(index, {.up = true}));
   ASSERT_TRUE((*links)->add_address({index, *IpPrefix::parse("192.0.2.9/24")}));
-  EXPECT_EQ(answer(kVf, declared),
-            "7: network ns/hd: the pod asks for device 0000:01:10.0 by deviceID, which has the host's address "
-            "192.0.2.9");
+  EXPECT_EQ(
+      answer(kVf, declared),
+      "7: network ns/hd: the pod requests device 0000:01:10.0 by deviceID, which has the host's address 192.0.2.9");
   Route route = Route::default_by(*IpAddress::parse("192.0.2.1"));
   route.link = index;
   ASSERT_TRUE((*links)->add_route(route));
   EXPECT_EQ(answer(kVf, declared),
-            "7: network ns/hd: the pod asks for device 0000:01:10.0 by deviceID, which has the host's default route");
+            "7: network ns/hd: the pod requests device 0000:01:10.0 by deviceID, which has the host's default route");
 }
 
 // Two networks of a resource, of which the second asks for one of them.
@@ -140,7 +140,7 @@ TEST(KubeletDevices, GivesWhatIsAskedForFirst) {
   EXPECT_EQ(ids({"", ""}), "ab");
   EXPECT_EQ(ids({"", "a"}), "ba");
   EXPECT_EQ(ids({"c", ""}), "ca");
-  EXPECT_EQ(ids({"b", "b"}), "pod d/p asks for device b by deviceID; of o/rail the kubelet gave it a, b, c");
+  EXPECT_EQ(ids({"b", "b"}), "pod d/p requests device b by deviceID; of o/rail the kubelet allocated a, b, c");
 }
 
 }  // namespace

@@ -96,10 +96,10 @@ cni::Outcome<void> leads_to_pod(os::Kernel& kernel, const Execution& execution, 
                                 std::string_view when) {
   if (netns == nullptr || TRY_CNI(kernel.netns().leads_to(execution.netns, *netns))) return {};
   return std::unexpected(failure(cni::kInvalidNetns,
-                                 fmt::format("plugin {}: CNI_NETNS {} was replaced by another network namespace {} "
-                                             "the plugin ran; its DEL gets no namespace",
+                                 fmt::format("plugin {}: CNI_NETNS {} was replaced by another network namespace {} the "
+                                             "plugin ran; its DEL runs without a namespace",
                                              execution.type, execution.netns, when),
-                                 "check what mounts over that path, or removes it, while pods start"));
+                                 "find the program that mounts over that path or removes it while pods start"));
 }
 
 }  // namespace
@@ -115,13 +115,12 @@ cni::Outcome<std::string> find_plugin(const RunningPlugins& plugins, const std::
   if (!refused.empty())
     return std::unexpected(
         failure(cni::kInvalidConfig,
-                fmt::format("there is no plugin {} in {}; nothing is executed from {}", type, joined(path, ':'),
+                fmt::format("plugin {} not found in {}; plugins are not executed from {}", type, joined(path, ':'),
                             joined(refused, ':')),
                 fmt::format("plugins are executed from {}; `railbed agent --plugin-dir DIRECTORY` adds one",
                             joined(plugins.policy().folders, ':'))));
-  return std::unexpected(failure(cni::kInvalidConfig,
-                                 fmt::format("there is no plugin {} in {}", type, joined(path, ':')),
-                                 "install it there, or correct the network's \"type\""));
+  return std::unexpected(failure(cni::kInvalidConfig, fmt::format("plugin {} not found in {}", type, joined(path, ':')),
+                                 "install it, or correct the network's \"type\""));
 }
 
 cni::Outcome<cni::AddResult> execute_add(const RunningPlugins::Slot& slot, const Execution& execution,
@@ -136,7 +135,7 @@ cni::Outcome<cni::AddResult> execute_add(const RunningPlugins::Slot& slot, const
   cni::Outcome<cni::AddResult> read = cni::read_result(result.output, version);
   if (!read.has_value())
     read.error().message =
-        fmt::format("plugin {}: its answer cannot be read: {}", execution.type, read.error().message);
+        fmt::format("plugin {}: the answer cannot be read: {}", execution.type, read.error().message);
   return read;
 }
 

@@ -75,7 +75,7 @@ class InterfaceAttacher {
     for (const SandboxInterface& one : interfaces_) {
       if (!one.program.has_value()) continue;
       if (auto undone = undo_foreign_ipam(backends_.engine, key_, one.addresses.owner.interface); !undone.has_value())
-        add_detail(why, fmt::format("its addresses could not be given back: {}", undone.error().message));
+        add_detail(why, fmt::format("releasing its addresses failed: {}", undone.error().message));
     }
   }
 
@@ -155,11 +155,11 @@ class InterfaceAttacher {
     if (done.has_value()) done = attach();
     if (done.has_value()) return {};
     if (!held_.held()) {
-      add_detail(done.error(), "what was begun is recorded, and undone by the DEL");
+      add_detail(done.error(), "the changes so far are recorded; the DEL undoes them");
       return done;
     }
     if (Result<void> freed = release_chosen(); !freed.has_value())
-      add_detail(done.error(), "its addresses could not be given back: " + freed.error().story());
+      add_detail(done.error(), "releasing its addresses failed: " + freed.error().story());
     return done;
   }
 

@@ -20,16 +20,16 @@ Result<std::vector<Device>> KubeletDevices::devices(const DeviceRequest& request
   if (found == given.end()) return fail(Code::kNotFound, "kubelet gave pod {} no device of {}", pod.key(), resource);
   if (found->second.size() < count)
     return fail(Error{.code = Code::kExhausted,
-                      .message = fmt::format("pod {} has {} device(s) of {}, and its networks ask for {}", pod.key(),
+                      .message = fmt::format("pod {} has {} device(s) of {}, but its networks need {}", pod.key(),
                                              found->second.size(), resource, count),
-                      .hint = "ask for as many in the pod's resources as it has networks of that resource"});
+                      .hint = "request as many in the pod's resources as it has networks of that resource"});
   std::set<std::string> left = found->second;
   for (const std::string& id : asked) {
     if (!id.empty() && left.erase(id) == 0)
       return fail(Error{.code = Code::kInvalid,
-                        .message = fmt::format("pod {} asks for device {} by deviceID; of {} the kubelet gave it {}",
+                        .message = fmt::format("pod {} requests device {} by deviceID; of {} the kubelet allocated {}",
                                                pod.key(), id, resource, fmt::join(found->second, ", ")),
-                        .hint = "ask for one of these, or for none"});
+                        .hint = "request one of these, or remove deviceID"});
   }
   std::vector<Device> devices;
   auto next = left.begin();

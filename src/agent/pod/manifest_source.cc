@@ -118,7 +118,7 @@ struct ManifestSource::Snapshot {
       if (why.empty() && one.severity == doc::Severity::kError)
         why = fmt::format("line {}: {}", one.span.line, one.message);
     if (why.empty() && std::ranges::none_of(read, [](const Value& one) { return !text_of(&one, "kind").empty(); }))
-      why = "it has no manifest in it";
+      why = "it contains no manifest";
     if (!why.empty()) reading.damaged.emplace(source.name, std::move(why));
   }
 
@@ -159,7 +159,7 @@ struct ManifestSource::Snapshot {
   std::string first_error() const {
     for (const doc::Diagnostic& one : diagnostics.all())
       if (one.severity == doc::Severity::kError)
-        return fmt::format("; one thing that is wrong there: {}: {}", one.span.to_string(), one.message);
+        return fmt::format("; one of the errors: {}: {}", one.span.to_string(), one.message);
     return "";
   }
 };
@@ -259,7 +259,7 @@ Result<std::map<std::string, std::string>> ManifestSource::look() {
 std::vector<std::string> ManifestSource::not_ready() {
   std::lock_guard lock(mutex_);
   if (snapshot_ == nullptr || seen_.empty() || snapshot_->reading.unread.empty()) return {};
-  return {fmt::format("{} pods of the manifests had networks and cannot be attached: {}", seen_.size(),
+  return {fmt::format("{} pods of the manifests had networks but cannot be attached: {}", seen_.size(),
                       snapshot_->reading.unread)};
 }
 
@@ -284,8 +284,8 @@ Result<PodInfo> ManifestSource::pod(const std::string& ns, const std::string& na
     if (auto why = lost(*now, one))
       return fail(Error{.code = Code::kBusy,
                         .message = *std::move(why),
-                        .hint = "restore the file; to start the pod without networks, give it the annotation "
-                                "k8s.v1.cni.cncf.io/networks with an empty value"});
+                        .hint = "restore the file; to start the pod without networks, set its annotation "
+                                "k8s.v1.cni.cncf.io/networks to an empty value"});
   if (found == now->pods.end()) {
     if (now->folder.has_value() && (now->handed.empty() || now->folder->code != Code::kNotFound))
       return fail(*now->folder);
@@ -296,8 +296,7 @@ Result<PodInfo> ManifestSource::pod(const std::string& ns, const std::string& na
   }
   PodInfo pod = found->second;
   if (!pod.uid.empty() && !uid.empty() && pod.uid != uid)
-    return fail(Code::kNotFound, "pod {}/{} in {} is another one: its uid is {}, not {}", ns, name, directory_, pod.uid,
-                uid);
+    return fail(Code::kNotFound, "pod {}/{} in {} has the uid {}, not {}", ns, name, directory_, pod.uid, uid);
   if (pod.uid.empty()) pod.uid = uid;
   return pod;
 }

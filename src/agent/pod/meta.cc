@@ -68,7 +68,7 @@ Outcome<void> wait_until_ready(Engine& engine, const MetaConfig& config) {
       return std::unexpected(cni::Failure{cni::kTryAgainLater,
                                           fmt::format("the default network is not ready: there is no {} after {} s",
                                                       config.readiness_file, kReadyWait.count()),
-                                          "it is written by the default network's own daemon: see that daemon's log"});
+                                          "it is written by the default network's daemon; see the log of that daemon"});
     if (engine.stopping().stop_requested())
       return std::unexpected(cni::Failure{cni::kTryAgainLater, "the agent is stopping",
                                           "the default network is not ready yet; the next agent waits for it"});
@@ -120,7 +120,7 @@ Outcome<std::string> Meta::add(Backends& backends, const cni::Request& request, 
   if (result.has_value()) return cni::to_json(*result, config.version);
   Outcome<void> undone = give_back_sandbox(backends, *this, key);
   if (!undone.has_value())
-    result.error().details += fmt::format("{}what was done could not be undone ({}): DEL tries again",
+    result.error().details += fmt::format("{}rolling back failed ({}); DEL will retry it",
                                           result.error().details.empty() ? "" : "; ", undone.error().message);
   return std::unexpected(std::move(result.error()));
 }
@@ -236,8 +236,8 @@ Outcome<void> Meta::look_up_status(Engine& engine, const cni::Request& request, 
         cni::kUnavailable, fmt::format("the default network is not ready: no {}", meta_config.readiness_file)});
   if (const std::string kubeconfig = unserved_kubeconfig(meta_config, pods_); !kubeconfig.empty())
     return std::unexpected(cni::Failure{cni::kUnavailable,
-                                        fmt::format("the configuration names a kubeconfig ({}), and this agent does "
-                                                    "not ask the API server: the networks of its pods cannot be known",
+                                        fmt::format("the configuration names a kubeconfig ({}), but this agent does "
+                                                    "not use the API server, so the networks of its pods are unknown",
                                                     kubeconfig),
                                         kUnknownPodHint});
   auto network = TRY_CNI(default_network(kernel, pods_, meta_config, config, "eth0"));
@@ -302,7 +302,7 @@ Result<std::vector<std::string>> Meta::recover(Engine& engine) {
     }
     TRY(forget_sandbox_note(turn.store(), note.key));
     TRY(forget_pod_if_empty(turn.store(), note.key));
-    lines.push_back(fmt::format("{}: forgotten, its namespace is gone", note.key));
+    lines.push_back(fmt::format("{}: record removed, its namespace no longer exists", note.key));
   }
   return lines;
 }

@@ -57,7 +57,7 @@ void set_if(Fields& fields, std::string_view key, std::string& out) {
 
 void set_path(Fields& fields, std::string_view key, std::string& out) {
   set_if(fields, key, out);
-  if (fields.has(key) && !out.empty() && out.front() != '/') fields.wrong(key, "an absolute path is needed");
+  if (fields.has(key) && !out.empty() && out.front() != '/') fields.wrong(key, "an absolute path is required");
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -89,7 +89,7 @@ void read_networks(Fields& fields, MetaConfig& out) {
   set_if(fields, "clusterNetwork", out.cluster_network);
   fields.read("defaultNetworks", out.default_networks);
   if (!out.delegates.empty() && (!out.cluster_network.empty() || !out.default_networks.empty()))
-    fields.wrong("delegates", "stands instead of clusterNetwork and defaultNetworks, not beside them");
+    fields.wrong("delegates", "cannot be combined with clusterNetwork or defaultNetworks");
 }
 
 }  // namespace

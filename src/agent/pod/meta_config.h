@@ -15,8 +15,8 @@ namespace railbed::agent {
 
 // For errors about a pod that this agent does not know.
 inline constexpr const char* kUnknownPodHint =
-    "unknownPod in the configuration says what such pods get: \"fail\", or \"default-network-only\" without the "
-    "networks of their annotation";
+    "set unknownPod in the configuration for such pods: \"fail\", or \"default-network-only\" without the networks of "
+    "their annotation";
 
 struct MetaConfig {
   std::string conf_dir = "/etc/cni/multus/net.d";

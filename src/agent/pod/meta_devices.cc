@@ -54,11 +54,11 @@ Outcome<void> SandboxDevices::choose(Engine::Turn& turn) {
   for (const Delegate& network : pod_.networks) {
     const auto address = PciAddress::parse(network.device.has_value() ? network.device->id : "");
     if (address.has_value() && turn.is_changing(*address))
-      return std::unexpected(cni::Failure{
-          cni::kTryAgainLater,
-          fmt::format("network {}: device {} is being changed, as this node's SriovNetworkNodeState wants it",
-                      network.name, *address),
-          "the runtime asks again; the node state tells when it is done"});
+      return std::unexpected(
+          cni::Failure{cni::kTryAgainLater,
+                       fmt::format("network {}: device {} is being changed for this node's SriovNetworkNodeState",
+                                   network.name, *address),
+                       "the runtime will retry; progress is in the SriovNetworkNodeState status"});
   }
   return {};
 }
@@ -80,15 +80,14 @@ Outcome<std::vector<Device>> SandboxDevices::devices_of(const std::string& resou
 
 // What to do for a device that no source has.
 std::string SandboxDevices::without_device(const std::string& resource) const {
-  if (!pod_.pod.requested.has_value()) return "ask for it in the pod's resources, or have a policy make VFs of it";
+  if (!pod_.pod.requested.has_value()) return "request it in the pod's resources, or add a policy that creates its VFs";
   if (pod_.pod.requested->contains(resource))
     return fmt::format(
-        "its containers ask for {}, and kubelet's record has none for it: the device plugin's log and "
-        "kubelet's tell why",
+        "its containers request {}, but kubelet has allocated none; see the logs of kubelet and the device plugin",
         resource);
   return fmt::format(
-      "no container of the pod asks for it: add {} to the limits of one, as many as networks want it. "
-      "Where an injector of the SR-IOV operator does that, it has not seen this pod",
+      "no container of the pod requests it: add {} to the limits of one, once for each network that uses it; an "
+      "injector of the SR-IOV operator that does this has not seen this pod",
       resource);
 }
 

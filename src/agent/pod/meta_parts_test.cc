@@ -114,7 +114,7 @@ TEST(Exec, FailsWhereThePathLeadsElsewhereWhileThePluginRuns) {
   EXPECT_EQ(result.error().code, cni::kInvalidNetns);
   EXPECT_EQ(result.error().message,
             "plugin bridge: CNI_NETNS /run/netns/a was replaced by another network namespace while the plugin ran; its "
-            "DEL gets no namespace");
+            "DEL runs without a namespace");
 }
 
 TEST(Exec, TellsWhatAPluginSaid) {
@@ -160,7 +160,7 @@ TEST(Exec, RunsNothingFromFoldersThatAreNotOfItsList) {
   const auto refused = find_plugin(plugins, "other", {"/srv/cni", "/opt/cni/bin"});
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error(),
-            (cni::Failure{7, "there is no plugin other in /srv/cni:/opt/cni/bin; nothing is executed from /srv/cni",
+            (cni::Failure{7, "plugin other not found in /srv/cni:/opt/cni/bin; plugins are not executed from /srv/cni",
                           "plugins are executed from /opt/cni/bin:/usr/libexec/cni:/usr/lib/cni:/var/lib/cni/bin:"
                           "/home/kubernetes/bin:/var/lib/rancher/k3s/data/cni:/var/snap/microk8s/current/opt/cni/bin; "
                           "`railbed agent --plugin-dir DIRECTORY` adds one"}));
@@ -333,7 +333,7 @@ TEST(KubeletDevices, GivesAPodsDevicesInOrder) {
   auto more = from_kubelet(source, "u1", 4);
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().code, Code::kExhausted);
-  EXPECT_EQ(more.error().message, "pod d/a has 3 device(s) of o/r, and its networks ask for 4");
+  EXPECT_EQ(more.error().message, "pod d/a has 3 device(s) of o/r, but its networks need 4");
   EXPECT_EQ(from_kubelet(source, "u3", 1).error().message, "kubelet gave pod d/a no device of o/r");
   EXPECT_EQ(from_kubelet(source, "", 1).error().code, Code::kNotFound);
 }

@@ -27,7 +27,7 @@ Outcome<cni::ListConfig> named(Outcome<cni::ListConfig> read, const std::string&
     std::string type = type_of(plugin);
     const api::CniType* known = api::find_cni_type(type);
     if (known != nullptr && known->ours && !known->makes_or_changes_interfaces())
-      return wrong(fmt::format("network {}: {} does not make interfaces", name, type));
+      return wrong(fmt::format("network {}: {} does not create interfaces", name, type));
   }
   return list;
 }
@@ -74,7 +74,7 @@ class PodReader {
     if (slash == std::string::npos) {
       if (!unknown_pod_fails(config_, source_)) return {};
       return std::unexpected(
-          cni::Failure{cni::kInvalidEnvironment, "CNI_ARGS name no pod: K8S_POD_NAMESPACE and K8S_POD_NAME"});
+          cni::Failure{cni::kInvalidEnvironment, "CNI_ARGS do not contain K8S_POD_NAMESPACE and K8S_POD_NAME"});
     }
     pod.pod = {.ns = key.substr(0, slash), .name = key.substr(slash + 1), .uid = request.pod_uid()};
     Result<PodInfo> found = source_.pod(pod.pod.ns, pod.pod.name, pod.pod.uid);
@@ -88,7 +88,7 @@ class PodReader {
     cni::Failure why = cni::failure_of(found.error());
     if (const std::string kubeconfig = unserved_kubeconfig(config_, source_); !kubeconfig.empty()) {
       why.message =
-          fmt::format("{}; the configuration names a kubeconfig ({}), and this agent does not ask the API server",
+          fmt::format("{}; the configuration names a kubeconfig ({}), but this agent does not use the API server",
                       why.message, kubeconfig);
       why.details = kUnknownPodHint;
     }
@@ -134,7 +134,7 @@ class PodReader {
     std::vector<std::string> names = TRY_CNI(kernel_.files().list(directory));
     for (const std::string& name : names)
       if (is_configuration(name)) return file(directory + "/" + name);
-    return std::unexpected(cni::Failure{cni::kGone, fmt::format("there is no network configuration in {}", directory)});
+    return std::unexpected(cni::Failure{cni::kGone, fmt::format("no network configuration found in {}", directory)});
   }
 
   Outcome<std::string> file_by_name(const std::string& wanted) {
@@ -148,7 +148,7 @@ class PodReader {
       if (list.has_value() && list->name == wanted) return *std::move(text);
     }
     return std::unexpected(
-        cni::Failure{cni::kGone, fmt::format("there is no network {}: neither a definition in namespace {}, nor a "
+        cni::Failure{cni::kGone, fmt::format("network {} not found: neither as a definition in namespace {}, nor as a "
                                              "file with that \"name\" in {}",
                                              wanted, config_.multus_namespace, config_.conf_dir)});
   }
@@ -170,8 +170,8 @@ class PodReader {
   Outcome<Delegate> default_of_pod(const PodInfo& pod, const std::string& text) {
     std::vector<api::NetworkSelection> selected = TRY_CNI(parse(pod, text, config_.multus_namespace));
     if (selected.size() != 1)
-      return wrong(
-          fmt::format("pod {}: {} names {} networks, one is needed", pod.key(), kDefaultNetworkKey, selected.size()));
+      return wrong(fmt::format("pod {}: {} names {} networks, exactly one is required", pod.key(), kDefaultNetworkKey,
+                               selected.size()));
     return selected_network(pod, selected.front());
   }
 
@@ -211,9 +211,9 @@ class PodReader {
       return std::unexpected(std::move(why));
     }
     if (*reserved) return {};
-    return wrong(fmt::format("network {}: it waits for ib-kubernetes, and the author of a pod can write {} as well",
+    return wrong(fmt::format("network {}: it waits for ib-kubernetes, but the author of a pod can also write {}",
                              definition.key(), kIbKubernetesWord),
-                 "apply deploy/sharing/ib-kubernetes.yaml, which keeps it for ib-kubernetes' service account");
+                 "apply deploy/sharing/ib-kubernetes.yaml, which reserves it for ib-kubernetes' service account");
   }
 
   // What a pod's author selects; networks that the node's configuration names are the administrator's.
@@ -252,7 +252,7 @@ class PodReader {
     const std::vector<api::NetworkSelection> selections = TRY_CNI(parse(pod.pod, text, pod.pod.ns));
     if (const size_t sum = pod.networks.size() + selections.size(); sum > config_.max_networks)
       return wrong(
-          fmt::format("pod {} asks for {} networks; a pod may have {}", pod.pod.key(), sum, config_.max_networks),
+          fmt::format("pod {} requests {} networks; the limit is {}", pod.pod.key(), sum, config_.max_networks),
           "maxNetworks in the configuration sets the limit");
     for (const api::NetworkSelection& one : selections) {
       if (config_.namespace_isolation && *one.ns != pod.pod.ns && !is_global(*one.ns))
@@ -278,7 +278,7 @@ class PodReader {
       network.ifname =
           network.selection.interface.present ? *network.selection.interface : fmt::format("net{}", position);
       if (!names.insert(network.ifname).second)
-        return wrong(fmt::format("pod {}: two of its networks want to be interface {}", pod.pod.key(), network.ifname));
+        return wrong(fmt::format("pod {}: two networks request the interface name {}", pod.pod.key(), network.ifname));
     }
     return {};
   }
@@ -293,7 +293,7 @@ class PodReader {
           if (owner != nullptr)
             return wrong(fmt::format("pod {}: default-route has two gateways of IPv{}: {} and {}", pod.pod.key(),
                                      family == IpFamily::kV4 ? 4 : 6, owner->name, network.name),
-                         "one network gets the default route; ECMP is not supported");
+                         "use one network for the default route; ECMP is not supported");
           owner = &network;
         }
       if (owner == nullptr) continue;
@@ -336,9 +336,10 @@ class PodReader {
   static std::unexpected<cni::Failure> not_taken(const Delegate& network, std::string_view what,
                                                  std::string_view capability) {
     return wrong(
-        fmt::format("network {} ({}): the pod asks for {}, and no plugin of the network takes it", network.name,
+        fmt::format("network {} ({}): the pod requests {}, but no plugin of the network supports it", network.name,
                     network.ifname, what),
-        fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that takes it, or ask for less", capability));
+        fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that supports it, or remove the request",
+                    capability));
   }
 
   // The same wishes by the keys that railbed's plugins read in cni-args. ib-kubernetes writes the GUID there, where the

@@ -121,7 +121,7 @@ TEST_F(MetaTest, IdentitiesNeedTheDefinitionsWord) {
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(
         refused.error().message,
-        fmt::format("network ns/rail (net1): the pod asks for {}, and no plugin of the network takes it", one.what));
+        fmt::format("network ns/rail (net1): the pod requests {}, but no plugin of the network supports it", one.what));
     EXPECT_EQ(refused.error().code, cni::kInvalidConfig);
     expect_nothing_left();
     const std::string declared = kMacvlan;
@@ -148,7 +148,7 @@ TEST_F(MetaTest, AMacOfAnotherPodIsRefusedBesideExecutedPlugins) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, 101);
   EXPECT_THAT(refused.error().message,
-              HasSubstr("the pod asks for MAC 02:00:00:00:00:42, which interface net1 of pod ns/a has on this node"));
+              HasSubstr("the pod requests MAC 02:00:00:00:00:42, which interface net1 of pod ns/a has on this node"));
   pods.pods["ns/b"].annotations[kNetworksKey] = R"([{"name":"rail","mac":"02:00:00:00:00:43"}])";
   const auto other = ask(cni::Command::kAdd, "", "c2");
   EXPECT_TRUE(other.has_value()) << other.error().message;
@@ -161,7 +161,7 @@ TEST_F(MetaTest, CheckLooksAtEveryInterfaceOfThePod) {
   ASSERT_TRUE((*links)->remove((*links)->find(IfName{"second"}, os::WithVfs::kNo)->index).has_value());
   auto answer = ask(cni::Command::kCheck);
   ASSERT_FALSE(answer.has_value());
-  EXPECT_EQ(answer.error().message, "pod ns/a@c1: interface second: there is no interface second in the pod");
+  EXPECT_EQ(answer.error().message, "pod ns/a@c1: interface second: interface second not found in the pod");
 }
 
 // A node says which network all pods have: the first that exists of a definition, a configuration with that name, a
@@ -191,12 +191,12 @@ TEST_F(MetaTest, TheClusterNetworkIsADefinitionANameADirectoryOrAFile) {
   };
   EXPECT_EQ(network("/etc/cni/net.d/20-second.conflist"), "second");
   EXPECT_EQ(network("/etc/cni/net.d"), "first");
-  EXPECT_EQ(network("/etc/cni/empty"), "there is no network configuration in /etc/cni/empty");
+  EXPECT_EQ(network("/etc/cni/empty"), "no network configuration found in /etc/cni/empty");
   EXPECT_THAT(network("/etc/cni/none.conf"), HasSubstr("reading a network's configuration: read /etc/cni/none.conf"));
   EXPECT_EQ(network("lan"), "lan");
   EXPECT_EQ(network("wan"),
-            "there is no network wan: neither a definition in namespace kube-system, nor a file with "
-            "that \"name\" in /etc/cni/multus/net.d");
+            "network wan not found: neither as a definition in namespace kube-system, nor as a file with that \"name\" "
+            "in /etc/cni/multus/net.d");
   pods.networks["kube-system/lan"] = {"kube-system", "lan", parse_network_config(bridge("defined")).value(), ""};
   EXPECT_EQ(network("lan"), "kube-system/lan");
 }
@@ -334,11 +334,10 @@ TEST_F(MetaTest, DefinitionsOfTenantsTakeNothingOfTheNode) {
                ? "added"
                : fmt::format("{}: {} ({})", answer.error().code, answer.error().message, answer.error().details);
   };
-  EXPECT_EQ(
-      refused(),
-      "7: network ns/rail: its key master (macvlan) names something on the host: eth1, which is refused in namespace "
-      "ns (--tenant-definitions restrict) (use a resource, or have an administrator label the namespace "
-      "railbed.dev/host-devices=allowed)");
+  EXPECT_EQ(refused(),
+            "7: network ns/rail: its key master (macvlan) refers to the host: eth1, which is refused in namespace ns "
+            "(--tenant-definitions restrict) (use a resource, or have an administrator label the namespace "
+            "railbed.dev/host-devices=allowed)");
   expect_nothing_left();
   EXPECT_TRUE(runs.empty());
   // The default network is the node's own configuration, although it is executed.
@@ -354,8 +353,7 @@ TEST_F(MetaTest, DefinitionsOfTenantsTakeNothingOfTheNode) {
   EXPECT_THAT(refused(), HasSubstr("network ns/rail: its configuration is a file of the node, which is refused in "));
   pods.add_network("rail", kMacvlan);
   pods.may_use_the_node = fail(Code::kBusy, "nobody answers");
-  EXPECT_EQ(refused(),
-            "11: network ns/rail: its key master (macvlan) names something on the host: eth1: nobody answers ()");
+  EXPECT_EQ(refused(), "11: network ns/rail: its key master (macvlan) refers to the host: eth1: nobody answers ()");
   // A definition that loses its namespace's label while a pod runs.
   pods.may_use_the_node = true;
   EXPECT_EQ(refused(), "added");
@@ -379,9 +377,9 @@ TEST_F(MetaTest, IbKubernetesWordCountsOnlyWhereItIsKeptForIbKubernetes) {
   pods.add_pod(
       R"([{"name":"rail","cni-args":{"guid":"02:00:00:00:00:00:00:09","mellanox.infiniband.app":"configured"}}])");
   EXPECT_EQ(refused(),
-            "7: network ns/rail: it waits for ib-kubernetes, and the author of a pod can write "
-            "mellanox.infiniband.app as well (apply deploy/sharing/ib-kubernetes.yaml, which keeps it for "
-            "ib-kubernetes' service account)");
+            "7: network ns/rail: it waits for ib-kubernetes, but the author of a pod can also write "
+            "mellanox.infiniband.app (apply deploy/sharing/ib-kubernetes.yaml, which reserves it for ib-kubernetes' "
+            "service account)");
   expect_nothing_left();
   pods.ib_kubernetes_is_reserved = fail(Code::kBusy, "nobody answers");
   EXPECT_EQ(refused(), "11: network ns/rail: it waits for ib-kubernetes: nobody answers ()");
@@ -408,7 +406,7 @@ TEST_F(MetaTest, ADefinitionThatLosesItsCapabilityWhilePodsRunKeepsThem) {
   const auto again = ask(cni::Command::kAdd);
   ASSERT_FALSE(again.has_value());
   EXPECT_EQ(again.error().message,
-            "network ns/rail (net1): the pod asks for mac, and no plugin of the network takes it");
+            "network ns/rail (net1): the pod requests mac, but no plugin of the network supports it");
 }
 
 TEST_F(MetaTest, KeepsNamespacesApartWhereItIsTold) {
@@ -470,15 +468,15 @@ TEST_F(MetaTest, SaysWhatIsMissingForADevice) {
   pods.add_network("dev", R"({"cniVersion":"1.0.0","type":"host-device","ipam":{}})", "o/r");
   pods.add_pod("dev");
   EXPECT_EQ(ask(cni::Command::kAdd).error().details,
-            "ask for it in the pod's resources, or have a policy make VFs of it");
+            "request it in the pod's resources, or add a policy that creates its VFs");
   pods.pods["ns/a"].requested.emplace();
   EXPECT_EQ(ask(cni::Command::kAdd).error().details,
-            "no container of the pod asks for it: add o/r to the limits of one, as many as networks want it. Where an "
-            "injector of the SR-IOV operator does that, it has not seen this pod");
+            "no container of the pod requests it: add o/r to the limits of one, once for each network that uses it; an "
+            "injector of the SR-IOV operator that does this has not seen this pod");
   pods.pods["ns/a"].requested->insert("o/r");
-  EXPECT_EQ(ask(cni::Command::kAdd).error().details,
-            "its containers ask for o/r, and kubelet's record has none for it: the device plugin's log and kubelet's "
-            "tell why");
+  EXPECT_EQ(
+      ask(cni::Command::kAdd).error().details,
+      "its containers request o/r, but kubelet has allocated none; see the logs of kubelet and the device plugin");
   expect_nothing_left();
 }
 
@@ -488,7 +486,7 @@ TEST_F(MetaTest, LimitsTheNetworksOfAPod) {
   pods.add_pod(many);  // one too many, together with the default network
   auto refused = ask(cni::Command::kAdd);
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().message, "pod ns/a asks for 65 networks; a pod may have 64");
+  EXPECT_EQ(refused.error().message, "pod ns/a requests 65 networks; the limit is 64");
   EXPECT_EQ(refused.error().details, "maxNetworks in the configuration sets the limit");
   expect_nothing_left();
   EXPECT_FALSE(ask(cni::Command::kAdd, R"(,"maxNetworks":2)").has_value());
@@ -521,7 +519,7 @@ TEST_F(MetaTest, ADefaultNetworkAndOneOfThePodCannotBeOneInterface) {
   delegates = R"("clusterNetwork":"lan","defaultNetworks":["lan"])";
   auto refused = ask(cni::Command::kAdd);
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().message, "pod ns/a: two of its networks want to be interface net1");
+  EXPECT_EQ(refused.error().message, "pod ns/a: two networks request the interface name net1");
   expect_nothing_left();
 }
 
@@ -683,7 +681,7 @@ TEST_F(MetaTest, AnswersStatusForAnIpamTypeBelowADefaultNetworkOfOurs) {
   auto missing = ask(cni::Command::kStatus);
   ASSERT_FALSE(missing.has_value());
   EXPECT_EQ(missing.error().code, cni::kUnavailable);
-  EXPECT_EQ(missing.error().message, "there is no plugin nv-ipam in /opt/cni/bin");
+  EXPECT_EQ(missing.error().message, "plugin nv-ipam not found in /opt/cni/bin");
   EXPECT_THAT(runs, ElementsAre());
   // Each case has its own configuration, because answers are remembered.
   struct Case {
@@ -825,7 +823,7 @@ spec: { resourceName: rail0, networkNamespace: ns, vlan: 100 }
             "network ns/broken: network configuration:1:10: expected a value, found '}'");
   EXPECT_EQ(source.network("ns", "broken").error().code, Code::kInvalid);
   EXPECT_EQ(source.network("ns", "list").error().story(),
-            "network ns/list: network configuration: a JSON object should stand here, not a list");
+            "network ns/list: network configuration: expected a JSON object, found a list");
   EXPECT_TRUE(source.network("ns", "file")->config.is_null());
   auto rail = source.network("ns", "rail0");
   ASSERT_TRUE(rail) << rail.error().story();

@@ -33,9 +33,9 @@ class PluginRequest {
     if (chained_ && !config_.previous.has_value())
       return std::unexpected(
           cni::Failure{.code = cni::kInvalidConfig,
-                       .message = fmt::format("network {}: plugin {} changes an interface and needs prevResult",
+                       .message = fmt::format("network {}: plugin {} changes an interface and requires prevResult",
                                               config_.network, config_.type),
-                       .details = "put it behind the plugin that makes the interface"});
+                       .details = "list it after the plugin that creates the interface"});
     SandboxAttachment wanted{.request = request_, .interfaces = {}};
     {
       PhaseTimer timer(backends_, request_.type, Phase::kPrepare);

@@ -63,12 +63,12 @@ std::optional<std::string> lost_networks(const SeenPods& seen, const FolderReadi
   const SeenPod& known = found->second;
   const std::string networks = doc::printable(std::string_view(known.networks).substr(0, kMostOfNetworks_bytes));
   if (const std::string damage = damage_of(now, known.file); !damage.empty())
-    return fmt::format("pod {} had networks ({}) in {}, which cannot be used now: {}", pod, networks, known.file,
+    return fmt::format("pod {} had networks ({}) in {}, which cannot be read now: {}", pod, networks, known.file,
                        damage);
   const int64_t gone_s = known.missing_since_s == 0 ? 0 : std::max<int64_t>(0, now_s - known.missing_since_s);
   if (gone_s >= kRemovalSettles_s) return std::nullopt;
-  return fmt::format("pod {} had networks ({}) in {}, which names none for it now; that counts as removed in {} s", pod,
-                     networks, known.file, kRemovalSettles_s - gone_s);
+  return fmt::format("pod {} had networks ({}) in {}, which no longer names any; the networks count as removed in {} s",
+                     pod, networks, known.file, kRemovalSettles_s - gone_s);
 }
 
 std::string seen_pods_text(const SeenPods& seen) {

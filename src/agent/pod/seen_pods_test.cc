@@ -34,8 +34,9 @@ TEST(SeenPods, APodThatIsMissingFromWholeFilesIsRemovedAfterAWhile) {
   const FolderReading without = reading({{"d/p", {kFile, std::nullopt}}});
   SeenPods seen = see(one_pod(), without, 1000);
   EXPECT_EQ(seen, one_pod(1000));
-  EXPECT_EQ(lost_networks(seen, without, "d/p", 1100),
-            "pod d/p had networks (mv) in /m/a.yaml, which names none for it now; that counts as removed in 500 s");
+  EXPECT_EQ(
+      lost_networks(seen, without, "d/p", 1100),
+      "pod d/p had networks (mv) in /m/a.yaml, which no longer names any; the networks count as removed in 500 s");
   seen = see(seen, without, 1599);
   EXPECT_EQ(seen, one_pod(1000));
   EXPECT_EQ(lost_networks(seen, without, "d/p", 1600), std::nullopt);
@@ -51,11 +52,11 @@ TEST(SeenPods, WhatIsDamagedRemovesNothing) {
   SeenPods seen = see(one_pod(1000), damaged, 5000);
   EXPECT_EQ(seen, one_pod());
   EXPECT_EQ(lost_networks(seen, damaged, "d/p", 1'000'000),
-            "pod d/p had networks (mv) in /m/a.yaml, which cannot be used now: /m/a.yaml: it is empty");
+            "pod d/p had networks (mv) in /m/a.yaml, which cannot be read now: /m/a.yaml: it is empty");
   const FolderReading unread{.pods = {}, .damaged = {}, .unread = "there is no manifest in /m"};
   seen = see(one_pod(), unread, 1'000'000);
   EXPECT_EQ(lost_networks(seen, unread, "d/p", 2'000'000),
-            "pod d/p had networks (mv) in /m/a.yaml, which cannot be used now: there is no manifest in /m");
+            "pod d/p had networks (mv) in /m/a.yaml, which cannot be read now: there is no manifest in /m");
   EXPECT_EQ(lost_networks(seen, unread, "d/unknown", 2'000'000), std::nullopt);
 }
 
@@ -101,18 +102,18 @@ TEST_F(LostManifests, FailThePodThatHadNetworks) {
   auto source = source_of(kernel);
   ASSERT_EQ(answer(*source), "networks");
   EXPECT_TRUE(source->look()->empty());
-  const std::string lost = "busy: pod d/p had networks (mv) in /m/a.yaml, which cannot be used now: /m/a.yaml: ";
+  const std::string lost = "busy: pod d/p had networks (mv) in /m/a.yaml, which cannot be read now: /m/a.yaml: ";
   const std::string gone =
-      "busy: pod d/p had networks (mv) in /m/a.yaml, which names none for it now; that counts as removed in 600 s";
+      "busy: pod d/p had networks (mv) in /m/a.yaml, which no longer names any; the networks count as removed in 600 s";
   const std::pair<std::string, std::string> cases[] = {
       {"", lost + "it is empty"},
       {" \n\n", lost + "it is empty"},
       {std::string(400, '\0'), lost + "it contains NUL bytes"},
-      {"# nothing\n", lost + "it has no manifest in it"},
-      {"\xEF\xBB\xBF", lost + "it has no manifest in it"},
+      {"# nothing\n", lost + "it contains no manifest"},
+      {"\xEF\xBB\xBF", lost + "it contains no manifest"},
       {"kind: List\nitems: []\n", gone},
-      {"just a word\n", lost + "it has no manifest in it"},
-      {whole.substr(0, whole.find("kind")), lost + "it has no manifest in it"},
+      {"just a word\n", lost + "it contains no manifest"},
+      {whole.substr(0, whole.find("kind")), lost + "it contains no manifest"},
       {with_networks("q"), gone},
       {whole + "---\n" + pod_text("p", ""), gone},
   };
@@ -153,7 +154,7 @@ TEST_F(LostManifests, CountWithoutTheFolderToo) {
   ASSERT_EQ(answer(*source_of(kernel)), "networks");
   os::FakeKernel bare;
   auto source = source_of(bare);
-  EXPECT_EQ(answer(*source).find("busy: pod d/p had networks (mv) in /m/a.yaml, which cannot be used now: "), 0);
+  EXPECT_EQ(answer(*source).find("busy: pod d/p had networks (mv) in /m/a.yaml, which cannot be read now: "), 0);
   EXPECT_EQ(answer(*source, "unknown").find("not found: "), 0);
   EXPECT_EQ(source->not_ready().size(), 1);
   EXPECT_EQ(source->look()->count("/m"), 1);

@@ -17,8 +17,7 @@ Result<doc::Value> parse_network_config(const std::string& text) {
                       .hint = first.fix});
   }
   if (!value->is_object())
-    return fail(Code::kInvalid, "network configuration: a JSON object should stand here, not {}",
-                kind_name(value->kind()));
+    return fail(Code::kInvalid, "network configuration: expected a JSON object, found {}", kind_name(value->kind()));
   return *std::move(value);
 }
 

@@ -13,14 +13,14 @@ using doc::Value;
 
 std::string shown(const Value& value) {
   const std::string* text = value.as_string();
-  return text != nullptr ? *text : std::string("something that is no text");
+  return text != nullptr ? *text : std::string("a value that is not a string");
 }
 
 std::optional<std::string> named_by(const Value& config, std::span<const api::CniKey> keys, const std::string& type) {
   for (const api::CniKey& key : keys) {
     const Value* value = key.of_host ? config.find(key.name) : nullptr;
     if (attach::is_given(value))
-      return fmt::format("its key {} ({}) names something on the host: {}", key.name, type, shown(*value));
+      return fmt::format("its key {} ({}) refers to the host: {}", key.name, type, shown(*value));
   }
   return std::nullopt;
 }
@@ -36,7 +36,7 @@ std::optional<std::string> use_by_plugin(const Value& plugin, const api::CniType
   const bool has_master = api::find_cni_key(type, "master") != nullptr;
   if (!has_master || !is_set(plugin, "linkInContainer")) {  // with it, the master is the pod's own
     if (has_master && !attach::is_given(plugin.find("master")))
-      return fmt::format("it names no master, so its {} is on the interface of the node's default route", name);
+      return fmt::format("it has no master, so its {} uses the interface of the node's default route", name);
     if (auto key = named_by(plugin, type.keys, name)) return key;
   }
   if (auto key = named_by(plugin, api::cni_common_keys(), name)) return key;

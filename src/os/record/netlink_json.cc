@@ -160,7 +160,7 @@ void read_pairs(Fields& fields, std::string_view key, std::vector<uint8_t>& byte
   if (auto parsed = parse_pairs(text))
     bytes = std::move(*parsed);
   else
-    fields.wrong(key, fmt::format("\"{}\" is no hardware address (\"02:00:…\")", text));
+    fields.wrong(key, fmt::format("\"{}\" is not a hardware address (\"02:00:…\")", text));
 }
 
 void read_link(Fields& fields, Link& link) {

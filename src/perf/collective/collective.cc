@@ -18,17 +18,17 @@ Result<void> check_times(const Reduce& wanted, uint32_t rank, uint32_t ranks, co
   if (reduced.number != wanted.number)
     return fail(Code::kInvalid, "it answers all-reduce {} in {}", reduced.number, wanted.number);
   if (!std::ranges::equal(reduced.rails, rails, {}, &RankTimes::rail, &mesh::OwnRail::rail))
-    return fail(Code::kInvalid, "it does not answer the rails that it was asked for");
+    return fail(Code::kInvalid, "it does not answer for the requested rails");
   const StepCount steps = steps_of(wanted.algorithm, rank, ranks);
   for (const RankTimes& times : reduced.rails) {
     if (times.step_waited_us.size() != steps.receives || times.step_transfer_us.size() != steps.receives ||
         times.step_reduce_us.size() != steps.receives || times.sent_us.size() != steps.sends)
-      return fail(Code::kInvalid, "it tells of {} steps on rail {}, and has {}", times.step_waited_us.size(),
+      return fail(Code::kInvalid, "it reports {} steps on rail {}, expected {}", times.step_waited_us.size(),
                   times.rail, steps.receives);
     if (times.mean_us <= 0)
-      return fail(Code::kInvalid, "it says that rail {} was measured, without a time", times.rail);
+      return fail(Code::kInvalid, "it reports rail {} as measured, but without a time", times.rail);
     if (times.wrong && times.wrong->offset + times.wrong->count > wanted.size_bytes / kElement_bytes)
-      return fail(Code::kInvalid, "it found wrong data beyond the end of what was reduced on rail {}", times.rail);
+      return fail(Code::kInvalid, "it reports wrong data beyond the end of the reduced data on rail {}", times.rail);
   }
   return {};
 }
@@ -92,7 +92,7 @@ class Coordinator {
       for (size_t rail = 0; rail < rail_count; ++rail)
         if (!setup_.hosts[rank].rails[rail])
           return fail(Error{.code = Code::kInvalid,
-                            .message = fmt::format("{} has no NIC on {}, and every rank takes part on every rail",
+                            .message = fmt::format("{} has no NIC on {}, but every rank must take part on every rail",
                                                    name(rank), doc::printable(setup_.fabric.rails[rail])),
                             .hint = "leave out the rail, or the host"});
     return {};
@@ -120,7 +120,7 @@ class Coordinator {
   Result<void> check_joined(uint32_t rank) const {
     const auto rail_of = [](const JoinedRail& rail) { return rail.found.rail; };
     if (!std::ranges::equal(joined_[rank].rails, rails_[rank], {}, rail_of, &mesh::OwnRail::rail))
-      return fail(Code::kInvalid, "it does not answer the rails that it was asked for");
+      return fail(Code::kInvalid, "it does not answer for the requested rails");
     const auto peers = peers_of(options_.algorithms, rank, ranks());
     for (const JoinedRail& rail : joined_[rank].rails) {
       if (!rail.found.problem.empty())
@@ -129,7 +129,7 @@ class Coordinator {
         const LinkAddress& link = *TRY(offer_to(rail, peer));
         const bool rdma = options_.fleet.transport == Transport::kRdma;
         if (rdma ? !link.rdma : !link.tcp)
-          return fail(Code::kInvalid, "it says no address for rank {} on rail {}", peer, rail.found.rail);
+          return fail(Code::kInvalid, "it reports no address for rank {} on rail {}", peer, rail.found.rail);
       }
     }
     return {};
@@ -137,7 +137,7 @@ class Coordinator {
   static Result<const LinkAddress*> offer_to(const JoinedRail& rail, uint32_t peer) {
     const auto link = std::ranges::find(rail.links, peer, &LinkAddress::peer);
     if (link == rail.links.end())
-      return fail(Code::kInvalid, "it says no address for rank {} on rail {}", peer, rail.found.rail);
+      return fail(Code::kInvalid, "it reports no address for rank {} on rail {}", peer, rail.found.rail);
     return &*link;
   }
 

@@ -114,7 +114,7 @@ Result<void> CollectiveEndpoint::check_peers(const Rail& rail, const std::vector
   for (const LinkAddress& link : links) {
     if (!rdma && link.peer > join_.rank) continue;
     if (!link.address || link.serves_at == 0)
-      return fail(Code::kInvalid, "the coordinator does not say where rank {} serves", link.peer);
+      return fail(Code::kInvalid, "the coordinator does not send the address of rank {}", link.peer);
     const mesh::Target target{.address = *link.address,
                               .port = link.serves_at,
                               .from = rail.own.address,
@@ -129,7 +129,7 @@ Result<void> CollectiveEndpoint::check_peers(const Rail& rail, const std::vector
 Result<void> CollectiveEndpoint::connect(Rail& rail, const Link& link) {
   const auto own = std::ranges::find(link.rails, rail.own.rail, &LinkedRail::rail);
   if (own == link.rails.end())
-    return fail(Code::kInvalid, "the coordinator says nothing of the links of rail {}", rail.own.rail);
+    return fail(Code::kInvalid, "the coordinator does not send the links of rail {}", rail.own.rail);
   if (!rail.links) return fail(Code::kInvalid, "{}", rail.found.problem);
   TRY(check_peers(rail, own->links));
   return rail.links->connect(own->links);
@@ -179,10 +179,10 @@ Result<void> CollectiveEndpoint::run() {
 
 Result<void> CollectiveEndpoint::check(const Reduce& wanted) const {
   if (wanted.size_bytes > join_.largest_bytes)
-    return fail(Code::kInvalid, "the coordinator asks for {} bytes, and announced {}", wanted.size_bytes,
+    return fail(Code::kInvalid, "the coordinator requests {} bytes, but announced {}", wanted.size_bytes,
                 join_.largest_bytes);
   if (std::ranges::count(join_.algorithms, wanted.algorithm) == 0)
-    return fail(Code::kInvalid, "the coordinator asks for a {}, which it did not announce", name_of(wanted.algorithm));
+    return fail(Code::kInvalid, "the coordinator requests a {}, which it did not announce", name_of(wanted.algorithm));
   return {};
 }
 

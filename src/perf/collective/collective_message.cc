@@ -54,7 +54,7 @@ void need_distinct(Fields& fields, std::string_view key, const std::vector<T>& e
   std::set<uint32_t> seen;
   for (const T& entry : entries)
     if (!seen.insert(number(entry)).second) {
-      fields.wrong(key, fmt::format("{} {} is there twice", what, number(entry)));
+      fields.wrong(key, fmt::format("duplicate {} {}", what, number(entry)));
       return;
     }
 }

@@ -30,7 +30,7 @@ class Report {
     wrong();
     // Small sizes are all waiting, so that whom they name is chance.
     for (const SizeResult* largest : largest_of_each()) slow(*largest);
-    if (run_.soft) lines_.emplace_back("soft RDMA: the figures show that it works, and not how fast a fabric is");
+    if (run_.soft) lines_.emplace_back("soft RDMA: the figures prove function, not the speed of a fabric");
     return std::move(lines_);
   }
 
@@ -69,7 +69,7 @@ class Report {
   void wrong() {
     for (const SizeResult& result : run_.results)
       for (const WrongAt& at : result.wrong)
-        say("WRONG DATA: {} of {} bytes at {} on {}: {} elements, the first at {}: wanted {}, got {}",
+        say("WRONG DATA: {} of {} bytes at {} on {}: {} elements, the first at {}: expected {}, got {}",
             name_of(result.algorithm), result.size_bytes, rank(at.rank), rail(at.rail), at.wrong.count, at.wrong.offset,
             number_text(at.wrong.wanted), number_text(at.wrong.got));
   }
@@ -123,13 +123,12 @@ class Report {
 }  // namespace
 
 std::string straggler_text(const CollectiveRun& run, const RailResult& rail) {
-  if (!rail.straggler) return "nobody is slower than the others";
+  if (!rail.straggler) return "no straggler found";
   const Straggler& it = *rail.straggler;
   if (it.rank)
-    return fmt::format(
-        "{} is the slow one: of {} it is at work itself for {}, the others for {} (median); they wait for it",
-        run.ranks[*it.rank], time_text(it.all_reduce_us), time_text(it.took_us), time_text(it.usual_us));
-  return fmt::format("the way from {} to {} is the slow one: of {} data is on it for {}, on others for {} (median)",
+    return fmt::format("{} is the straggler: of {} it works itself for {}, the others for {} (median) and wait for it",
+                       run.ranks[*it.rank], time_text(it.all_reduce_us), time_text(it.took_us), time_text(it.usual_us));
+  return fmt::format("the path from {} to {} is the slowest: of {} data is on it for {}, on others for {} (median)",
                      run.ranks[it.from], run.ranks[it.to], time_text(it.all_reduce_us), time_text(it.took_us),
                      time_text(it.usual_us));
 }

@@ -206,16 +206,16 @@ TEST(CollectiveRun, SaysWhyItCannotBegin) {
   setup.hosts.push_back(other.hosts[0]);
   const auto run = run_collective(setup, brief(Transport::kTcp, {64}));
   ASSERT_FALSE(run);
-  EXPECT_EQ(
-      run.error().to_string(),
-      "a collective needs all its ranks; stranger: the endpoint has no token and cannot prove that it is the right "
-      "one\n  `railbed perf serve --token-file FILE` has to run on each of them, of this version");
+  EXPECT_EQ(run.error().to_string(),
+            "a collective needs all its ranks; stranger: the endpoint has no token and cannot prove its identity\n"
+            "  `railbed perf serve --token-file FILE` has to run on each of them, of this version");
   setup.hosts[1] = setup.hosts[0];
   setup.hosts[1].rails[0]->address = *IpAddress::parse("192.0.2.1");
   setup.hosts[1].port = endpoints.port(0);
   setup.hosts[1].rails[0].reset();
   EXPECT_EQ(run_collective(setup, brief(Transport::kTcp, {64})).error().to_string(),
-            "stranger has no NIC on rail0, and every rank takes part on every rail\n  leave out the rail, or the host");
+            "stranger has no NIC on rail0, but every rank must take part on every rail\n"
+            "  leave out the rail, or the host");
   setup.hosts.pop_back();
   EXPECT_EQ(run_collective(setup, brief(Transport::kTcp, {64})).error().message,
             "a collective has 2 to 256 ranks, and this one 1");

@@ -74,7 +74,7 @@ TEST(CollectiveValue, NamesTheFieldThatIsWrong) {
   EXPECT_EQ(error_with("\"size_bytes\": 1024", "\"size_bytes\": 2"),
             "results[0].size_bytes must be 4 to 1073741824, found 2");
   EXPECT_EQ(error_with("\"late_from\": \"rank2\"", "\"late_from\": \"rank7\""),
-            "results[0].rails[0].steps[0].late_from: there is no \"rank7\" in the list");
+            "results[0].rails[0].steps[0].late_from: \"rank7\" is not in the list");
   EXPECT_EQ(error_with("\"phase\": \"all-gather\"", "\"phase\": \"around\""),
             "results[0].rails[0].steps[2].phase must be \"reduce-scatter\", \"all-gather\", \"up\" or \"down\", found "
             "\"around\"");

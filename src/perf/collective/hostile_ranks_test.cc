@@ -170,12 +170,12 @@ std::vector<Case> cases(Clock& clock) {
       {"dies before it joins", Place::kJoin, die(), "bad\\x1b[2J: the peer closed the connection"},
       {"dies before it is linked", Place::kLink, die(), "bad\\x1b[2J: the peer closed the connection"},
       {"dies in an all-reduce", Place::kReduce, die(), "bad\\x1b[2J: the peer closed the connection"},
-      {"stalls before it joins", Place::kJoin, stall(), "bad\\x1b[2J: no word from the peer for 3000 ms"},
+      {"stalls before it joins", Place::kJoin, stall(), "bad\\x1b[2J: no message from the peer for 3000 ms"},
       {"stalls in an all-reduce", Place::kReduce, stall(),
-       "host0: the peer says: rail 0: nothing came from rank 1 "
+       "host0: the peer says: rail 0: no data arrived from rank 1 "
        "(bad\\x1b[2J) for 1500 ms"},
       {"does nothing", Place::kReduce, only_heartbeats(clock),
-       "host0: the peer says: rail 0: nothing came from rank 1 "
+       "host0: the peer says: rail 0: no data arrived from rank 1 "
        "(bad\\x1b[2J) for 1500 ms"},
       {"never connects", Place::kLink, only_heartbeats(clock),
        "host0: the peer says: rail 0: rank 1 (bad\\x1b[2J) did not "
@@ -183,9 +183,9 @@ std::vector<Case> cases(Clock& clock) {
       {"another message", Place::kReduce, say(Ready{}),
        R"(bad\x1b[2J: the peer sent "ready" where "collective-reduced" was due)"},
       {"other rails", Place::kJoin, say(Joined{{{.found = {.rail = 1, .problem = "", .device = ""}, .links = {}}}}),
-       "it does not answer the rails that it was asked for"},
+       "it does not answer for the requested rails"},
       {"no address", Place::kJoin, say(Joined{{{.found = {.rail = 0, .problem = "", .device = ""}, .links = {}}}}),
-       "it says no address for rank 0 on rail 0"},
+       "it reports no address for rank 0 on rail 0"},
       {"a problem", Place::kJoin,
        say(Joined{{{.found = {.rail = 0, .problem = "no\x1b cable", .device = ""}, .links = {}}}}),
        "bad\\x1b[2J: rail0: no\\x1b cable"},
@@ -203,12 +203,12 @@ std::vector<Case> cases(Clock& clock) {
        "sends segment 0 of 1073741824 bytes, and segment 0 of 4 bytes was due"},
       {"another all-reduce", Place::kReduce, say(Reduced{.number = 9, .rails = {}}), "it answers all-reduce 9 in 1"},
       {"fewer steps", Place::kReduce, answer([](RankTimes& times) { times.step_waited_us.pop_back(); }),
-       "it tells of 1 steps on rail 0, and has 2"},
+       "it reports 1 steps on rail 0, expected 2"},
       {"no time", Place::kReduce, answer([](RankTimes& times) { times.mean_us = 0; }),
-       "it says that rail 0 was measured, without a time"},
+       "it reports rail 0 as measured, but without a time"},
       {"wrong data that cannot be", Place::kReduce,
        answer([](RankTimes& times) { times.wrong = Wrong{.offset = 2, .wanted = 1, .got = 2, .count = 1}; }),
-       "it found wrong data beyond the end of what was reduced on rail 0"},
+       "it reports wrong data beyond the end of the reduced data on rail 0"},
   };
 }
 
@@ -313,13 +313,13 @@ TEST_F(BadCollectiveCoordinator, IsAnsweredOnlyWhatItMayAsk) {
             R"(the peer says: the client sent "collective-reduce" where a test was to be opened)");
   EXPECT_EQ(answer_to(joined(), Reduce{}),
             R"(the peer says: the peer sent "collective-reduce" where "collective-link" was due)");
-  EXPECT_EQ(answer_to(joined(), Link{}), "the peer says: rail 0: the coordinator says nothing of the links of rail 0");
+  EXPECT_EQ(answer_to(joined(), Link{}), "the peer says: rail 0: the coordinator does not send the links of rail 0");
   EXPECT_EQ(answer_to(joined(), Link{{{.rail = 0, .links = {}}}}),
-            "the peer says: rail 0: the coordinator says nothing of the link to rank 1");
+            "the peer says: rail 0: the coordinator does not send the link to rank 1");
   EXPECT_EQ(answer_to(linked(), Reduce{.number = 1, .size_bytes = 128}),
-            "the peer says: the coordinator asks for 128 bytes, and announced 64");
+            "the peer says: the coordinator requests 128 bytes, but announced 64");
   EXPECT_EQ(answer_to(linked(), Reduce{.number = 1, .algorithm = Algorithm::kTree, .size_bytes = 64}),
-            "the peer says: the coordinator asks for a tree, which it did not announce");
+            "the peer says: the coordinator requests a tree, which it did not announce");
 }
 
 // A coordinator with the token cannot make ranks send to what is no rank.
@@ -334,10 +334,10 @@ TEST_F(BadCollectiveCoordinator, CanNameOnlyRanksOfTheSameCollective) {
                            .tcp = TcpAddress{others.port(0), 1}};
     return answer_to(joined(1), Link{{{.rail = 0, .links = {peer}}}});
   };
-  EXPECT_EQ(said(0), "the peer says: rail 0: the coordinator does not say where rank 0 serves");
+  EXPECT_EQ(said(0), "the peer says: rail 0: the coordinator does not send the address of rank 0");
   EXPECT_EQ(said(others.port(0)),
-            "the peer says: rail 0: rank 0 (peer): asking 127.0.0.1 for its mesh: the peer says: 127.0.0.1 is not "
-            "enlisted in a mesh at this server");
+            "the peer says: rail 0: rank 0 (peer): asking 127.0.0.1 for its mesh: the peer says: 127.0.0.1 does not "
+            "belong to a mesh of this server");
 }
 
 // A coordinator that goes in the middle leaves nothing running: the rank is free for the next one. Its clock stands, so

@@ -32,7 +32,7 @@ Result<void> RailLinks::Wait::in_vain() {
 
 Result<const LinkAddress*> link_to(const std::vector<LinkAddress>& links, uint32_t peer) {
   const auto link = std::ranges::find(links, peer, &LinkAddress::peer);
-  if (link == links.end()) return fail(Code::kInvalid, "the coordinator says nothing of the link to rank {}", peer);
+  if (link == links.end()) return fail(Code::kInvalid, "the coordinator does not send the link to rank {}", peer);
   return &*link;
 }
 

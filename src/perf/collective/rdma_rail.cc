@@ -101,9 +101,11 @@ class RdmaRail : public RailLinks {
     for (RdmaPeer& peer : peers_) {
       const LinkAddress& link = *TRY(link_to(links, peer.rank));
       names_[peer.rank] = link.name;
-      if (!link.rdma) return fail(Code::kInvalid, "the coordinator says no queue pair of {}", name_of_peer(peer.rank));
+      if (!link.rdma)
+        return fail(Code::kInvalid, "the coordinator does not send the queue pair of {}", name_of_peer(peer.rank));
       peer.remote = *link.rdma;
-      if (!link.address) return fail(Code::kInvalid, "the coordinator says no address of {}", name_of_peer(peer.rank));
+      if (!link.address)
+        return fail(Code::kInvalid, "the coordinator does not send the address of {}", name_of_peer(peer.rank));
       const bool is_infiniband = device_.endpoint().link_layer == "InfiniBand";
       TRY(mesh::check_rdma_target(*link.address, peer.remote, is_infiniband).context("{}", name_of_peer(peer.rank)));
       QueuePairPath path;
@@ -120,7 +122,7 @@ class RdmaRail : public RailLinks {
     RdmaPeer& peer = peer_of(op.peer);
     if (peer.under_way.size() >= kSendDepth) {
       const uint64_t began = clock_.now();
-      TRY(poll_until(peer.rank, "nothing was taken by", [&] { return peer.under_way.size() < kSendDepth; }));
+      TRY(poll_until(peer.rank, "no data was accepted by", [&] { return peer.under_way.size() < kSendDepth; }));
       note_waited(clock_.now() - began);
     }
     ibv_sge piece{.addr = reinterpret_cast<uintptr_t>(elements(op.own) + segment.first),
@@ -146,7 +148,7 @@ class RdmaRail : public RailLinks {
 
   Result<uint64_t> receive(const Op& op, Span segment) override {
     RdmaPeer& peer = peer_of(op.peer);
-    TRY(poll_until(op.peer, "nothing came from", [&] { return !peer.arrived.empty(); }));
+    TRY(poll_until(op.peer, "no data arrived from", [&] { return !peer.arrived.empty(); }));
     const Arrived came = peer.arrived.front();
     peer.arrived.pop_front();
     if (came.number != peer.received || came.bytes != segment.bytes())
@@ -158,7 +160,7 @@ class RdmaRail : public RailLinks {
 
   Result<void> finish_sends() override {
     for (const RdmaPeer& peer : peers_)
-      TRY(poll_until(peer.rank, "nothing was taken by", [&] { return peer.under_way.empty(); }));
+      TRY(poll_until(peer.rank, "no data was accepted by", [&] { return peer.under_way.empty(); }));
     return {};
   }
 

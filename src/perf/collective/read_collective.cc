@@ -32,7 +32,7 @@ void need_place(Fields& fields, std::string_view key, const Places& places, uint
   if (const auto found = places.find(name); found != places.end())
     out = found->second;
   else
-    fields.wrong(key, fmt::format("there is no \"{}\" in the list", doc::printable(name)));
+    fields.wrong(key, fmt::format("\"{}\" is not in the list", doc::printable(name)));
 }
 
 class Reader {

@@ -110,7 +110,7 @@ class TcpRail : public RailLinks {
 
   Result<void> finish_sends() override {
     for (auto& [rank, peer] : peers_) {
-      Wait wait(*this, rank, "nothing was taken by");
+      Wait wait(*this, rank, "no data was accepted by");
       while (!peer.unsent.empty())
         if (TRY(push_all()))
           wait.progress();
@@ -123,7 +123,7 @@ class TcpRail : public RailLinks {
  private:
   Result<void> call(TcpPeer& peer, const LinkAddress& link, Deadline deadline) {
     if (!link.tcp || !link.address)
-      return fail(Code::kInvalid, "the coordinator says no port of {}", name_of_peer(peer.rank));
+      return fail(Code::kInvalid, "the coordinator does not send the port of {}", name_of_peer(peer.rank));
     Socket socket = TRY(Socket::connect(link.address->to_string(), static_cast<uint16_t>(link.tcp->port), deadline,
                                         request_.own.address)
                             .context("{}", name_of_peer(peer.rank)));
@@ -189,7 +189,7 @@ class TcpRail : public RailLinks {
 
   // All of `into`, from this peer. `first` gets when the first byte came.
   Result<void> take(TcpPeer& peer, std::span<std::byte> into, uint64_t* first) {
-    Wait wait(*this, peer.rank, "nothing came from");
+    Wait wait(*this, peer.rank, "no data arrived from");
     for (int spins = 0; !into.empty();) {
       const size_t count =
           TRY(unless_closed(peer.socket.read_now(into)).context("receiving from {}", name_of_peer(peer.rank)));

@@ -38,7 +38,7 @@ Result<CompletionQueuePtr> CompletionPort::make(const Device& device, int entrie
 
 Result<void> CompletionPort::arm() {
   if (const int status = ibv_req_notify_cq(queue_, 0); status != 0)
-    return fail(system_error(status, fmt::format("asking {} to tell of completions", device_)));
+    return fail(system_error(status, fmt::format("requesting completion notifications from {}", device_)));
   return {};
 }
 

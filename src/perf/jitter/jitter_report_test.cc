@@ -98,7 +98,7 @@ TEST(JitterReport, TheTableSaysHowSureItIs) {
               HasSubstr("jitter over RDMA (reads of 8 B)\n  client  a 10.0.0.2, mlx5_0\n  server  b 10.0.0.1, mlx5_1\n"
                         "  1000 probes a second by a schedule, 3 x 2 s idle and as often under load, in turns; "
                         "software clock\n"));
-  EXPECT_THAT(table, HasSubstr("a software clock cannot part them\n"));
+  EXPECT_THAT(table, HasSubstr("a software clock cannot separate them\n"));
   EXPECT_THAT(table, HasSubstr("the load: writes of 64 KiB, 99.00 Gb/s\n"));
   EXPECT_THAT(table, HasSubstr("load against idle, over 3 repeats of each in turns\n"));
   EXPECT_THAT(table, HasSubstr(" loaded: higher\n"));

@@ -106,7 +106,7 @@ TEST_F(JitterTest, AnErrorOfTheDeviceIsNamed) {
     verbs.faults["req_notify_cq"] = {EIO, 0};
   });
   EXPECT_THAT(why_not(options()),
-              HasSubstr("idle round 1: asking rxe_lo to tell of completions: EIO (Input/output error)"));
+              HasSubstr("idle round 1: requesting completion notifications from rxe_lo: EIO (Input/output error)"));
   change([](FakeVerbs& verbs) { verbs.completes = true; });
 }
 

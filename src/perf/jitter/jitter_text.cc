@@ -36,9 +36,11 @@ void write_condition(JsonWriter& writer, std::string_view field, const JitterCon
 std::string parts_text(const JitterReport& report) {
   return report.clock == ProbeClock::kDevice
              ? "  sending: this host woke late; between: devices and network; noticing: the answer was there, this "
-               "host not yet\n  (by the device's clock; what the fastest answer took to be noticed stays in between)\n"
+               "host not yet\n"
+               "  (by the device's clock; the detection time of the fastest answer counts as between)\n"
              : "  sending: this host woke late; between: devices and network, and how late this host noticed the "
-               "answer:\n  a software clock cannot part them\n";
+               "answer:\n"
+               "  a software clock cannot separate them\n";
 }
 
 std::string condition_text(std::string_view name, const JitterCondition& condition, ProbeClock clock) {
@@ -54,7 +56,7 @@ std::string condition_text(std::string_view name, const JitterCondition& conditi
   if (!intervals.empty()) out += fmt::format("{:>14} {} (whole, with {:.0f} %)\n", "", intervals, 100 * kConfidence);
   if (condition.drift)
     out += fmt::format("{:>14} drift {:+.3f} ± {:.3f} us a second{}\n", "", condition.drift->slope,
-                       condition.drift->error, condition.drift->is_clear() ? "" : ": none that can be told");
+                       condition.drift->error, condition.drift->is_clear() ? "" : ": no significant difference");
   return out;
 }
 
@@ -113,8 +115,8 @@ std::string to_table(const JitterReport& report) {
   out += fmt::format("  {} probes a second by a schedule, {} x {:.3g} s{}; {} clock\n", report.rate_per_s,
                      report.idle.repeats.size(), report.duration_s,
                      report.has_load() ? " idle and as often under load, in turns" : "", name_of(report.clock));
-  out += report.polls_us > 0 ? fmt::format("  answers are polled for, after {} us slept for\n", report.polls_us)
-                             : "  answers are slept for, so what it takes to be woken is in them\n";
+  out += report.polls_us > 0 ? fmt::format("  answers are polled for, and slept for after {} us\n", report.polls_us)
+                             : "  answers are slept for, so wake-up times are included\n";
   out += "  microseconds, from when a probe was due\n" + parts_text(report);
   out += condition_text("idle", report.idle, report.clock);
   if (report.has_load()) {

@@ -27,13 +27,13 @@ Result<void> parse_part(std::string_view part, Bands& bands) {
     const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::fixed);
     if (read.ec != std::errc() || read.ptr != digits.data() + digits.size() || !std::isfinite(value) || value <= 0)
       break;
-    if (bands.*known.field) return fail(Code::kInvalid, "--expect: {} stands there twice", known.start);
+    if (bands.*known.field) return fail(Code::kInvalid, "--expect: duplicate {}", known.start);
     bands.*known.field = value;
     return {};
   }
   return fail(Error{.code = Code::kInvalid,
-                    .message = fmt::format("--expect: \"{}\" is no band", doc::printable(part)),
-                    .hint = "write e.g. bw>=360,p50<=3.5,p99<=20: Gb/s and microseconds"});
+                    .message = fmt::format("--expect: \"{}\" is not a band", doc::printable(part)),
+                    .hint = "use e.g. bw>=360,p50<=3.5,p99<=20: Gb/s and microseconds"});
 }
 
 std::optional<double> bound_of(Metric metric, const Bands& bands) {

@@ -25,14 +25,14 @@ Result<void> check_answer(const Step& step, const std::vector<PairTask>& tasks, 
   if (done.number != step.number)
     return fail(Code::kInvalid, "it answers step {} in step {}", done.number, step.number);
   if (done.pairs.size() != tasks.size())
-    return fail(Code::kInvalid, "it answers {} pairs, {} were asked for", done.pairs.size(), tasks.size());
+    return fail(Code::kInvalid, "it answers {} pairs, {} were requested", done.pairs.size(), tasks.size());
   for (const PairFigures& figures : done.pairs) {
     if (std::ranges::find(tasks, figures.rail, &PairTask::rail) == tasks.end())
-      return fail(Code::kInvalid, "it answers rail {}, which was not asked for", figures.rail);
+      return fail(Code::kInvalid, "it answers rail {}, which was not requested", figures.rail);
     if (!figures.problem.empty()) continue;
     const bool bandwidth = step.spec.kind == TestKind::kBandwidth;
     if (bandwidth ? figures.gbps <= 0 : figures.samples == 0)
-      return fail(Code::kInvalid, "it says that rail {} was measured, without a figure", figures.rail);
+      return fail(Code::kInvalid, "it reports rail {} as measured, but without a figure", figures.rail);
     if (!bandwidth && figures.p99_us > 0 && figures.p99_us < figures.p50_us)
       return fail(Code::kInvalid, "its p99 of rail {} is below its p50", figures.rail);
   }
@@ -71,7 +71,7 @@ Result<void> Fleet::enlist(uint32_t host, Channel& channel) {
     if (const auto* wait = std::get_if<Wait>(&message); wait != nullptr && !turn.passed()) continue;
     const Enlisted enlisted = TRY(Channel::as<Enlisted>(std::move(message)));
     if (!std::ranges::equal(enlisted.rails, enlist.rails, {}, &RailFound::rail, &OwnRail::rail))
-      return fail(Code::kInvalid, "it does not answer the rails that it was asked for");
+      return fail(Code::kInvalid, "it does not answer for the requested rails");
     hosts_[host].found = enlisted.rails;
     return {};
   }
@@ -193,10 +193,10 @@ Result<void> Fleet::exchange(const Asks& asks, std::string_view what, std::chron
       if (!hosts_[host].busy) continue;
       if (clock_.now() - hosts_[host].heard > options_.limits.answer)
         lose(host,
-             {.code = Code::kTimeout, .message = fmt::format("no word for {} ms", options_.limits.answer.count())});
+             {.code = Code::kTimeout, .message = fmt::format("no message for {} ms", options_.limits.answer.count())});
       else if (deadline.passed())
-        lose(host, {.code = Code::kTimeout,
-                    .message = fmt::format("it was not done with {} within {} ms", what, longest.count())});
+        lose(host,
+             {.code = Code::kTimeout, .message = fmt::format("{} did not finish within {} ms", what, longest.count())});
     }
     keep_others_awake();
     if (on_loss == OnLoss::kAllEnd && !last_words && losses() > before) last_words = options_.limits.after(kLastWords);

@@ -104,7 +104,7 @@ struct Misdeed {
 
 std::vector<Misdeed> cases(Clock& clock) {
   const std::string closed = "the peer closed the connection";
-  const std::string silent = "no word from the peer for ";
+  const std::string silent = "no message from the peer for ";
   const std::string http = "HTTP/1.1 400 Bad Request\r\n\r\n";
   const std::string no_railbed = R"(the peer does not speak railbed's control protocol: it sent "HTTP/1.1")";
   const std::string cut("RBP1\x00\x00\x10\x00{\"type\":\"he", 19);
@@ -115,32 +115,32 @@ std::vector<Misdeed> cases(Clock& clock) {
       {"dies at a step", Place::kStep, die(), closed},
       {"stalls at hello", Place::kHello, stall(), silent + "4000 ms"},
       {"stalls at enlist", Place::kEnlist, stall(), silent + "8000 ms"},
-      {"stalls at a step", Place::kStep, stall(), "no word for 4000 ms"},
+      {"stalls at a step", Place::kStep, stall(), "no message for 4000 ms"},
       {"lives for ever at enlist", Place::kEnlist, live_for_ever(clock), silent + "8000 ms"},
-      {"lives for ever at a step", Place::kStep, live_for_ever(clock), "it was not done with a step within 9020 ms"},
+      {"lives for ever at a step", Place::kStep, live_for_ever(clock), "a step did not finish within 9020 ms"},
       {"nonsense at hello", Place::kHello, write_raw(http), no_railbed},
       {"nonsense at a step", Place::kStep, write_raw(http), no_railbed},
-      {"half a message", Place::kStep, write_raw(cut), "no word for 4000 ms"},
+      {"half a message", Place::kStep, write_raw(cut), "no message for 4000 ms"},
       {"another message", Place::kStep, say(Ready{}), R"(the peer sent "ready" where "mesh-step-done" was due)"},
       {"refuses", Place::kEnlist, say(refusal), "the peer says: \\x1b[2Jon fire"},
       {"another protocol", Place::kHello, say(Hello{.protocol = 77, .version = "9", .hostname = "x"}),
        fmt::format("the endpoint (railbed 9) speaks protocol 77, this railbed {}", kProtocol)},
       {"no token", Place::kHello, say(Hello{.protocol = kProtocol, .version = "0", .hostname = "x"}),
-       "the endpoint has no token and cannot prove that it is the right one"},
+       "the endpoint has no token and cannot prove its identity"},
       {"another token", Place::kHello,
        say(Hello{.protocol = kProtocol, .version = "0", .hostname = "x", .nonce = Nonce{}, .proof = Mac{}}),
        "the endpoint does not have this token: its proof is wrong"},
       {"no MAC", Place::kStep, say_without_mac(StepDone{.number = 1, .pairs = {}}),
        "message 2 of this connection has a wrong MAC"},
       {"other rails", Place::kEnlist, say(Enlisted{{RailFound{.rail = 1}}}),
-       "it does not answer the rails that it was asked for"},
+       "it does not answer for the requested rails"},
       {"another step", Place::kStep, answer([](StepDone& done) { done.number = 7; }), "it answers step 7 in step 1"},
       {"no pair", Place::kStep, answer([](StepDone& done) { done.pairs.clear(); }),
-       "it answers 0 pairs, 1 were asked for"},
+       "it answers 0 pairs, 1 were requested"},
       {"another rail", Place::kStep, answer([](StepDone& done) { done.pairs[0].rail = 9; }),
-       "it answers rail 9, which was not asked for"},
+       "it answers rail 9, which was not requested"},
       {"no figure", Place::kStep, answer([](StepDone& done) { done.pairs[0].samples = 0; }),
-       "it says that rail 0 was measured, without a figure"},
+       "it reports rail 0 as measured, but without a figure"},
       {"a tail below the middle", Place::kStep, answer([](StepDone& done) { done.pairs[0].p99_us = 0.5; }),
        "its p99 of rail 0 is below its p50"},
       {"an impossible figure", Place::kStep, answer([](StepDone& done) { done.pairs[0].gbps = 1e9; }),
@@ -221,11 +221,12 @@ class BadCoordinator : public testing::Test {
 
 TEST_F(BadCoordinator, IsAnsweredOnlyWhatItMayAsk) {
   EXPECT_EQ(answer_to(enlisted(), step()), "done");
-  EXPECT_EQ(answer_to(enlisted(), step(3)), "the peer says: the coordinator asks for rail 3, which it did not enlist");
+  EXPECT_EQ(answer_to(enlisted(), step(3)),
+            "the peer says: the coordinator requests rail 3, which it did not announce");
   Step other = step();
   other.spec.transport = Transport::kRdma;
   EXPECT_EQ(answer_to(enlisted(), other),
-            "the peer says: the coordinator asks for a step over rdma, and enlisted for tcp");
+            "the peer says: the coordinator requests a step over rdma, but joined for tcp");
   EXPECT_EQ(answer_to(enlisted(), Ready{}), R"(the peer says: the peer sent "ready" where "mesh-step" was due)");
   // A step before anything was enlisted.
   EXPECT_EQ(answer_to(greeted(), step()),
@@ -239,7 +240,7 @@ TEST_F(BadCoordinator, IsAnsweredOnlyWhatItMayAsk) {
   ASSERT_TRUE(found) << found.error().to_string();
   EXPECT_EQ(found->rails[0].problem, "192.0.2.1 is not an address of this network namespace");
   EXPECT_EQ(answer_to(std::move(stranger), step()),
-            "the peer says: the coordinator asks for rail 0, which cannot be used: 192.0.2.1 is not an address of this "
+            "the peer says: the coordinator requests rail 0, which cannot be used: 192.0.2.1 is not an address of this "
             "network namespace");
   EXPECT_EQ(answer_to(enlisted(), step()), "done");
 }

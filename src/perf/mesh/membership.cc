@@ -30,7 +30,7 @@ Result<InMesh> answer(const Membership& membership, const AskMesh& asked) {
   const auto mesh = membership.mesh_of(asked.address);
   if (!mesh)
     return fail(Error{.code = Code::kDenied,
-                      .message = fmt::format("{} is not enlisted in a mesh at this server", asked.address),
+                      .message = fmt::format("{} does not belong to a mesh of this server", asked.address),
                       .hint = "endpoints send only to addresses of the same mesh"});
   return InMesh{*mesh};
 }
@@ -40,7 +40,7 @@ Result<void> check_target(Channel& channel, const IpAddress& target, const MeshI
   const InMesh member = TRY(channel.expect<InMesh>(limits.answer).context("asking {} for its mesh", target));
   if (member.mesh != mesh)
     return fail(Error{.code = Code::kDenied,
-                      .message = fmt::format("{} is enlisted in another mesh", target),
+                      .message = fmt::format("{} belongs to another mesh", target),
                       .hint = "wait until the other coordinator has finished"});
   return {};
 }
@@ -57,10 +57,11 @@ Result<void> ask_target(const Target& target, const MeshId& mesh, const perf::Li
 Result<void> check_rdma_target(const IpAddress& target, const RdmaAddress& offered, bool is_infiniband) {
   const IpAddress address = address_of(offered.gid);
   if (is_infiniband || address == target) return {};
-  return fail(Error{.code = Code::kDenied,
-                    .message = fmt::format("{} offers {} for RDMA, which did not enlist in this mesh", target, address),
-                    .hint = "give the mesh the address that the GID of this rail has, or start the server without "
-                            "another --gid-rule"});
+  return fail(
+      Error{.code = Code::kDenied,
+            .message = fmt::format("{} offers {} for RDMA, which does not belong to this mesh", target, address),
+            .hint = "give the mesh the address that the GID of this rail has, or start the server without "
+                    "another --gid-rule"});
 }
 
 }  // namespace railbed::perf::mesh

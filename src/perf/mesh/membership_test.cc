@@ -33,8 +33,8 @@ TEST(Membership, RdmaGoesToTheAddressThatEnlisted) {
     return checked ? "" : checked.error().to_string();
   };
   const std::string hint =
-      " for RDMA, which did not enlist in this mesh\n  give the mesh the address that the GID of this rail has, or start "
-      "the server without another --gid-rule";
+      " for RDMA, which does not belong to this mesh\n"
+      "  give the mesh the address that the GID of this rail has, or start the server without another --gid-rule";
   EXPECT_EQ(said("10.1.0.5", "10.1.0.5", false), "");
   EXPECT_EQ(said("fd00::5", "fd00::5", false), "");
   EXPECT_EQ(said("10.1.0.5", "fe80::1", true), "");
@@ -75,11 +75,10 @@ TEST_F(Targets, HaveToBeInTheSameMesh) {
   Channel first = coordinator(0, kMesh);
   EXPECT_EQ(problem(first, endpoints_.port(1)),
             std::string(kWhere) +
-                "asking 127.0.0.1 for its mesh: the peer says: 127.0.0.1 is not enlisted in a mesh at "
-                "this server");
+                "asking 127.0.0.1 for its mesh: the peer says: 127.0.0.1 does not belong to a mesh of this server");
   {
     const Channel other = coordinator(1, MeshId{.bytes = {2}});
-    EXPECT_EQ(problem(first, endpoints_.port(1)), std::string(kWhere) + "127.0.0.1 is enlisted in another mesh");
+    EXPECT_EQ(problem(first, endpoints_.port(1)), std::string(kWhere) + "127.0.0.1 belongs to another mesh");
   }
   const Channel same = coordinator(2, kMesh);
   EXPECT_EQ(problem(first, endpoints_.port(2)), "");

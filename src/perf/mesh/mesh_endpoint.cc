@@ -65,8 +65,8 @@ class Answers {
 Result<void> may_take_part(const std::string& token) {
   if (token.empty())
     return fail(Error{.code = Code::kDenied,
-                      .message = "this server has no token, and takes part in no mesh: whoever reaches it could make "
-                                 "this machine send traffic",
+                      .message = "mesh requires --token-file: without a token any client that reaches this server "
+                                 "could make it send traffic",
                       .hint = "start it with --token-file, and give `railbed perf mesh` the same file"});
   return {};
 }
@@ -114,14 +114,14 @@ Result<void> MeshEndpoint::run() {
 
 Result<void> MeshEndpoint::check(const Step& step) const {
   if (step.spec.transport != enlist_.transport)
-    return fail(Code::kInvalid, "the coordinator asks for a step over {}, and enlisted for {}",
+    return fail(Code::kInvalid, "the coordinator requests a step over {}, but joined for {}",
                 name_of(step.spec.transport), name_of(enlist_.transport));
   for (const PairTask& task : step.tasks) {
     const auto found = std::ranges::find(found_, task.rail, &RailFound::rail);
     if (found == found_.end())
-      return fail(Code::kInvalid, "the coordinator asks for rail {}, which it did not enlist", task.rail);
+      return fail(Code::kInvalid, "the coordinator requests rail {}, which it did not announce", task.rail);
     if (!found->problem.empty())
-      return fail(Code::kInvalid, "the coordinator asks for rail {}, which cannot be used: {}", task.rail,
+      return fail(Code::kInvalid, "the coordinator requests rail {}, which cannot be used: {}", task.rail,
                   found->problem);
   }
   return {};
@@ -145,7 +145,7 @@ PairFigures MeshEndpoint::measure_pair(const TestSpec& spec, const PairTask& tas
     PairFigures figures = figures_of_pair(*measured, task.rail);
     // No lie, which the coordinator would take it for, and no figure either.
     if (spec.kind == TestKind::kBandwidth ? figures.gbps <= 0 : figures.samples == 0)
-      figures.problem = fmt::format("nothing came through in the {} ms of the test", spec.duration_ms);
+      figures.problem = fmt::format("no data arrived in the {} ms of the test", spec.duration_ms);
     return figures;
   }
   return {.rail = task.rail, .problem = problem_text(measured.error().story())};
@@ -162,7 +162,9 @@ Result<StepDone> MeshEndpoint::carry_out(const Step& step) {
         answers.put(measure_pair(step.spec, task, token));
       });
     } catch (const std::system_error&) {
-      answers.put({.rail = task.rail, .problem = "no thread for this rail: too many on this machine"});
+      answers.put({.rail = task.rail,
+                   .problem = "starting a thread for this rail failed: too many threads on this "
+                              "machine"});
     }
   }
   Clock& clock = *options_.limits.clock;

@@ -67,7 +67,7 @@ class Bytes {
     return std::string(TRY(take(size, what)));
   }
   Result<void> end() const {
-    if (!left_.empty()) return fail(Code::kInvalid, "bytes left over: {}", left_.size());
+    if (!left_.empty()) return fail(Code::kInvalid, "extra bytes at the end: {}", left_.size());
     return {};
   }
 
@@ -99,8 +99,8 @@ Result<ScheduleSpec> read_schedule_spec(Bytes& bytes) {
   ScheduleSpec spec;
   const auto pattern = TRY(bytes.number<uint8_t>("pattern"));
   const auto rails = TRY(bytes.number<uint8_t>("rail pairs"));
-  if (pattern > static_cast<uint8_t>(Pattern::kShift)) return fail(Code::kInvalid, "there is no pattern {}", pattern);
-  if (rails > static_cast<uint8_t>(RailPairs::kAll)) return fail(Code::kInvalid, "there are no rail pairs {}", rails);
+  if (pattern > static_cast<uint8_t>(Pattern::kShift)) return fail(Code::kInvalid, "unknown pattern {}", pattern);
+  if (rails > static_cast<uint8_t>(RailPairs::kAll)) return fail(Code::kInvalid, "unknown rail pairs {}", rails);
   spec.pattern = static_cast<Pattern>(pattern);
   spec.rails = static_cast<RailPairs>(rails);
   spec.partners = TRY(bytes.number<uint32_t>("number of partners"));
@@ -154,7 +154,7 @@ Result<void> read_round(uint32_t number, std::string_view body, MeshResults& res
   const size_t pairs = results.schedule().pairs_per_round();
   if (number >= results.schedule().rounds())
     return fail(Code::kInvalid, "the schedule has {} rounds", results.schedule().rounds());
-  if (results.rounds().contains(number)) return fail(Code::kInvalid, "this round was there before");
+  if (results.rounds().contains(number)) return fail(Code::kInvalid, "duplicate round");
   Bytes bytes(body);
   const std::string_view bitmap = TRY(bytes.take((pairs + 7) / 8 * results.fabric().rail_count(), "list of pairs"));
   std::vector<PairResult> round(pairs * results.fabric().rail_count());
@@ -177,7 +177,7 @@ Result<void> read_lost(uint32_t host, std::string_view body, MeshResults& result
     return fail(Code::kInvalid, "its reason has {} bytes; {} is the limit", lost.reason.size(), kMaxReasonBytes);
   const size_t before = results.lost().size();
   results.lose(std::move(lost));
-  if (results.lost().size() == before) return fail(Code::kInvalid, "this host was lost before");
+  if (results.lost().size() == before) return fail(Code::kInvalid, "this host was already lost");
   return {};
 }
 
@@ -221,7 +221,7 @@ class Sections {
       return fail_at(at_, fmt::format("{}: the file ends before the {} bytes that it should have", name, size));
     section.body = TRY(bytes.take(size, "body"));
     if (fnv1a(all_.substr(at_, kSectionHead + size)) != TRY(bytes.number<uint64_t>("checksum")))
-      return fail_at(at_, fmt::format("{}: its checksum does not fit", name));
+      return fail_at(at_, fmt::format("{}: checksum mismatch", name));
     at_ += kSectionHead + size + kChecksum;
     return section;
   }
@@ -248,14 +248,14 @@ Result<void> read_rest(Sections sections, MeshResults& results) {
         break;
       case Kind::kEnd:
         if (section.number != results.rounds().size() || !section.body.empty())
-          taken = fail(Code::kInvalid, "rounds should be {} and are {}", section.number, results.rounds().size());
+          taken = fail(Code::kInvalid, "expected {} rounds, found {}", section.number, results.rounds().size());
         else if (!sections.at_end())
-          taken = fail(Code::kInvalid, "something comes behind it");
+          taken = fail(Code::kInvalid, "extra data after it");
         else
           return {};
         break;
       default:
-        taken = fail(Code::kInvalid, "it has no place here");
+        taken = fail(Code::kInvalid, "it is not allowed here");
     }
     if (!taken.has_value())
       return Sections::fail_at(section.begins,
@@ -309,19 +309,19 @@ bool is_mesh_file(std::string_view bytes) {
 }
 
 Result<MeshFile> read_mesh_file(std::string_view bytes) {
-  if (!is_mesh_file(bytes)) return Sections::fail_at(0, "this is no mesh file: it does not begin with RBMESH");
+  if (!is_mesh_file(bytes)) return Sections::fail_at(0, "not a mesh file: it does not begin with RBMESH");
   Bytes head(bytes.substr(kMagic.size()));
   const auto version = head.number<uint32_t>("version");
   if (!version) return Sections::fail_at(kMagic.size(), "the file ends before its version");
   if (*version != kMeshFileVersion)
-    return Sections::fail_at(kMagic.size(), fmt::format("version {} is not known here, {} is: use the railbed that "
+    return Sections::fail_at(kMagic.size(), fmt::format("version {} is not supported, only {}; use the railbed that "
                                                         "wrote it, or a newer one",
                                                         *version, kMeshFileVersion));
   Sections sections(bytes, kMagic.size() + sizeof(uint32_t));
   const Section first = TRY(sections.next());
   if (first.kind != Kind::kFabric)
     return Sections::fail_at(first.begins,
-                             fmt::format("{}: the fabric has to come first", name_of(first.kind, first.number)));
+                             fmt::format("{}: the fabric must come first", name_of(first.kind, first.number)));
   auto results = read_fabric(first.body);
   if (!results.has_value())
     return Sections::fail_at(first.begins, fmt::format("fabric: {}", results.error().to_string()));

@@ -35,7 +35,7 @@ void need_distinct(Fields& fields, std::string_view key, const std::vector<T>& e
   std::set<uint32_t> seen;
   for (const T& entry : entries)
     if (!seen.insert(entry.rail).second) {
-      fields.wrong(key, fmt::format("rail {} is there twice", entry.rail));
+      fields.wrong(key, fmt::format("duplicate rail {}", entry.rail));
       return;
     }
 }

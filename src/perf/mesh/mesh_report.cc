@@ -36,7 +36,7 @@ std::vector<std::string> canary_lines(const MeshRun& run, const Limits& limits) 
     for (const Canary& canary : run.canaries)
       if (canary.nic.rail == rail && canary.gbps > 0 &&
           worse_by(Metric::kSend, LogValue::of(canary.gbps * 1000).code(), usual.center) > usual.threshold)
-        lines.push_back(fmt::format("{}: {} Gb/s, usual on its rail are {} Gb/s", name_of(fabric, canary.nic),
+        lines.push_back(fmt::format("{}: {} Gb/s, the rail's median is {} Gb/s", name_of(fabric, canary.nic),
                                     gbps_text(canary.gbps), gbps_text(figure_of(usual.center))));
   }
   return lines;
@@ -92,7 +92,7 @@ std::vector<std::string> names_of(const Fabric& fabric, const std::vector<Nic>& 
 void append_held_against(std::vector<std::string>& lines, const MeshRun& run, const HeldAgainst& against) {
   const Fabric& fabric = run.results.fabric();
   if (against.bands)
-    lines.emplace_back(against.out_of_bands.empty() ? "no NIC is outside of what is expected" : "not as expected:");
+    lines.emplace_back(against.out_of_bands.empty() ? "all NICs are within --expect" : "outside --expect:");
   append(lines, "", band_lines(fabric, against.out_of_bands));
   if (against.comparison) {
     lines.emplace_back(against.comparison->worse.empty() ? "no NIC is worse than in the baseline"
@@ -100,8 +100,7 @@ void append_held_against(std::vector<std::string>& lines, const MeshRun& run, co
     append(lines, "", comparison_lines(fabric, *against.comparison));
   }
   if (against.bands || against.comparison)
-    append(lines, "nothing is known of these, since their pairs failed or had outages:",
-           names_of(fabric, without_figures(run)));
+    append(lines, "unknown, because their pairs failed or had outages:", names_of(fabric, without_figures(run)));
 }
 
 }  // namespace
@@ -117,17 +116,17 @@ bool is_clean(const MeshRun& run, const HeldAgainst& against) {
 std::vector<std::string> report_lines(const MeshRun& run, const HeldAgainst& against, const Limits& limits) {
   const Fabric& fabric = run.results.fabric();
   std::vector<std::string> lines = coverage_lines(run.results);
-  if (run.soft) lines.emplace_back("soft RDMA: the figures show that it works, not how fast a fabric is");
+  if (run.soft) lines.emplace_back("soft RDMA: the figures prove function, not the speed of a fabric");
   if (!run.ended_by.empty()) lines.push_back("incomplete: " + doc::printable(run.ended_by));
   std::vector<std::string> skipped;
   for (const SkippedNic& nic : run.skipped) skipped.push_back(name_of(fabric, nic.nic) + ": " + nic.reason);
-  append(lines, "NICs that took no part:", skipped);
+  append(lines, "NICs that did not take part:", skipped);
   append(lines, "pairs that failed (the first ones):", failed_lines(run));
   append(lines, "", yardstick_lines(run));
-  append(lines, "slow over themselves, so within the host:", canary_lines(run, limits));
+  append(lines, "slow in the loopback test, so within the host:", canary_lines(run, limits));
   lines.emplace_back();
   append(lines, "", verdict_lines(fabric, run.analysis, run.verdicts, limits));
-  append(lines, "no NIC of their rail is known to be good, so these were not measured again:",
+  append(lines, "not measured again, because no NIC of their rail is known to be good:",
          names_of(fabric, run.without_partner));
   append_held_against(lines, run, against);
   return lines;

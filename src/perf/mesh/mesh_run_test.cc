@@ -163,7 +163,7 @@ TEST_F(RdmaMesh, NamesTheSlowOneOfEight) {
       return one.symptom == Symptom::kSlowSend;
     })) << told;
     EXPECT_THAT(told, HasSubstr("NIC   host5 rail0  sends slowly"));
-    EXPECT_THAT(told, HasSubstr("soft RDMA: the figures show that it works"));
+    EXPECT_THAT(told, HasSubstr("soft RDMA: the figures prove function"));
   }
   EXPECT_EQ(fake().open_objects, 0) << "left open";
 }
@@ -292,9 +292,8 @@ TEST(MeshRun, SaysWhyNothingCanBeMeasured) {
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().story(),
             fmt::format("a mesh needs two endpoints, 0 of 3 can be used; host0: connecting to 127.0.0.1 port {}: "
-                        "connect: ECONNREFUSED (Connection refused); host1: the endpoint has no token and cannot "
-                        "prove that it is the right one; host2: the endpoint does not have this token: its proof is "
-                        "wrong",
+                        "connect: ECONNREFUSED (Connection refused); host1: the endpoint has no token and cannot prove "
+                        "its identity; host2: the endpoint does not have this token: its proof is wrong",
                         nobody));
 }
 
@@ -307,8 +306,9 @@ TEST(MeshRun, AServerWithoutATokenTakesPartInNone) {
   greet_as_client(channel, "");
   ASSERT_TRUE(channel.send(Enlist{.mesh = {}, .transport = Transport::kTcp, .rails = {}}, soon()));
   EXPECT_EQ(channel.expect<Enlisted>(milliseconds(20000)).error().to_string(),
-            "the peer says: this server has no token, and takes part in no mesh: whoever reaches it could make this "
-            "machine send traffic\n  start it with --token-file, and give `railbed perf mesh` the same file");
+            "the peer says: mesh requires --token-file: without a token any client that reaches this server could make "
+            "it send traffic\n"
+            "  start it with --token-file, and give `railbed perf mesh` the same file");
 }
 
 // Two meshes of one endpoint would measure each other: the second one waits.
@@ -340,7 +340,7 @@ TEST(MeshRun, TwoThatWaitForEachOtherAreToldInTime) {
   const auto run = run_mesh(of(endpoints, 2), brief(Transport::kTcp));
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().story(),
-            "a mesh needs two endpoints, 1 of 2 can be used; host1: the peer says: no turn within 300 ms: another "
+            "a mesh needs two endpoints, 1 of 2 can be used; host1: the peer says: still queued after 300 ms: another "
             "measurement is on all rails, for a mesh");
 }
 

@@ -55,7 +55,7 @@ class Registrant {
     pause_ = options_.first_pause;
     for (;;) {
       const auto message = channel.receive(kSilence);
-      if (message) return fail(Code::kInvalid, "it sent \"{}\" where nothing was due", name_of(*message));
+      if (message) return fail(Code::kInvalid, "it sent \"{}\" when no message was expected", name_of(*message));
       if (message.error().code != Code::kTimeout) return fail(message.error());
     }
   }
@@ -63,7 +63,7 @@ class Registrant {
   void tell_reason(const Error& error) {
     std::string reason = error.to_string();
     if (reason == told_) return;
-    tell(fmt::format("{}: not registered, tried again until it is: {}", coordinator(), reason));
+    tell(fmt::format("{}: not registered, retrying: {}", coordinator(), reason));
     told_ = std::move(reason);
   }
 
@@ -118,7 +118,7 @@ Result<IpAddress> address_of_rail(const LocalNetwork& network, const std::string
 Result<CoordinatorAddress> coordinator_from(std::string_view text) {
   const auto wrong = [&] {
     return fail(Error{.code = Code::kInvalid,
-                      .message = fmt::format("--register: \"{}\" is no address of a coordinator", text),
+                      .message = fmt::format("--register: \"{}\" is not an address of a coordinator", text),
                       .hint = "e.g. 10.0.0.9, 10.0.0.9:18601, [fd00::9]:18601 or a name"});
   };
   CoordinatorAddress address{.host = std::string(text), .port = kRegistryPort};
@@ -145,7 +145,7 @@ Result<Register> register_for(os::Kernel& kernel, std::string name, uint16_t por
   if (rails.empty() || rails.size() > kMaxRails)
     return fail(Error{
         .code = Code::kInvalid,
-        .message = rails.empty() ? "--register needs --rail: what is measured is said by who registers"
+        .message = rails.empty() ? "--register requires --rail: the endpoint decides what is measured"
                                  : fmt::format("--rail: {} rails, at most {} are possible", rails.size(), kMaxRails),
         .hint = "name an interface or an address for each rail, e.g. --rail net1,net2"});
   if (name.empty() || name.size() > kMaxNameBytes)

@@ -37,7 +37,7 @@ Result<std::unique_ptr<Registry>> Registry::open(RegistryOptions options) {
 // Strangers may be as many as they like; what is told of them is not.
 void Registry::tell(const std::string& line) {
   if (!options_.on_event || told_ > kMostTold) return;
-  options_.on_event(++told_ > kMostTold ? "more of that is not told" : line);
+  options_.on_event(++told_ > kMostTold ? "further messages are suppressed" : line);
 }
 
 void Registry::tell_progress() const {
@@ -86,7 +86,7 @@ void Registry::make_room_for_strangers() {
   const auto is_silent = [](const Guest& guest) { return !guest.gone && !guest.greeted; };
   if (std::ranges::count_if(guests_, is_silent) < options_.limits.max_silent) return;
   Guest& oldest = *std::ranges::find_if(guests_, is_silent);
-  drop(oldest, {.code = Code::kExhausted, .message = "it said nothing, and others wait"});
+  drop(oldest, {.code = Code::kExhausted, .message = "it sent nothing while others were waiting"});
 }
 
 void Registry::drop(Guest& guest, const Error& error) {
@@ -118,7 +118,7 @@ Result<void> Registry::enroll(Guest& guest, const Register& message) {
 
 Result<void> Registry::take(Guest& guest) {
   while (auto message = TRY(guest.channel.take())) {
-    if (guest.registered) return fail(Code::kInvalid, "it sent \"{}\" where nothing was due", name_of(*message));
+    if (guest.registered) return fail(Code::kInvalid, "it sent \"{}\" when no message was expected", name_of(*message));
     if (guest.greeted) {
       const Register said = TRY(Channel::as<Register>(std::move(*message)));
       TRY(enroll(guest, said));
@@ -131,7 +131,7 @@ Result<void> Registry::take(Guest& guest) {
     guest.greeted = true;
   }
   if (!guest.registered && options_.limits.clock->now() - guest.came > options_.limits.greet)
-    return fail(Code::kTimeout, "no word from the peer for {} ms", options_.limits.greet.count());
+    return fail(Code::kTimeout, "no message from the peer for {} ms", options_.limits.greet.count());
   return {};
 }
 

@@ -165,9 +165,9 @@ TEST_F(RegistryTest, WhoHangsIsSentAway) {
   Channel half = greeted();
   clock_.advance(milliseconds(51));
   EXPECT_EQ(half.expect<Registered>(milliseconds(20000)).error().to_string(),
-            "the peer says: no word from the peer for 50 ms");
+            "the peer says: no message from the peer for 50 ms");
   EXPECT_EQ(silent.expect<Hello>(milliseconds(20000)).error().to_string(),
-            "the peer says: no word from the peer for 50 ms");
+            "the peer says: no message from the peer for 50 ms");
   // Who registers in time stays, however long it is silent then.
   Channel first = greeted();
   EXPECT_EQ(answer(first, host("a", 1)), "1 of 2");
@@ -187,7 +187,7 @@ TEST_F(RegistryTest, OfManyStrangersTheOldestGoes) {
   std::list<Channel> strangers;
   for (int i = 0; i < 5; ++i) strangers.push_back(connect());
   EXPECT_EQ(strangers.front().expect<Hello>(milliseconds(20000)).error().to_string(),
-            "the peer says: it said nothing, and others wait");
+            "the peer says: it sent nothing while others were waiting");
   Channel first = greeted();
   EXPECT_EQ(answer(first, host("a", 1)), "1 of 2");
   Channel second = greeted();
@@ -217,11 +217,10 @@ TEST_F(RegistryTest, WhoLiesIsToldAndRefused) {
     Channel liar = greeted();
     return answer(liar, message);
   };
-  EXPECT_EQ(
-      said(host("a", 2)),
-      "the peer says: a is registered already, from 127.0.0.1 port 1\n  give one of them another name with --name");
+  EXPECT_EQ(said(host("a", 2)),
+            "the peer says: a is already registered from 127.0.0.1 port 1\n  rename one of them with --name");
   EXPECT_EQ(said(host("b", 1)),
-            "the peer says: 127.0.0.1 port 1 is registered already, as a\n  one server is one host of a mesh");
+            "the peer says: 127.0.0.1 port 1 is already registered as a\n  one server is one host of a mesh");
   EXPECT_EQ(said(Ready{}), R"(the peer says: the peer sent "ready" where "mesh-register" was due)");
   EXPECT_EQ(said(Register{.name = "c", .port = 3, .rail_count = 1, .rails = {}}),
             "the peer says: message mesh-register: rails: a host of a mesh has a NIC");
@@ -243,7 +242,7 @@ TEST_F(RegistryTest, WhoTalksOnIsSentAway) {
   Channel talks = greeted();
   EXPECT_EQ(answer(talks, host("a", 1)), "1 of 2");
   EXPECT_TRUE(talks.send(Ready{}, soon()));
-  EXPECT_TRUE(events_.wait_for(R"(a: it sent "ready" where nothing was due)"));
+  EXPECT_TRUE(events_.wait_for(R"(a: it sent "ready" when no message was expected)"));
   Channel first = greeted();
   EXPECT_EQ(answer(first, host("a", 1)), "1 of 2");
 }
@@ -279,7 +278,7 @@ TEST_F(RegistryTest, EndpointsKeepTryingAndSayWhyOnce) {
   registry_.reset();  // a port at which nobody listens
   start_registrant("a", 1);
   start_registrant("b", 2);
-  EXPECT_TRUE(said_.wait_for("not registered, tried again until it is: connecting to 127.0.0.1"));
+  EXPECT_TRUE(said_.wait_for("not registered, retrying: connecting to 127.0.0.1"));
   gathered_.reset();
   listen(2, milliseconds(60000), port_);
   EXPECT_EQ(gathered(), "a b ");
@@ -328,15 +327,15 @@ TEST(Registrant, OutlivesBadCoordinators) {
     play(channel, *hello);
     EXPECT_TRUE(said.wait_for(reason)) << reason;
   };
-  meet([](Channel&, const Message&) {}, "no word from the peer for 50 ms");
+  meet([](Channel&, const Message&) {}, "no message from the peer for 50 ms");
   meet([](Channel& channel, const Message&) { EXPECT_TRUE(channel.send(Ready{}, soon())); },
        R"(the peer sent "ready" where "hello")");
   meet([](Channel& channel,
           const Message&) { EXPECT_TRUE(channel.send(Hello{.protocol = 77, .version = "9"}, soon())); },
        "the coordinator (railbed 9) speaks protocol 77");
   meet([](Channel& channel, const Message&) { EXPECT_TRUE(channel.send(Hello{.version = "0"}, soon())); },
-       "the coordinator has no token and cannot prove that it is the right one\n  start it with --token-file, or leave "
-       "out --token-file here");
+       "the coordinator has no token and cannot prove its identity\n"
+       "  start it with --token-file, or leave out --token-file here");
   meet([](Channel& channel, const Message& hello) { EXPECT_FALSE(greet_as_server(channel, "another", &hello)); },
        "the coordinator does not have this token: its proof is wrong\n  check the address, and that both sides have "
        "the same --token-file; nothing that depends on the token was sent to the coordinator");
@@ -350,7 +349,7 @@ TEST(Registrant, OutlivesBadCoordinators) {
         EXPECT_TRUE(channel.send(Registered{.registered = 1, .wanted = 0}, soon()));
         EXPECT_TRUE(channel.send(Ready{}, soon()));
       },
-      R"(it sent "ready" where nothing was due)");
+      R"(it sent "ready" when no message was expected)");
   EXPECT_THAT(said.lines(), Contains(HasSubstr("registered as a, 1 endpoint(s)")));
 }
 
@@ -366,7 +365,7 @@ TEST(CoordinatorFrom, TakesAddressesAndNames) {
   EXPECT_EQ(of("[fd00::9]:4711"), "fd00::9 4711");
   EXPECT_EQ(of("coordinator.example.com:1"), "coordinator.example.com 1");
   for (const char* wrong : {"", ":1", "a:", "a:0", "a:65536", "a:1x", "[fd00::9", "[fd00::9]1", "[]:1"})
-    EXPECT_EQ(of(wrong), fmt::format("--register: \"{}\" is no address of a coordinator", wrong));
+    EXPECT_EQ(of(wrong), fmt::format("--register: \"{}\" is not an address of a coordinator", wrong));
 }
 
 TEST(RegisterFor, RailsAreInterfacesOrAddresses) {
@@ -379,7 +378,7 @@ TEST(RegisterFor, RailsAreInterfacesOrAddresses) {
   const auto why = [&](const std::vector<std::string>& rails) {
     return register_for(*kernel, "a", 7, rails).error().message;
   };
-  EXPECT_EQ(why({}), "--register needs --rail: what is measured is said by who registers");
+  EXPECT_EQ(why({}), "--register requires --rail: the endpoint decides what is measured");
   EXPECT_EQ(why({""}), "--rail: this host has no NIC on any rail");
   EXPECT_EQ(why({"net77"}), "--rail net77: no such interface here, and no address");
   EXPECT_EQ(why({"192.0.2.1"}), "--rail 192.0.2.1: not an address of this network namespace");

@@ -25,15 +25,15 @@ Result<void> Roster::check_rails(const Register& one, std::optional<Id> but) con
   for (const OwnRail& own : one.rails) {
     const auto taken = rails_.find({own.address, one.port});
     if (taken != rails_.end() && taken->second != but)
-      return refuse(fmt::format("{} port {} is registered already, as a rail of {}", own.address, one.port,
+      return refuse(fmt::format("{} port {} is already registered as a rail of {}", own.address, one.port,
                                 doc::printable(hosts_.at(taken->second).said.name)),
-                    "each endpoint has addresses of its own");
+                    "endpoints must not share addresses");
   }
   std::set<IpAddress> own_addresses;
   for (const OwnRail& own : one.rails)
     if (!own_addresses.insert(own.address).second)
       return refuse(fmt::format("{} has {} on two rails", doc::printable(one.name), own.address),
-                    "each rail has an address of its own");
+                    "rails must not share addresses");
   return {};
 }
 
@@ -43,20 +43,20 @@ Result<std::optional<Roster::Id>> Roster::add(Id id, const IpAddress& from, Regi
   if (const auto same = servers_.find(server); same != servers_.end()) {
     const std::string& name = hosts_.at(same->second).said.name;
     if (name != one.name)
-      return refuse(fmt::format("{} port {} is registered already, as {}", from, one.port, doc::printable(name)),
+      return refuse(fmt::format("{} port {} is already registered as {}", from, one.port, doc::printable(name)),
                     "one server is one host of a mesh");
     replaces = same->second;
   } else if (const auto named = names_.find(one.name); named != names_.end()) {
     const Host& other = hosts_.at(named->second);
     return refuse(
-        fmt::format("{} is registered already, from {} port {}", doc::printable(one.name), other.from, other.said.port),
-        "give one of them another name with --name");
+        fmt::format("{} is already registered from {} port {}", doc::printable(one.name), other.from, other.said.port),
+        "rename one of them with --name");
   }
   TRY(check_rails(one, replaces));
   if (!replaces && hosts_.size() >= most_)
     return fail(Error{.code = Code::kExhausted,
-                      .message = fmt::format("the mesh has its {} endpoints already", most_),
-                      .hint = "`railbed perf mesh --wait` says for how many it waits"});
+                      .message = fmt::format("the mesh already has its {} endpoints", most_),
+                      .hint = "`railbed perf mesh --wait` sets the number of endpoints"});
   if (replaces) remove(*replaces);
   names_[one.name] = id;
   servers_[server] = id;

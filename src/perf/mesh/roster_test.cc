@@ -47,11 +47,11 @@ TEST_F(RosterTest, MakesTheSameMeshInAnyOrder) {
 TEST_F(RosterTest, TakesNobodyTwice) {
   EXPECT_EQ(add("10.9.0.1", host("a", {"10.0.0.1"})), "added");
   EXPECT_EQ(add("10.9.0.2", host("a", {"10.0.0.2"})),
-            "a is registered already, from 10.9.0.1 port 18600\n  give one of them another name with --name");
+            "a is already registered from 10.9.0.1 port 18600\n  rename one of them with --name");
   EXPECT_EQ(add("10.9.0.1", host("b", {"10.0.0.2"})),
-            "10.9.0.1 port 18600 is registered already, as a\n  one server is one host of a mesh");
+            "10.9.0.1 port 18600 is already registered as a\n  one server is one host of a mesh");
   EXPECT_EQ(add("10.9.0.2", host("b", {"10.0.0.1"})),
-            "10.0.0.1 port 18600 is registered already, as a rail of a\n  each endpoint has addresses of its own");
+            "10.0.0.1 port 18600 is already registered as a rail of a\n  endpoints must not share addresses");
   EXPECT_EQ(add("10.9.0.2", host("b", {"10.0.0.2", "10.1.0.2"})),
             "b has 2 rail(s), and the mesh has 1\n  give each endpoint as many with --rail; nothing between two commas "
             "is no NIC on that rail");
@@ -60,7 +60,7 @@ TEST_F(RosterTest, TakesNobodyTwice) {
   EXPECT_EQ(add("10.9.0.2", host("b", {"10.0.0.2"})), "added");
   EXPECT_EQ(add("10.9.0.2", host("c", {"10.0.0.3"}, 4711)), "added") << "a second server of one machine";
   EXPECT_EQ(add("10.9.0.4", host("d", {"10.0.0.4"})),
-            "the mesh has its 3 endpoints already\n  `railbed perf mesh --wait` says for how many it waits");
+            "the mesh already has its 3 endpoints\n  `railbed perf mesh --wait` sets the number of endpoints");
 }
 
 // A server that was killed and started anew, before its old connection was seen to end.
@@ -71,9 +71,9 @@ TEST_F(RosterTest, TheSameServerTakesItsOwnPlace) {
   roster_.remove(1);  // the old connection, at last
   EXPECT_EQ(roster_.size(), 2u);
   EXPECT_EQ(add("10.9.0.1", host("a", {"10.0.0.1", ""})),
-            "10.0.0.1 port 18600 is registered already, as a rail of b\n  each endpoint has addresses of its own");
+            "10.0.0.1 port 18600 is already registered as a rail of b\n  endpoints must not share addresses");
   EXPECT_EQ(add("10.9.0.3", host("c", {"10.0.0.3", "10.0.0.3"})),
-            "c has 10.0.0.3 on two rails\n  each rail has an address of its own");
+            "c has 10.0.0.3 on two rails\n  rails must not share addresses");
   roster_.remove(2);
   EXPECT_EQ(roster_.size(), 1u);
   EXPECT_EQ(add("10.9.0.9", host("a", {"10.0.0.7", "10.1.0.7"})), "added") << "who has gone leaves nothing behind";

@@ -67,7 +67,7 @@ Result<void> check_shifts(const ScheduleSpec& spec) {
     if (shift == 0 || shift >= spec.hosts)
       return fail(Code::kInvalid, "a shift of {} among {} hosts: 1 to {} are possible", shift, spec.hosts,
                   spec.hosts - 1);
-    if (!seen.insert(shift).second) return fail(Code::kInvalid, "the shift {} is named twice", shift);
+    if (!seen.insert(shift).second) return fail(Code::kInvalid, "duplicate shift {}", shift);
   }
   return {};
 }

@@ -73,7 +73,7 @@ TEST(Schedule, SaysWhatNoFabricCanHave) {
        "a shift of 4 among 4 hosts: 1 to 3 are possible"},
       {{.pattern = Pattern::kShift, .hosts = 4, .rail_count = 1, .shifts = {0}},
        "a shift of 0 among 4 hosts: 1 to 3 are possible"},
-      {{.pattern = Pattern::kShift, .hosts = 4, .rail_count = 1, .shifts = {2, 1, 2}}, "the shift 2 is named twice"},
+      {{.pattern = Pattern::kShift, .hosts = 4, .rail_count = 1, .shifts = {2, 1, 2}}, "duplicate shift 2"},
       {{.hosts = 32768, .rail_count = 8},
        "32768 hosts with 8 rails are 4294836224 pairs of NICs in this mesh; 1073741824 is the limit\n"
        "  a quick mesh, or one of the same rail, has fewer"},

@@ -35,7 +35,7 @@ std::string measured_text(const Evidence& evidence) {
                          (evidence.measured / evidence.usual - 1) * 100);
     case Symptom::kSlowLatency:
     case Symptom::kSlowTail:
-      return fmt::format("{:.2f} us, usual are {:.2f} us ({:.1f}x)", evidence.measured, evidence.usual,
+      return fmt::format("{:.2f} us, the median is {:.2f} us ({:.1f}x)", evidence.measured, evidence.usual,
                          evidence.measured / evidence.usual);
     case Symptom::kOutages:
     case Symptom::kUnreachable:
@@ -144,8 +144,8 @@ std::vector<std::string> verdict_lines(const Fabric& fabric, const Analysis& ana
   if (measured == 0) return {"no verdict: nothing was measured"};
   if (verdicts.empty())
     return {
-        fmt::format("nothing stands out among {} NICs: told are losses of {:.0f} % bandwidth, p50 above {:.2f}x and "
-                    "p99 above {:.2f}x of what is usual, and outages with {} partners",
+        fmt::format("no outliers among {} NICs (thresholds: {:.0f} % bandwidth loss, p50 above {:.2f}x and p99 above "
+                    "{:.2f}x of the median, outages with {} partners)",
                     measured, limits.min_bandwidth_loss * 100, 1 + limits.min_latency_increase,
                     1 + limits.min_tail_increase, limits.min_bad_pairs)};
   std::vector<Cells> rows = {{"WHAT", "NAME", "SYMPTOM", "MEASURED", "NICS", "RETEST"}};

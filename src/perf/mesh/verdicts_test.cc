@@ -200,7 +200,7 @@ TEST(VerdictLines, SayWhatStandsOut) {
                 "WHAT  NAME         SYMPTOM               MEASURED                           NICS      RETEST",
                 "leaf  leaf-a       sends slowly          195.5 of 391.0 Gb/s (-50 %)        15 of 16  "
                 "confirmed: 0 of 3, 24 of 24 with other leaves",
-                "                   slow to answer (p50)  6.40 us, usual are 3.20 us (2.0x)  16 of 16",
+                "                   slow to answer (p50)  6.40 us, the median is 3.20 us (2.0x)  16 of 16",
                 "host  a\\x1b[31m    unreachable           100 % of its pairs                 8 of 8    not retested",
                 "NIC   host2 rail1  receives slowly       350.0 of 391.0 Gb/s (-10 %)        1 of 1    "
                 "not reproduced: 0 of 3",
@@ -208,8 +208,8 @@ TEST(VerdictLines, SayWhatStandsOut) {
                 "not seen again: 0 of 4",
             }));
   EXPECT_EQ(verdict_lines(fabric, analysis, {}, {}),
-            (std::vector<std::string>{"nothing stands out among 6 NICs: told are losses of 4 % bandwidth, p50 above "
-                                      "1.25x and p99 above 2.00x of what is usual, and outages with 2 partners"}));
+            (std::vector<std::string>{"no outliers among 6 NICs (thresholds: 4 % bandwidth loss, p50 above 1.25x and "
+                                      "p99 above 2.00x of the median, outages with 2 partners)"}));
   for (NicFigures& nic : analysis.nics) nic.tried = 0;
   EXPECT_EQ(verdict_lines(fabric, analysis, {}, {}), (std::vector<std::string>{"no verdict: nothing was measured"}));
 }
@@ -232,18 +232,18 @@ TEST(CoverageLines, SayWhatWasNotMeasured) {
 TEST(Bands, AreReadAndRefused) {
   EXPECT_EQ(*parse_bands("bw>=360,p50<=3.5,p99<=20"), (Bands{360, 3.5, 20}));
   EXPECT_EQ(*parse_bands("p99<=20"), (Bands{{}, {}, 20}));
-  const std::string hint = "\n  write e.g. bw>=360,p50<=3.5,p99<=20: Gb/s and microseconds";
+  const std::string hint = "\n  use e.g. bw>=360,p50<=3.5,p99<=20: Gb/s and microseconds";
   const std::pair<const char*, std::string> cases[] = {
-      {"", "--expect: \"\" is no band" + hint},
-      {"bw>=360,", "--expect: \"\" is no band" + hint},
-      {"bw<=360", "--expect: \"bw<=360\" is no band" + hint},
-      {"bw>=", "--expect: \"bw>=\" is no band" + hint},
-      {"bw>=-1", "--expect: \"bw>=-1\" is no band" + hint},
-      {"bw>=nan", "--expect: \"bw>=nan\" is no band" + hint},
-      {"bw>=inf", "--expect: \"bw>=inf\" is no band" + hint},
-      {"bw>=0", "--expect: \"bw>=0\" is no band" + hint},
-      {"p50<=3us", "--expect: \"p50<=3us\" is no band" + hint},
-      {"p50<=3,p50<=4", "--expect: p50<= stands there twice"},
+      {"", "--expect: \"\" is not a band" + hint},
+      {"bw>=360,", "--expect: \"\" is not a band" + hint},
+      {"bw<=360", "--expect: \"bw<=360\" is not a band" + hint},
+      {"bw>=", "--expect: \"bw>=\" is not a band" + hint},
+      {"bw>=-1", "--expect: \"bw>=-1\" is not a band" + hint},
+      {"bw>=nan", "--expect: \"bw>=nan\" is not a band" + hint},
+      {"bw>=inf", "--expect: \"bw>=inf\" is not a band" + hint},
+      {"bw>=0", "--expect: \"bw>=0\" is not a band" + hint},
+      {"p50<=3us", "--expect: \"p50<=3us\" is not a band" + hint},
+      {"p50<=3,p50<=4", "--expect: duplicate p50<="},
   };
   for (const auto& [text, message] : cases) {
     const auto bands = parse_bands(text);

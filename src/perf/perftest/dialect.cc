@@ -40,9 +40,9 @@ Result<void> fits_wire(const TestSpec& spec) {
                       .message = fmt::format("verb: {} is not measured with perftest", traits_of(spec.verb).name),
                       .hint = "with perftest there are write, read, send and fetch-add"});
   if (!spec.remote_device.empty())
-    return fail(Code::kInvalid, "remote-device: perftest is told its device there, with -d {}", spec.remote_device);
+    return fail(Code::kInvalid, "remote-device: not supported with perftest; start it with -d {}", spec.remote_device);
   if (spec.remote_memory != MemoryChoice{})
-    return fail(Code::kInvalid, "remote-memory: perftest is told its memory there, with options of its own");
+    return fail(Code::kInvalid, "remote-memory: not supported with perftest; use perftest's own options");
   return {};
 }
 
@@ -54,8 +54,7 @@ Result<void> fits_step(const TestSpec& spec, Role role) {
     return fail(Code::kInvalid, "max-size: both ends go through the same sizes, and perftest's -a ends at {}",
                 size_text(kSweep_bytes));
   if (is_counted(spec) && spec.iterations < kFewest)
-    return fail(Code::kInvalid, "iterations: {} messages are fewer than the {} that perftest takes", spec.iterations,
-                kFewest);
+    return fail(Code::kInvalid, "iterations: {} messages, but perftest requires at least {}", spec.iterations, kFewest);
   return {};
 }
 
@@ -86,8 +85,8 @@ Result<TestSpec> as_perftest(TestSpec spec, Role role, bool duration_given) {
   if (is_counted(spec)) {
     if (duration_given)
       return fail(Error{.code = Code::kInvalid,
-                        .message = fmt::format("duration: both ends of {} count messages, and when one of them stops "
-                                               "is not told to the other",
+                        .message = fmt::format("duration: both ends of {} count messages, and neither tells the other "
+                                               "when it stops",
                                                program_of(spec)),
                         .hint = "give a number of messages (-n), the same on both sides"});
     if (spec.iterations == 0) spec.iterations = usual_iterations(spec);

@@ -64,11 +64,11 @@ TEST(PerftestDialect, RefusesWhatPerftestIsNot) {
   EXPECT_EQ(peers_line(bw(RdmaVerb::kSendUd, 1024)), "verb: send-ud is not measured with perftest" + verbs);
   EXPECT_EQ(peers_line(bw(RdmaVerb::kWriteImm)), "verb: write-imm is not measured with perftest" + verbs);
   EXPECT_EQ(with(bw(), [](TestSpec& s) { s.remote_device = "mlx5_1"; }),
-            "remote-device: perftest is told its device there, with -d mlx5_1");
+            "remote-device: not supported with perftest; start it with -d mlx5_1");
   EXPECT_EQ(with(bw(), [](TestSpec& s) { s.remote_memory.kind = MemoryKind::kHugePages; }),
-            "remote-memory: perftest is told its memory there, with options of its own");
+            "remote-memory: not supported with perftest; use perftest's own options");
   EXPECT_EQ(with(lat(), [](TestSpec& s) { s.iterations = 4; }),
-            "iterations: 4 messages are fewer than the 5 that perftest takes");
+            "iterations: 4 messages, but perftest requires at least 5");
   TestSpec paced = lat();
   paced.rate_per_s = 10;
   EXPECT_EQ(peers_line(paced), "ib_write_lat -s 2 -n 1000 -F");
@@ -84,8 +84,7 @@ TEST(PerftestDialect, CountsWhereBothEndsDo) {
     const auto refused = as_perftest(spec, Role::kClient, true);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().to_string(),
-              fmt::format("duration: both ends of {} count messages, and when one of them stops is not told to the "
-                          "other{}",
+              fmt::format("duration: both ends of {} count messages, and neither tells the other when it stops{}",
                           program, hint));
   }
   for (const TestSpec& spec : {bw(), bw(RdmaVerb::kRead), bw(RdmaVerb::kFetchAdd, 8), lat(RdmaVerb::kRead)}) {

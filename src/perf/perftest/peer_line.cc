@@ -23,7 +23,7 @@ Result<std::string> PeerLine::read(size_t bytes, std::chrono::milliseconds patie
   while (came_.size() < bytes) {
     TRY(check_stop());
     if (deadline.passed())
-      return fail(Code::kTimeout, "no word from the peer for {} ms, {} was due", patience.count(), what);
+      return fail(Code::kTimeout, "no message from the peer for {} ms, {} was due", patience.count(), what);
     auto count = socket_.read_some(buffer, deadline.or_after(kLookForStop));
     if (count)
       came_.append(reinterpret_cast<const char*>(buffer.data()), *count);
@@ -51,7 +51,7 @@ Result<void> PeerLine::interrupted() {
     return fail(std::move(count.error()));
   }
   came_.append(reinterpret_cast<const char*>(buffer.data()), *count);
-  if (came_.size() > kMostInAdvance) return fail(Code::kInvalid, "the peer sends while it should measure");
+  if (came_.size() > kMostInAdvance) return fail(Code::kInvalid, "the peer sent data during the measurement");
   return {};
 }
 

@@ -39,7 +39,7 @@ Result<BandwidthPoint> point_of(const Report& report, double most_s) {
                 std::max(gbps, peak_gbps), report.size_bytes);
   const double duration_s = rate_per_s > 0 ? static_cast<double>(report.messages) / rate_per_s : 0;
   if (duration_s > most_s)
-    return fail(Code::kInvalid, "the peer says that {} messages took {:.3f} s, here all of it took {:.3f} s",
+    return fail(Code::kInvalid, "the peer says that {} messages took {:.3f} s, but the whole test took {:.3f} s",
                 report.messages, duration_s, most_s);
   return bandwidth_point(static_cast<int64_t>(report.size_bytes), static_cast<int64_t>(report.messages), duration_s,
                          {.slot_ms = 0, .gbps = {}, .peak_gbps = peak_gbps});
@@ -323,12 +323,12 @@ Result<Measurement> as_server(os::Kernel& kernel, const ClientOptions& options, 
     if (met) return run.measure();
     // Who connects and is no perftest does not end this.
     if (options.stop.stop_requested()) return fail(met.error());
-    if (options.on_told) options.on_told("a client was sent away: " + met.error().story());
+    if (options.on_told) options.on_told("client rejected: " + met.error().story());
   }
 }
 
 Result<Measurement> as_client(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec) {
-  if (options.on_told) options.on_told("at the other end must run: " + command_line(spec, options.port, ""));
+  if (options.on_told) options.on_told("run on the other end: " + command_line(spec, options.port, ""));
   auto socket = Socket::connect(options.host, options.port, options.limits.after(options.limits.connect), options.from);
   if (!socket) {
     if (socket.error().code != Code::kNotFound) socket.error().hint.clear();  // which names a railbed
@@ -350,7 +350,7 @@ Result<Measurement> measure_with_perftest(os::Kernel& kernel, const ClientOption
   error.context.push_back(
       fmt::format("perf {} with perftest{}", name_of(spec.kind), client ? " on " + options.host : ""));
   const std::string peer = command_line(spec, options.port, client ? "" : kernel.host_name());
-  error.hint += fmt::format("{}at the other end must run: {}", error.hint.empty() ? "" : "; ", peer);
+  error.hint += fmt::format("{}run on the other end: {}", error.hint.empty() ? "" : "; ", peer);
   return result;
 }
 

@@ -189,7 +189,7 @@ TEST_F(PerftestPeer, TellsWhereNothingIsMeasuredHere) {
   const Both both = between(test(RdmaVerb::kRead, TestKind::kLatency));
   ASSERT_EQ(why(both.server), "measured");
   EXPECT_NE(
-      to_table(*both.server).find("  the client, perftest 6.20, has the figures: nothing is measured at this end\n"),
+      to_table(*both.server).find("  the client, perftest 6.20, has the figures; nothing is measured at this end\n"),
       std::string::npos)
       << to_table(*both.server);
 }
@@ -202,7 +202,7 @@ TEST_F(PerftestPeer, SeesMessagesOfAnotherSize) {
   ASSERT_FALSE(both.server);
   EXPECT_EQ(both.server.error().story(),
             "perf bw with perftest: measuring 1 KiB: the peer sends messages of 64 B, this side expects 1 KiB");
-  EXPECT_TRUE(both.server.error().hint.starts_with("at the other end must run: ib_send_bw -s 1024 -n 50 "))
+  EXPECT_TRUE(both.server.error().hint.starts_with("run on the other end: ib_send_bw -s 1024 -n 50 "))
       << both.server.error().hint;
   ASSERT_FALSE(both.client);
 }
@@ -266,9 +266,8 @@ class HostilePerftest : public PerftestPeer {
   }
   static std::string expected(const std::string& story, const std::string& hint = "") {
     return fmt::format(
-        "perf bw with perftest on 127.0.0.1: {}\n  {}at the other end must run: ib_write_bw -s 1024 -p "
-        "PORT -F",
-        story, hint.empty() ? "" : hint + "; ");
+        "perf bw with perftest on 127.0.0.1: {}\n  {}run on the other end: ib_write_bw -s 1024 -p PORT -F", story,
+        hint.empty() ? "" : hint + "; ");
   }
 };
 
@@ -282,8 +281,8 @@ TEST_F(HostilePerftest, NobodyListens) {
       measure_with_perftest(*kernel_, options("127.0.0.1", port),
                             *as_perftest(test(RdmaVerb::kRead, TestKind::kBandwidth), Role::kClient, false));
   EXPECT_EQ(why(result), fmt::format("perf bw with perftest on 127.0.0.1: connecting to 127.0.0.1 port {0}: connect: "
-                                     "ECONNREFUSED (Connection refused)\n  at the other end must run: ib_read_bw -s "
-                                     "1024 -p {0} -F",
+                                     "ECONNREFUSED (Connection refused)\n"
+                                     "  run on the other end: ib_read_bw -s 1024 -p {0} -F",
                                      port));
 }
 
@@ -293,7 +292,7 @@ TEST_F(HostilePerftest, SpeaksAnotherProtocol) {
               wait_for_end(socket);
             }),
             expected("the peer does not speak perftest's protocol: as its version it sent \"SSH-2.0-OpenSSH_\"",
-                     "is it a perftest that waits on this port, and started without -R and -z?"));
+                     "check that perftest is waiting on this port and was started without -R and -z"));
 }
 
 TEST_F(HostilePerftest, IsTooOld) {
@@ -306,12 +305,12 @@ TEST_F(HostilePerftest, IsTooOld) {
 }
 
 TEST_F(HostilePerftest, SaysNothing) {
-  EXPECT_EQ(client_with(wait_for_end), expected("no word from the peer for 200 ms, its version was due"));
+  EXPECT_EQ(client_with(wait_for_end), expected("no message from the peer for 200 ms, its version was due"));
   EXPECT_EQ(client_with([](Socket& socket) {
               greet(socket);
               wait_for_end(socket);
             }),
-            expected("no word from the peer for 200 ms, the keys of a queue pair was due"));
+            expected("no message from the peer for 200 ms, the keys of a queue pair was due"));
 }
 
 TEST_F(HostilePerftest, Closes) {
@@ -367,7 +366,7 @@ TEST_F(HostilePerftest, SendsWithoutEnd) {
             }),
             expected("the peer does not speak perftest's protocol: as the keys of a queue pair it sent \"" +
                          std::string(kKeysWithGid_bytes, '0') + "\"",
-                     "is it a perftest that waits on this port, and started without -R and -z?"));
+                     "check that perftest is waiting on this port and was started without -R and -z"));
 }
 
 // While a loop measures, nothing is due; what comes in advance is kept, and no more than that.
@@ -384,7 +383,7 @@ TEST_F(HostilePerftest, FloodsALoop) {
   say(peer, std::string(4096, 'x'));
   Result<void> looked = line.interrupted();
   while (looked) looked = line.interrupted();
-  EXPECT_EQ(looked.error().to_string(), "the peer sends while it should measure");
+  EXPECT_EQ(looked.error().to_string(), "the peer sent data during the measurement");
 }
 
 // A client that is no perftest does not end a server, which serves the next one.
@@ -413,7 +412,7 @@ TEST_F(HostilePerftest, StrangersDoNotEndAServer) {
   EXPECT_EQ(why(served), "measured");
   ASSERT_EQ(told_.size(), 2u);
   EXPECT_EQ(told_[1],
-            "a client was sent away: the peer does not speak perftest's protocol: as its version it sent \"GET / "
+            "client rejected: the peer does not speak perftest's protocol: as its version it sent \"GET / "
             "HTTP/1.0\\x0d\\x0a\"");
 }
 

@@ -19,7 +19,7 @@ std::unexpected<Error> wrong(std::string_view what, std::string_view bytes) {
   return fail(Error{.code = Code::kInvalid,
                     .message = fmt::format("the peer does not speak perftest's protocol: as {} it sent \"{}\"", what,
                                            doc::printable(bytes)),
-                    .hint = "is it a perftest that waits on this port, and started without -R and -z?"});
+                    .hint = "check that perftest is waiting on this port and was started without -R and -z"});
 }
 
 std::string big_endian(uint64_t value, size_t bytes) {

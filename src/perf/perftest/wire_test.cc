@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::string_view kHint = "\n  is it a perftest that waits on this port, and started without -R and -z?";
+constexpr std::string_view kHint = "\n  check that perftest is waiting on this port and was started without -R and -z";
 
 template <typename T>
 std::string why_not(const Result<T>& result) {

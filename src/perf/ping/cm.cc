@@ -40,8 +40,8 @@ Result<CmEvents> CmEvents::open() {
   if (!events.channel_) {
     Error error = system_error(errno != 0 ? errno : ENODEV, "opening RDMA's connection manager");
     error.hint =
-        "is /dev/infiniband/rdma_cm there and readable? `modprobe rdma_ucm` makes it; in a pod it comes with the RDMA "
-        "resource";
+        "check that /dev/infiniband/rdma_cm is readable; `modprobe rdma_ucm` creates it, and in a pod it comes with "
+        "the RDMA resource";
     return fail(std::move(error));
   }
   const int fd = events.channel_->fd;
@@ -84,7 +84,7 @@ Result<CmListener> CmListener::open(const CmEvents& events, const IpAddress& add
     Error error = system_error(errno, what);
     if (error.sys_errno == ENODEV || error.sys_errno == EADDRNOTAVAIL)
       error.hint = "the address must be one of an interface that has an RDMA device: `rdma link` lists them";
-    if (error.sys_errno == EADDRINUSE) error.hint = "another program listens there; choose another port";
+    if (error.sys_errno == EADDRINUSE) error.hint = "another program is listening on it; choose another port";
     return fail(std::move(error));
   }
   if (rdma_listen(listener.id.get(), 4) != 0) return fail(system_error(errno, what));

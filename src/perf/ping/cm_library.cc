@@ -37,10 +37,10 @@ struct CmLibrary {
 
 Error cm_missing(const char* what) {
   const char* why = ::dlerror();
-  return {.code = Code::kNotFound,
-          .message =
-              fmt::format("the connection manager needs librdmacm, and {}: {}", what, why ? why : "no reason is known"),
-          .hint = "apt-get install librdmacm1"};
+  return {
+      .code = Code::kNotFound,
+      .message = fmt::format("the connection manager needs librdmacm, and {}: {}", what, why ? why : "unknown reason"),
+      .hint = "apt-get install librdmacm1"};
 }
 
 Result<CmLibrary> found_cm() {

@@ -139,8 +139,8 @@ Result<void> PingConnection::look(std::chrono::milliseconds wait) {
   if (event->type == RDMA_CM_EVENT_DISCONNECTED) {
     disconnected_ = true;
     return fail(Error{.code = Code::kCanceled,
-                      .message = fmt::format("{} has ended the connection", peer_),
-                      .hint = "look at what the program there says"});
+                      .message = fmt::format("{} closed the connection", peer_),
+                      .hint = "see the output of that program"});
   }
   if (event->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
     return fail(Code::kNotFound, "{} was removed from this machine", end_->device());

@@ -29,10 +29,11 @@ std::string address_hint(int sys_errno) {
              "get` shows which interface that is";
     case ENETUNREACH:
     case EHOSTUNREACH:
-      return "there is no route, or no neighbour answers (ARP, ND): `ip route get` and `ip neigh` show which; is the "
-             "peer's interface up, and on this network?";
+      return "no route, or no ARP or ND reply: `ip route get` and `ip neigh` show which; check that the peer's "
+             "interface is up and on the same network";
     case ETIMEDOUT:
-      return "nobody answered for this address (ARP, ND): is the peer's interface up, and on this network or VLAN?";
+      return "no ARP or ND reply for this address; check that the peer's interface is up and on the same network and "
+             "VLAN";
     default:
       return "";
   }
@@ -41,14 +42,16 @@ std::string address_hint(int sys_errno) {
 std::string hint_of(PingPhase phase, int sys_errno) {
   if (phase == PingPhase::kAddress) return address_hint(sys_errno);
   if (phase == PingPhase::kRoute)
-    return "on InfiniBand the subnet manager is asked for the path: does `sminfo` find it, and are both ends in one "
-           "partition? On RoCE: is the interface up?";
-  if (sys_errno == ECONNREFUSED) return "nobody listens there: is the peer's program running, with this port?";
+    return "on InfiniBand check that `sminfo` finds the subnet manager, which answers path queries, and that both ends "
+           "are in one partition; on RoCE check that the interface is up";
+  if (sys_errno == ECONNREFUSED)
+    return "connection refused: nothing is listening on this port; check that the server "
+           "is running";
   if (sys_errno == ECONNRESET)
-    return "the peer's connection manager answers and then drops it: look at the peer's log, and whether its RDMA "
-           "device is up";
-  return "the address was found, but no connection manager answers: is `rdma_ucm` or `rdma_cm` loaded there, is the "
-         "peer's RDMA device up, and is UDP port 4791 let through (RoCE v2)?";
+    return "the peer's connection manager answered and then dropped the connection; see the peer's log and check that "
+           "its RDMA device is up";
+  return "the address was resolved, but no connection manager answers; check on the peer that `rdma_ucm` or `rdma_cm` "
+         "is loaded, that the RDMA device is up, and that UDP port 4791 is not blocked (RoCE v2)";
 }
 
 }  // namespace
@@ -80,11 +83,11 @@ Error connection_rejected(int reason, const std::string& peer) {
               .message = fmt::format("{}: rejected (reason {})", what(PingPhase::kConnect, peer), reason),
               .context = {},
               .hint =
-                  "the peer's connection manager has no room for it, or its device differs too much from this one; "
-                  "its kernel log may say more"};
+                  "the peer's connection manager has no capacity, or its device is too different from this one; see "
+                  "its kernel log"};
   if (reason == kInvalidService || reason == ECONNREFUSED) error.hint = hint_of(PingPhase::kConnect, ECONNREFUSED);
   if (reason == kByConsumer)
-    error.hint = "the program there does not want this connection: it serves somebody else, or speaks another protocol";
+    error.hint = "the peer's program refused the connection: it serves another client, or speaks another protocol";
   return error;
 }
 

@@ -18,37 +18,38 @@ TEST(PingPhases, EachHasASentenceOfItsOwn) {
   EXPECT_EQ(opening_failed(PingPhase::kAddress, ETIMEDOUT, kPeer).to_string(),
             "address: finding the RDMA device and the neighbour for 10.1.0.1 port 7174: ETIMEDOUT (Connection timed "
             "out)\n"
-            "  nobody answered for this address (ARP, ND): is the peer's interface up, and on this network or VLAN?");
+            "  no ARP or ND reply for this address; check that the peer's interface is up and on the same network and "
+            "VLAN");
   EXPECT_EQ(opening_failed(PingPhase::kAddress, EHOSTUNREACH, kPeer).to_string(),
             "address: finding the RDMA device and the neighbour for 10.1.0.1 port 7174: EHOSTUNREACH (No route to "
             "host)\n"
-            "  there is no route, or no neighbour answers (ARP, ND): `ip route get` and `ip neigh` show which; is the "
-            "peer's interface up, and on this network?");
+            "  no route, or no ARP or ND reply: `ip route get` and `ip neigh` show which; check that the peer's "
+            "interface is up and on the same network");
   EXPECT_EQ(opening_timed_out(PingPhase::kRoute, 5000, kPeer).to_string(),
             "route: finding the route to 10.1.0.1 port 7174: no answer within 5000 ms\n"
-            "  on InfiniBand the subnet manager is asked for the path: does `sminfo` find it, and are both ends in one "
-            "partition? On RoCE: is the interface up?");
+            "  on InfiniBand check that `sminfo` finds the subnet manager, which answers path queries, and that both "
+            "ends are in one partition; on RoCE check that the interface is up");
   EXPECT_EQ(opening_timed_out(PingPhase::kConnect, 5000, kPeer).to_string(),
             "connect: connecting to 10.1.0.1 port 7174: no answer within 5000 ms\n"
-            "  the address was found, but no connection manager answers: is `rdma_ucm` or `rdma_cm` loaded there, is "
-            "the peer's RDMA device up, and is UDP port 4791 let through (RoCE v2)?");
+            "  the address was resolved, but no connection manager answers; check on the peer that `rdma_ucm` or "
+            "`rdma_cm` is loaded, that the RDMA device is up, and that UDP port 4791 is not blocked (RoCE v2)");
   EXPECT_EQ(opening_failed(PingPhase::kConnect, ECONNRESET, kPeer).to_string(),
             "connect: connecting to 10.1.0.1 port 7174: ECONNRESET (Connection reset by peer)\n"
-            "  the peer's connection manager answers and then drops it: look at the peer's log, and whether its RDMA "
-            "device is up");
+            "  the peer's connection manager answered and then dropped the connection; see the peer's log and check "
+            "that its RDMA device is up");
 }
 
 TEST(PingPhases, ARejectionSaysByWhom) {
   EXPECT_EQ(connection_rejected(8, kPeer).to_string(),
             "connect: connecting to 10.1.0.1 port 7174: rejected (reason 8)\n"
-            "  nobody listens there: is the peer's program running, with this port?");
+            "  connection refused: nothing is listening on this port; check that the server is running");
   EXPECT_EQ(connection_rejected(28, kPeer).to_string(),
             "connect: connecting to 10.1.0.1 port 7174: rejected (reason 28)\n"
-            "  the program there does not want this connection: it serves somebody else, or speaks another protocol");
+            "  the peer's program refused the connection: it serves another client, or speaks another protocol");
   EXPECT_EQ(connection_rejected(1, kPeer).to_string(),
             "connect: connecting to 10.1.0.1 port 7174: rejected (reason 1)\n"
-            "  the peer's connection manager has no room for it, or its device differs too much from this one; its "
-            "kernel log may say more");
+            "  the peer's connection manager has no capacity, or its device is too different from this one; see its "
+            "kernel log");
 }
 
 TEST(PingPhases, DataPhasesKeepTheCause) {

@@ -79,7 +79,7 @@ class Pinging {
       // It reads and writes what it is offered, and ends the connection where that is more than it has room for.
       if (!times && number == 0 && size > kRpingRoom_bytes)
         times.error().hint =
-            fmt::format("an rping that serves has room for {} bytes unless it was started with more: rping -s -S {}",
+            fmt::format("an rping server accepts {} bytes by default; start it with a larger size: rping -s -S {}",
                         kRpingRoom_bytes, size);
       return times;
     }

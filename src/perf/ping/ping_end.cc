@@ -174,8 +174,8 @@ Result<void> PingEnd::await(Operation operation) {
     next_look_ns = waited_ns + kLookForStop_ns;
     if (options_.look) TRY(options_.look(std::chrono::milliseconds(0)));
     if (waited_ns / 1'000'000 >= static_cast<uint64_t>(options_.patience.count()))
-      return fail(Code::kTimeout, "{} on {}: nothing came for {} ms", kOperations[static_cast<size_t>(operation)],
-                  device_, options_.patience.count());
+      return fail(Code::kTimeout, "{} on {}: no data for {} ms", kOperations[static_cast<size_t>(operation)], device_,
+                  options_.patience.count());
   }
   --done;
   return {};

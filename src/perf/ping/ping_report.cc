@@ -63,7 +63,7 @@ std::string to_json(const PingReport& report) {
 
 std::string to_table(const PingReport& report) {
   const bool mover = report.role == PingRole::kMover;
-  std::string out = fmt::format("ping over RDMA{}, {} port {} {} to {}, which speaks {}\n",
+  std::string out = fmt::format("ping over RDMA{}, {} port {} {} to {}, protocol {}\n",
                                 report.soft ? ", soft RDMA" : "", doc::printable(report.device), report.device_port,
                                 report.local_address, report.peer_address, name_of(report.speaks));
   out += fmt::format("  address {:.3f} ms, route {:.3f} ms, connect {:.3f} ms\n", us(report.opening.address_ns) / 1e3,
@@ -71,7 +71,7 @@ std::string to_table(const PingReport& report) {
   if (report.pings == 0) return out + "  no ping was complete\n";
   const bool checks = !mover || report.speaks == PingPeer::kRailbed;
   out += fmt::format("  {} pings of {}{}\n", report.pings, size_text(report.size_bytes),
-                     checks ? ", all data as they were sent" : "; the data are for rping to check (-V)");
+                     checks ? ", all data intact" : "; rping checks the data (-V)");
   out += mover ? "  microseconds; a message and its answer by the peer's program; READ and WRITE are answered by its "
                  "device\n"
                : "  microseconds; READ and WRITE are the peer's, each with a message there and one back\n";

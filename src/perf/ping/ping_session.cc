@@ -21,7 +21,7 @@ Result<void> serve_ping(Channel& channel, const TickClock& clock, const Limits& 
   // The client says good-bye on both ways; which one is faster is open.
   const auto look = [&]() -> Result<void> {
     TRY(channel.interrupted());
-    if (channel.has_message()) return fail(Code::kCanceled, "the client has ended its pings");
+    if (channel.has_message()) return fail(Code::kCanceled, "the client finished its pings");
     return {};
   };
   auto accepted = PingConnection::accept(clock, events,

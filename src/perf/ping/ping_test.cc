@@ -81,7 +81,7 @@ TEST_F(PingTest, TheTableSaysWhatWasTimed) {
   const std::string table = to_table(outcome->report);
   EXPECT_THAT(table,
               HasSubstr("ping over RDMA, soft RDMA, rxe_lo port 1 127.0.0.1 to 127.0.0.1, which speaks railbed\n"));
-  EXPECT_THAT(table, HasSubstr("  30 pings of 1000 B, all data as they were sent\n"));
+  EXPECT_THAT(table, HasSubstr("  30 pings of 1000 B, all data intact\n"));
   EXPECT_THAT(table, HasSubstr("\n       message        30 "));
   EXPECT_THAT(table, HasSubstr("\n          READ        30 "));
   EXPECT_THAT(table, HasSubstr("\n         WRITE        30 "));
@@ -146,8 +146,8 @@ TEST_F(PingTest, WithoutTheModuleItSaysWhatToDo) {
   change([](FakeVerbs&) { fake_cm().refuses["rdma_create_event_channel"] = ENOENT; });
   EXPECT_EQ(why_not(options()),
             "at the server: the peer says: opening RDMA's connection manager: ENOENT (No such file or directory)\n"
-            "  is /dev/infiniband/rdma_cm there and readable? `modprobe rdma_ucm` makes it; in a pod it comes with the "
-            "RDMA resource");
+            "  check that /dev/infiniband/rdma_cm is readable; `modprobe rdma_ucm` creates it, and in a pod it comes "
+            "with the RDMA resource");
 }
 
 TEST_F(PingTest, AFailingReadIsNamed) {
@@ -239,7 +239,7 @@ TEST_F(RpingTest, BothRoles) {
   EXPECT_EQ(reports_[0].ended_by, "");
   EXPECT_EQ(reports_[0].size_bytes, 1000);
   EXPECT_EQ(reports_[0].message.count(), 30u);
-  EXPECT_THAT(to_table(reports_[0]), HasSubstr("30 pings of 1000 B; the data are for rping to check (-V)"));
+  EXPECT_THAT(to_table(reports_[0]), HasSubstr("30 pings of 1000 B; rping checks the data (-V)"));
   EXPECT_EQ(why_not(to_rping()), "pinged") << "the next client";
 }
 
@@ -280,7 +280,7 @@ TEST_F(RpingTestOfPatience, AClientThatSaysNothing) {
   const auto client = connect(clock);
   until([this] { return reports_.size() == 1; });
   EXPECT_EQ(reports_[0].ended_by,
-            "message: exchanging messages with 127.0.0.1: receiving a message on rxe_lo: nothing came for 300 ms");
+            "message: exchanging messages with 127.0.0.1: receiving a message on rxe_lo: no data for 300 ms");
 }
 
 TEST_F(RpingTest, AClientThatGoesInTheMiddle) {
@@ -291,7 +291,7 @@ TEST_F(RpingTest, AClientThatGoesInTheMiddle) {
     ASSERT_TRUE(client->end().await_go_ahead());
   }
   until([this] { return reports_.size() == 1; });
-  EXPECT_EQ(reports_[0].ended_by, "message: exchanging messages with 127.0.0.1: 127.0.0.1 has ended the connection");
+  EXPECT_EQ(reports_[0].ended_by, "message: exchanging messages with 127.0.0.1: 127.0.0.1 closed the connection");
   EXPECT_EQ(why_not(to_rping()), "pinged");
 }
 
@@ -300,7 +300,7 @@ TEST_F(RpingTest, NobodyListensThere) {
   wanted.port = 7;
   EXPECT_EQ(why_not(wanted),
             "connect: connecting to 127.0.0.1 port 7: rejected (reason 8)\n"
-            "  nobody listens there: is the peer's program running, with this port?");
+            "  connection refused: nothing is listening on this port; check that the server is running");
 }
 
 }  // namespace

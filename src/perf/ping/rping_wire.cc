@@ -56,11 +56,11 @@ Result<void> check_filled(std::span<const std::byte> data, uint64_t number, std:
     const std::byte due = wanted(number, i, data.size());
     if (data[i] == due) continue;
     return fail(Error{.code = Code::kIo,
-                      .message = fmt::format("ping {}: {} differ at byte {} of {}: 0x{:02x} came, 0x{:02x} was sent",
+                      .message = fmt::format("ping {}: {} differ at byte {} of {}: received 0x{:02x}, sent 0x{:02x}",
                                              number + 1, where, i, data.size(), std::to_integer<unsigned>(data[i]),
                                              std::to_integer<unsigned>(due)),
-                      .hint = "a NIC, a PCIe link or memory on the way damages data: take this path out of use and "
-                              "look at the counters and kernel logs of both ends"});
+                      .hint = "a NIC, a PCIe link or memory on the path corrupts data; take this path out of service "
+                              "and check the counters and kernel logs of both ends"});
   }
   return {};
 }

@@ -60,7 +60,7 @@ TEST(RpingWire, SaysWhereDataDiffer) {
   EXPECT_EQ(
       checked.error().to_string(),
       "ping 5: the data that were read differ at byte 257 of 300: 0x34 came, 0x74 was sent\n"
-      "  a NIC, a PCIe link or memory on the way damages data: take this path out of use and look at the counters "
+      "  a NIC, a PCIe link or memory on the path corrupts data; take this path out of service and check the counters "
       "and kernel logs of both ends");
 }
 

@@ -30,9 +30,9 @@ STATE = STATES / "state.db"
 VERSION = "1.0.0"
 END_MS = 2000  # of an agent that was told to end; what takes longer is noted
 END_MOST_MS = 15000  # other work on a small machine is no fault of the agent
-REASONS = ("no railbed agent answers", "went away before it answered", "is stopping", "No space left on device", "disk is full",
-           "namespaces of this machine are being looked into")  # that a fault has
-FORGOTTEN = ("nothing is known of it", "has no network that railbed attached")  # of CHECK, after a state was rolled back
+REASONS = ("no railbed agent answers", "closed the connection before it answered", "is stopping", "No space left on device", "disk is full",
+           "network namespaces of this machine for addresses in use")  # that a fault has
+FORGOTTEN = ("unknown to railbed", "has no network that railbed attached")  # of CHECK, after a state was rolled back
 PATIENCE_S = 150  # of a runtime whose DEL fails
 LONG_S = 120  # from here on some DELs never come and states are rolled back: the agent releases a minute after the namespace ended, and the end waits for that
 RELEASED_S = 120

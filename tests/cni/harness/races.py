@@ -52,7 +52,7 @@ class Load(threading.Thread):
             ok, told = self.call("ADD", pod)
             self.added += ok
             # A request that the agent had begun when it was killed is not asked again.
-            if not ok and '"code": 11' in told and "went away before it answered" in told:
+            if not ok and '"code": 11' in told and "closed the connection before it answered" in told:
                 self.interrupted += 1
             elif not ok:
                 self.wrong.append(f"ADD: {told}")

@@ -165,7 +165,7 @@ class Railbed(Side):
         with open(self.log, errors="replace") as log:
             log.seek(before)
             text = log.read()
-        return "all network namespaces are read for addresses in use" in text and "all network namespaces read in" not in text
+        return "searching all network namespaces for addresses in use" in text and "all network namespaces read in" not in text
 
     def start_anew(self):
         """After a test that left something behind: the agent forgets everything, so that the next one tests itself."""

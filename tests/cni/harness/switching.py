@@ -149,7 +149,7 @@ class Switching:
         self.side.begin_agent("--adopt", str(ADOPT))
         self.shims("install")
         self.wait_for_agent()
-        self.expect(self.logged("2 allocations of whereabouts picked up from /etc/railbed-adopt, 0 that ended are free again"),
+        self.expect(self.logged("2 allocations of whereabouts picked up from /etc/railbed-adopt, 0 ended ones released"),
                     f"the log has no line of the allocations: {self.side.log_tail()}")
         self.must(self.runtime, "add", META, "new-1", "eth0")
         self.expect(self.address("new-1", "net2") == "10.84.0.3", f"new-1 has {self.address('new-1', 'net2')} on rail")
@@ -282,10 +282,10 @@ class Switching:
         self.must(self.runtime, "add", DEVICE_1, "own-d", "net1")
         before = self.reserved()
         done = self.shims("uninstall")
-        self.expect("2 interfaces of pods that railbed attached are handed over to the originals\n" in done.stderr, done.stderr)
+        self.expect("2 interfaces attached by railbed are handed over to the original plugins\n" in done.stderr, done.stderr)
         for ifname, kind in (("exec:eth0#0", "exec:bridge"), ("net1", "macvlan"), ("net2", "macvlan")):
-            line = (f"not handed over: default/new-1@new-1 {ifname} ({kind}): the meta plugin attached it, and only railbed can give "
-                    "it back\n")
+            line = (f"not handed over: default/new-1@new-1 {ifname} ({kind}): the meta plugin attached it, so only railbed can "
+                    "release it\n")
             self.expect(line in done.stderr, f"no line of {ifname}: {done.stderr}")
         self.expect(not pathlib.Path(FOLDER, "railbed").exists(), "the meta plugin's shim is still there")
         for name in ORIGINALS:
