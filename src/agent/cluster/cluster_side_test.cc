@@ -153,9 +153,10 @@ TEST_F(ClusterSideTest, ARightThatIsMissingIsNotReadyAfterAWhile) {
   denied_patience = seconds(-1);
   side = start();
   ASSERT_TRUE(eventually([&] { return side->not_ready().size() == 2; }));
-  EXPECT_EQ(without_ages(side->not_ready().front()),
-            "pods of the API server are without an answer for N s: GET /api/v1/pods: 403: pods is forbidden: User \"x\" "
-            "cannot list");
+  EXPECT_EQ(
+      without_ages(side->not_ready().front()),
+      "pods of the API server are without an answer for N s: GET /api/v1/pods: 403: pods is forbidden: User \"x\" "
+      "cannot list");
 }
 
 TEST_F(ClusterSideTest, AClusterWithoutTheNetworksDefinitionIsReady) {
