@@ -21,7 +21,7 @@ void AgentOptions::declare(CommandLine& line) {
   cluster.declare(line);
   line.option("--node", &settings.node, "this machine's node name (its host name)");
   line.option("--in-host", &in_host, "in a pod with hostPID: operate on the host's files and execute plugins there");
-  line.option("--standby", &standby, "stand by until the running agent exits, then replace it (for upgrades)");
+  line.option("--standby", &standby, "wait until the running agent exits, then replace it (for upgrades)");
   line.option("--cni-config", &cni_config,
               "the runtime's configuration directory (/etc/cni/net.d); the agent's file is there while it answers")
       .directory();

@@ -18,7 +18,7 @@ namespace railbed {
 class ResultFile {
  public:
   // What a kept result says of its end: who reads it meets it only if nothing followed.
-  static constexpr std::string_view kUnderWay = "under way, or killed";
+  static constexpr std::string_view kUnderWay = "in progress, or killed";
 
   static Result<ResultFile> open(const std::string& path);
   ResultFile(ResultFile&& other) noexcept;

@@ -85,12 +85,12 @@ TEST_F(CollectiveVerb, WhatIsDoneOutlivesAKill) {
   coordinator.end(SIGKILL);
   const std::string kept = content(path("saved"));
   EXPECT_THAT(problems_of_collective(kept), IsEmpty()) << kept;
-  EXPECT_THAT(kept, HasSubstr("\"complete\": false,\n  \"ended_by\": \"under way, or killed\""));
+  EXPECT_THAT(kept, HasSubstr("\"complete\": false,\n  \"ended_by\": \"in progress, or killed\""));
   EXPECT_THAT(kept, HasSubstr("\"size_bytes\": 8"));
   const auto report = run_verb({"perf", "report", path("saved"), "-o", path("page.html")});
   EXPECT_EQ(report.exit_status, 0) << report.errors;
-  EXPECT_THAT(report.output, HasSubstr("2 ranks, 1 rail is incomplete: under way, or killed\n"));
-  EXPECT_THAT(content(path("page.html")), HasSubstr("<dt>Incomplete</dt><dd>under way, or killed</dd>"));
+  EXPECT_THAT(report.output, HasSubstr("2 ranks, 1 rail is incomplete: in progress, or killed\n"));
+  EXPECT_THAT(content(path("page.html")), HasSubstr("<dt>Incomplete</dt><dd>in progress, or killed</dd>"));
 }
 
 // Of several kinds: two all-reduces and the jitter that the fuzzer begins with.

@@ -132,7 +132,7 @@ TEST_F(PerfVerb, WhatWasMeasuredOutlivesCtrlCAndADeadPeer) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (content(file).find("half_min_us") == std::string::npos && std::chrono::steady_clock::now() < deadline)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    EXPECT_NE(content(file).find("\"ended_by\": \"under way, or killed\""), std::string::npos);
+    EXPECT_NE(content(file).find("\"ended_by\": \"in progress, or killed\""), std::string::npos);
     int status = 0;
     if (interrupted) {
       status = client.end(SIGINT);
