@@ -55,7 +55,7 @@ void NodeReconciler::policy_changed(const Change& change) {
   policies_.changed();
   {
     const std::lock_guard lock(mutex_);
-    if (change.type == Change::Type::kRemoved) ++deleted_together_;
+    if (change.type == Change::Type::kRemoved) ++settle_.deleted_together;
     if (change.type == Change::Type::kRemoved || were_none || settled_at_ != kube::Instant{}) {
       settled_at_ = manager_.clock().now() + settings_.settle;
       manager_.later(name(), kSettle, settings_.settle);
@@ -87,7 +87,7 @@ void NodeReconciler::add_all() {
 void NodeReconciler::opened(const std::stop_token& stop) {
   const Result<KindDefinition> kind = manager_.definition_of(kube::kPolicies, stop);
   const std::lock_guard lock(mutex_);
-  if (kind && settled_at_ == kube::Instant{}) policy_kind_ = kind->uid;
+  if (kind && settled_at_ == kube::Instant{}) settle_.policy_kind = kind->uid;
 }
 
 bool NodeReconciler::reconcile(const std::string& key, std::stop_token stop) {
@@ -99,7 +99,6 @@ bool NodeReconciler::is_namespace_going() const {
   return own == nullptr || kube::is_being_deleted(*own);
 }
 
-// Whether what is left of the policies is what somebody wants.
 bool NodeReconciler::settle(std::stop_token stop) {
   {
     const std::lock_guard lock(mutex_);
@@ -109,35 +108,29 @@ bool NodeReconciler::settle(std::stop_token stop) {
       return true;
     }
   }
-  const Result<KindDefinition> kind = manager_.definition_of(kube::kPolicies, std::move(stop));
-  const bool is_doubtful = is_namespace_going() || !kind;
-  const bool none_left = policies_.set()->empty();
-  int deleted = 0;
-  bool vanished = false;
+  Result<KindDefinition> kind = manager_.definition_of(kube::kPolicies, std::move(stop));
+  const bool is_going = is_namespace_going();
+  const bool has_policies = !policies_.set()->empty();
+  Settled settled;
   {
     const std::lock_guard lock(mutex_);
-    if (is_doubtful) settled_at_ = manager_.clock().now() + settings_.settle;
-    if (!is_doubtful) {
-      settled_at_ = {};
-      deleted = std::exchange(deleted_together_, 0);
-      // Installed again since: they went with the former definition.
-      const bool is_same_kind = kind->uid == std::exchange(policy_kind_, kind->uid);
-      if (!none_left || !is_same_kind) without_policies_ = WithoutPolicies::kKeepSpecs;
-      if (none_left && deleted == 1 && is_same_kind) without_policies_ = WithoutPolicies::kEmptySpecs;
-      vanished = none_left && deleted > 0 && without_policies_ == WithoutPolicies::kKeepSpecs;
-    }
+    settled =
+        controller::settle(settle_, kind ? std::optional(*std::move(kind)) : std::nullopt, is_going, has_policies);
+    settle_ = settled.next;
+    const bool is_doubtful = settled.verdict == Settled::Verdict::kDoubtful;
+    settled_at_ = is_doubtful ? manager_.clock().now() + settings_.settle : kube::Instant{};
   }
-  if (is_doubtful) {
+  if (settled.verdict == Settled::Verdict::kDoubtful) {
     manager_.tell_of_namespace("PoliciesGone",
                                "policies go with their definition or namespace: node states stay as they are");
     manager_.later(name(), kSettle, settings_.settle);
     return true;
   }
-  if (vanished)
+  if (settled.verdict == Settled::Verdict::kVanished)
     manager_.tell_of_namespace(
         "AllPoliciesGone", fmt::format("all {} policies vanished at once: node states stay as they are; annotate them "
                                        "{}=true if their VFs may go",
-                                       deleted, kConfirmEmpty));
+                                       settled.vanished, kConfirmEmpty));
   manager_.add_everything();
   return true;
 }
@@ -157,7 +150,7 @@ bool NodeReconciler::look_at_node(const std::string& node, std::stop_token stop)
       outcomes_.decided(node);  // all are looked at again when it has settled
       return true;
     }
-    view.without_policies = without_policies_;
+    view.without_policies = settle_.without_policies;
   }
   const kube::ObjectPtr object = cluster.node(node);
   const kube::ObjectPtr state = cluster.node_state(node);

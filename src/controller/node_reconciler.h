@@ -2,9 +2,7 @@
 // Keeps a SriovNetworkNodeState per node: its spec from the policies.
 //
 // Why: all decisions are pure (node_states.h); here is only when they are made and what is written.
-// After a policy was deleted nothing is written for nodes until no more are deleted for a moment: with a definition or
-// a namespace that is deleted, or a mistake, all of them go one after the other. When two or more go and none is left,
-// specs stay until somebody confirms; the last one alone is an order, where the definition of its kind still exists.
+// After a policy was deleted nothing is written for nodes until no more are deleted for a moment (settle.h).
 // Threading: as Reconciler. Failure: held() and Events say what is not written and why.
 #pragma once
 
@@ -15,6 +13,7 @@
 #include "controller/node_states.h"
 #include "controller/outcomes.h"
 #include "controller/policies.h"
+#include "controller/settle.h"
 #include "controller/upstream.h"
 
 namespace railbed::controller {
@@ -65,9 +64,7 @@ class NodeReconciler : public Reconciler {
 
   mutable std::mutex mutex_;
   kube::Instant settled_at_{};
-  int deleted_together_ = 0;  // policies, since it was settled last
-  std::string policy_kind_;   // UID of their definition, when it was settled last
-  WithoutPolicies without_policies_ = WithoutPolicies::kKeepSpecs;
+  SettleState settle_;
   std::map<std::string, LastWrite> last_writes_;
   std::map<std::string, std::string> held_;
 };

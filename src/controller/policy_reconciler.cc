@@ -53,14 +53,15 @@ bool PolicyReconciler::reconcile(const std::string& key, std::stop_token stop) {
     status.set("conditions", Value::array())
         .push(ready_condition(before, generation, now, {"False", "Invalid", unreadable->why}));
   if (status == before) return true;
-  const std::string text = condition_text(status);
+  FirstCondition ready = first_condition(status);
+  std::string note = ready.text();
   return statuses_.apply({.kind = kube::kPolicies,
                           .what = "status of policy " + key,
                           .of = policy,
                           .status = std::move(status),
-                          .type = text.starts_with("Applied") ? kube::EventType::kNormal : kube::EventType::kWarning,
-                          .reason = text.substr(0, text.find(':')),
-                          .note = text},
+                          .type = ready.status == "True" ? kube::EventType::kNormal : kube::EventType::kWarning,
+                          .reason = std::move(ready.reason),
+                          .note = std::move(note)},
                          std::move(stop));
 }
 

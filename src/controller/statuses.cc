@@ -29,16 +29,16 @@ bool keeps_status(const Value& answer) {
 
 }  // namespace
 
-std::string condition_text(const Value& status) {
+FirstCondition first_condition(const Value& status) {
   const Value::Array* conditions = doc::list_in(status, "conditions");
-  if (conditions == nullptr || conditions->empty()) return "";
-  const Value& ready = conditions->front();
-  return fmt::format("{}: {}", doc::text_in(ready, "reason"), doc::text_in(ready, "message"));
+  if (conditions == nullptr || conditions->empty()) return {};
+  const Value& one = conditions->front();
+  return {doc::text_in(one, "status"), doc::text_in(one, "reason"), doc::text_in(one, "message")};
 }
 
 bool Statuses::apply(StatusToApply one, std::stop_token stop) {
   const std::string uid = kube::uid_of(*one.of);
-  const std::string text = condition_text(one.status);
+  const std::string text = first_condition(one.status).text();
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = told_.find(uid); known != told_.end() && known->second == text) return true;

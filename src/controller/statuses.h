@@ -34,7 +34,11 @@ class Statuses {
   std::map<std::string, std::string> told_;  // by UID: what an Event said
 };
 
-// "NetworkReady: its definition is there": reason and message of a status's first condition.
-std::string condition_text(const doc::Value& status);
+// The first condition of a status; empty texts where it has none.
+struct FirstCondition {
+  std::string status, reason, message;
+  std::string text() const { return reason.empty() ? "" : reason + ": " + message; }
+};
+FirstCondition first_condition(const doc::Value& status);
 
 }  // namespace railbed::controller

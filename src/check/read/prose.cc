@@ -5,9 +5,9 @@
 #include <cctype>
 
 #include "check/read/markdown.h"
+#include "check/read/rebuild.h"
 #include "check/read/shell.h"
 #include "check/read/tools.h"
-#include "check/repair/rebuild.h"
 
 namespace railbed::check {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/repair/rebuild.h"
+#include "check/read/rebuild.h"
 
 #include <algorithm>
 #include <cctype>

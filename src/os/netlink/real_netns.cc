@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/ports/netns.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -26,6 +24,7 @@
 #include "os/netlink/real_links.h"
 #include "os/netlink/real_rdma.h"
 #include "os/netlink/sender_threads.h"
+#include "os/ports/netns.h"
 #include "os/real/descriptor.h"
 #include "os/real/find_netns.h"
 #include "os/real/inside_netns.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/ports/file_tree.h"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -14,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/ports/file_tree.h"
 #include "os/ports/held_folder.h"
 #include "os/real/descriptor.h"
 #include "os/real/path_walk.h"
