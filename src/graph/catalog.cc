@@ -197,7 +197,7 @@ void check_networks_of_pods(const Catalog& catalog, Diagnostics& diagnostics) {
         if (*network.definition.meta.name == *selection.name) elsewhere = other;
       }
       auto& told = diagnostics.error("RB-POD-001", selection.name.span.known() ? selection.name.span : selection.span,
-                                     fmt::format("pod {} asks for network {}, which is not there", pod->key(), key));
+                                     fmt::format("pod {} requests network {}, which does not exist", pod->key(), key));
       told.looks_for(key).that_says(doc::Says::kMissingNetwork);
       if (elsewhere.empty()) elsewhere = doc::nearest(key, candidates);
       if (!elsewhere.empty()) told.with_fix("did you mean " + elsewhere + "?");

@@ -497,8 +497,8 @@ TEST(Networks, PodsFindThemOrAreTold) {
   EXPECT_THAT(made.findings(),
               ElementsAre("warning RB-NET-001: no policy makes resource openshift.io/rail1, which network "
                           "llm/typo takes its VFs from",
-                          "error RB-POD-001: pod llm/p asks for network llm/other, which is not there",
-                          "error RB-POD-001: pod llm/p asks for network llm/nte, which is not there",
+                          "error RB-POD-001: pod llm/p requests network llm/other, which does not exist",
+                          "error RB-POD-001: pod llm/p requests network llm/nte, which does not exist",
                           "note RB-POD-004: pod llm/far is for node n2, of which there are no facts"));
   EXPECT_EQ(made.diagnostics.all()[1].fix, "did you mean ml/other?");
   EXPECT_EQ(made.diagnostics.all()[2].fix, "did you mean llm/net?");

@@ -254,7 +254,7 @@ TEST(Pods, TheirVfsAreCounted) {
   EXPECT_THAT(
       messages,
       ElementsAre("RB-NET-001 no policy makes resource openshift.io/rail9, which network llm/nobody takes its VFs from",
-                  "RB-POD-001 pod llm/q asks for network llm/unknown, which is not there",
+                  "RB-POD-001 pod llm/q requests network llm/unknown, which does not exist",
                   "RB-POD-006 pod llm/p asks for 1 of openshift.io/rail0, its networks need 2",
                   "RB-POD-003 pod llm/q: network llm/wrong is of type sriov, the VFs of openshift.io/ib are InfiniBand",
                   "RB-POD-002 node n1 has 2 VFs of openshift.io/rail0, llm/p, llm/q need 3",

@@ -322,7 +322,7 @@ TEST(CheckSchema, AnObjectTellsAThousandMistakesAndNoMore) {
   const Checked checked = checked_text(policy(spec));
   EXPECT_EQ(checked.findings.all().size(), 1'001U);
   EXPECT_EQ(checked.findings.all().back().id, "RB-API-013");
-  EXPECT_EQ(checked.findings.all().back().message, "1000 mistakes are told of this object; there may be more");
+  EXPECT_EQ(checked.findings.all().back().message, "first 1000 errors of this object shown; there may be more");
   for (const doc::Diagnostic& d : checked.findings.all()) ASSERT_TRUE(d.edits.empty());
 }
 
