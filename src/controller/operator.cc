@@ -48,7 +48,7 @@ Operator::Operator(kube::Transport& transport, kube::Clock& clock, OperatorSetti
             tell_(Importance::kInfo, "leads");
             queue_.add({Task::Type::kLook, ""});
           },
-          [this] { tell_(Importance::kWarning, "does not lead any more"); }),
+          [this] { tell_(Importance::kWarning, "no longer the leader"); }),
       queue_(clock),
       cluster_(reader_, settings_.ns, observers(), settings_.upstream_quiet),
       cells_(cells_world(), settings_.reclaim) {}
@@ -125,8 +125,8 @@ std::string Operator::why_closed() const {
   if (!election_.leads()) {
     const std::string holder = election_.holder();
     const std::optional<Error> error = election_.error();
-    if (error) return "no leader is known: " + error->story();
-    return holder.empty() || holder == settings_.identity ? "it does not lead" : holder + " leads";
+    if (error) return "leader unknown: " + error->story();
+    return holder.empty() || holder == settings_.identity ? "it is not the leader" : holder + " leads";
   }
   std::string missing = cluster_.missing();
   return missing.empty() ? missing : "not everything is known: " + missing;
@@ -155,10 +155,9 @@ void Operator::look(std::stop_token stop) {
   if (closed.empty() && (missed_.exchange(false) || opened || upstream_is_new)) add_everything();
   if (upstream_is_new)
     tell_of_namespace(upstream ? "SriovOperatorRuns" : "SriovOperatorGone",
-                      upstream
-                          ? "the SR-IOV operator runs in this cluster: railbed writes nothing but for nodes that are "
-                            "labelled railbed.dev/managed=true"
-                          : "the SR-IOV operator does not run any more");
+                      upstream ? "the SR-IOV operator runs in this cluster: railbed writes only for nodes labelled "
+                                 "railbed.dev/managed=true"
+                               : "the SR-IOV operator no longer runs");
   if (closed.empty()) looked_at_everything_ = true;
   queue_.add({Task::Type::kLook, ""}, settings_.look_period);
 }
@@ -204,14 +203,15 @@ bool Operator::settle(std::stop_token stop) {
     }
   }
   if (doubtful) {
-    tell_of_namespace("PoliciesGone", "policies go with their definition or namespace: node states stay as they are");
+    tell_of_namespace("PoliciesGone",
+                      "policies are being deleted with their definition or namespace: node states stay unchanged");
     queue_.add({Task::Type::kSettle, ""}, settings_.settle);
     return true;
   }
   if (vanished)
     tell_of_namespace("AllPoliciesGone",
-                      fmt::format("all {} policies vanished at once: node states stay as they are; annotate them "
-                                  "{}=true if their VFs may go",
+                      fmt::format("all {} policies disappeared at once: node states stay unchanged; annotate them "
+                                  "{}=true to allow the removal of their VFs",
                                   deleted, kConfirmEmpty));
   add_everything();
   return true;

@@ -44,10 +44,10 @@ struct OperatorSettings {
   kube::milliseconds settle{3000};                             // after a policy was deleted
   kube::milliseconds status_pause{3000};                       // between two writes of one policy's status
   kube::milliseconds look_period{1000};
-  kube::milliseconds upstream_quiet{30000};  // after the last pod of the SR-IOV operator was seen
-  std::chrono::seconds keep_states{1800};    // of nodes that are gone
-  ReclaimSettings reclaim;                   // leases of addresses
-  kube::milliseconds cells_gather{1000};     // Nodes that change together are one look at leases
+  kube::milliseconds upstream_quiet{30000};      // after the last pod of the SR-IOV operator was seen
+  std::chrono::seconds keep_states{1800};        // of nodes that are gone
+  ReclaimSettings reclaim;                       // leases of addresses
+  kube::milliseconds cells_gather{1000};         // Nodes that change together are one look at leases
   kube::milliseconds identities_period{300000};  // between two looks at the MACs and GUIDs of all pods
 };
 
@@ -62,7 +62,7 @@ struct OperatorStanding {
   std::map<std::pair<std::string, bool>, uint64_t> writes;  // by kind, and whether it worked
   CellStanding cells;
   size_t shared_identities = 0;  // MACs and GUIDs that pods of two nodes have
-  size_t waiting = 0;  // tasks
+  size_t waiting = 0;            // tasks
   kube::ClientCounters requests;
   kube::EventCounters events;
   kube::Instant looked{};  // when the loop was last seen at work
@@ -149,13 +149,13 @@ class Operator {
   int deleted_together_ = 0;  // policies, since it was settled last
   std::string policy_kind_;   // UID of their definition, when it was settled last
   WithoutPolicies without_policies_ = WithoutPolicies::kKeepSpecs;
-  std::string closed_ = "it has not looked yet";
+  std::string closed_ = "it has not checked yet";
   bool upstream_ = false;
   kube::Instant looked_{};
   std::set<std::string> unseen_;  // nodes to look at before statuses of policies are worth writing
   std::map<std::string, LastWrite> last_writes_;
   std::map<std::string, std::string> held_;
-  std::set<std::string> kept_;               // UIDs of NetworkAttachmentDefinitions without network
+  std::set<std::string> kept_;  // UIDs of NetworkAttachmentDefinitions without network
   std::vector<SharedIdentity> shared_identities_;
   std::map<std::string, std::string> told_;  // by object: what was told by an Event, where its status is not kept
   std::map<std::pair<std::string, bool>, uint64_t> writes_;

@@ -125,7 +125,7 @@ bool Operator::too_soon(const std::string& name, const Value& body) {
     return true;
   }
   if (times > 1)
-    tell_(Importance::kWarning, fmt::format("node state {}: somebody else changes its spec again and again", name));
+    tell_(Importance::kWarning, fmt::format("node state {}: another client keeps changing its spec", name));
   return false;
 }
 
@@ -196,7 +196,7 @@ CellReclaimer::World Operator::cells_world() {
           .ended =
               [this](const EndedLeases& ended) {
                 const std::string note =
-                    fmt::format("{} addresses in {} cells that node {} (machine {}) had leased are free: {}",
+                    fmt::format("{} addresses in {} cells leased by node {} (machine {}) were released: {}",
                                 ended.addresses, ended.cells, ended.holder.node, ended.holder.system_uuid, ended.why);
                 tell_(Importance::kWarning, note);
                 const std::string uid = ended.node != nullptr ? kube::uid_of(*ended.node) : "";
@@ -226,9 +226,7 @@ void Operator::look_at_pool_entries(std::stop_token stop) {
   if (!error.empty() && error != pools_error_) tell_(Importance::kWarning, "reserved addresses: " + error);
   pools_error_ = std::move(error);
   if (gone.has_value() && *gone > 0)
-    tell_(Importance::kInfo,
-          fmt::format("{} addresses that nobody has leased any more are no longer reserved in whereabouts' pools",
-                      *gone));
+    tell_(Importance::kInfo, fmt::format("released {} expired reservations in whereabouts' pools", *gone));
 }
 
 // A list of the pods from time to time, since what is looked for lasts as long as a pod: no cache of all pods is kept.
@@ -251,7 +249,7 @@ bool Operator::look_at_identities(std::stop_token stop) {
   }
   // At the namespace of railbed: a pod's author is not told the names of others' pods.
   for (const SharedIdentity& one : fresh)
-    tell_of_namespace("IdentityShared", fmt::format("pods of two nodes have the same {}", to_text(one)));
+    tell_of_namespace("IdentityShared", fmt::format("pods of two nodes use the same {}", to_text(one)));
   queue_.add({Task::Type::kIdentities, ""}, settings_.identities_period);
   return true;
 }
@@ -315,7 +313,7 @@ bool Operator::write_networks(const NetworksPlan& plan, std::stop_token stop) {
         writer_.remove(kube::kNetworkDefinitions, key,
                        {.uid = deletion.uid, .resource_version = deletion.resource_version, .grace_seconds = {}}, stop);
     const bool gone = removed || removed.error().code == Code::kNotFound;
-    const std::string what = fmt::format("definition {}: deleted, its network is gone", key.to_string());
+    const std::string what = fmt::format("definition {}: deleted, its network no longer exists", key.to_string());
     done = wrote("NetworkAttachmentDefinition", what, gone ? nullptr : &removed.error()) && done;
     if (gone) tell_(Importance::kInfo, what);
   }
@@ -356,7 +354,7 @@ bool Operator::write_network_status(const NetworkOutcome& outcome, std::stop_tok
   }
   told_[uid] = text;
   event(outcome.verdict.status == "True" ? kube::EventType::kNormal : kube::EventType::kWarning, outcome.verdict.reason,
-        outcome.verdict.message.empty() ? "its definition is there" : outcome.verdict.message,
+        outcome.verdict.message.empty() ? "its definition exists" : outcome.verdict.message,
         kube::regarding(*outcome.network));
   return true;
 }
