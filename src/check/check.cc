@@ -114,7 +114,7 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
       out.mutable_all()[first->second].note(span, "here, too");
       continue;
     }
-    out.warning("RB-API-001", span, fmt::format("kind '{}' is not known; objects of it are left out", kind))
+    out.warning("RB-API-001", span, fmt::format("unknown kind '{}'; its objects are skipped", kind))
         .with_fix(fmt::format("did you mean '{}'?", meant))
         .of(doc::Layer::kObject)
         .that_says(doc::Says::kUnknownKind);

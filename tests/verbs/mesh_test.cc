@@ -71,8 +71,8 @@ TEST_F(MeshVerb, MeasuresSavesAndCompares) {
       run_verb({"perf", "mesh", "--from", path("mesh"), "--compare", path("mesh"), "--expect", "bw>=9000"});
   EXPECT_EQ(shown.exit_status, 2);
   EXPECT_THAT(shown.output, HasSubstr("2 hosts, 1 rail, quick, same-rail: 1 of 1 pairs of NICs measured\n"));
-  EXPECT_THAT(shown.output,
-              AnyOf(HasSubstr("outside --expect:\nnode-0 rail0: sends "), HasSubstr("unknown, because their pairs failed")));
+  EXPECT_THAT(shown.output, AnyOf(HasSubstr("outside --expect:\nnode-0 rail0: sends "),
+                                  HasSubstr("unknown, because their pairs failed")));
   EXPECT_THAT(shown.output, HasSubstr("no NIC is worse than in the baseline\n"));
   const auto as_json = run_verb({"perf", "mesh", "--from", path("mesh"), "--compare", path("mesh"), "--expect",
                                  "bw>=9000,p50<=0.001", "-o", "json"});

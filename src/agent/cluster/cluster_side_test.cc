@@ -153,9 +153,10 @@ TEST_F(ClusterSideTest, ARightThatIsMissingIsNotReadyAfterAWhile) {
   denied_patience = seconds(-1);
   side = start();
   ASSERT_TRUE(eventually([&] { return side->not_ready().size() == 2; }));
-  EXPECT_EQ(without_ages(side->not_ready().front()),
-            "pods of the API server are without an answer for N s: GET /api/v1/pods: 403: pods is forbidden: User \"x\" "
-            "cannot list");
+  EXPECT_EQ(
+      without_ages(side->not_ready().front()),
+      "pods of the API server are without an answer for N s: GET /api/v1/pods: 403: pods is forbidden: User \"x\" "
+      "cannot list");
 }
 
 TEST_F(ClusterSideTest, AClusterWithoutTheNetworksDefinitionIsReady) {
@@ -187,7 +188,7 @@ TEST_F(ClusterSideTest, MorePodsThanFitAreOneTroubleAndThoseThatAreKnownStay) {
   ASSERT_TRUE(eventually([&] { return side->not_ready().empty(); }));
   for (const char* name : {"b", "c", "d"}) server.put(pod_path(name), pod_object(name));
   const std::string what_to_do =
-      "; delete objects of this kind that are not needed, or check the API server and any proxy in front of it";
+      "; delete unneeded objects of this kind, or check the API server and any proxy in front of it";
   const auto told = [&] { return events.all().empty() ? "" : events.all().front().last_error; };
   ASSERT_TRUE(eventually(
       [&] { return told() == "GET /api/v1/pods: the list is too large: more than 2 objects" + what_to_do; }));

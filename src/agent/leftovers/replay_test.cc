@@ -193,7 +193,8 @@ TEST(Replay, SetsAsideWhatIsNoFileAndNoContainerWaitsForIt) {
   EXPECT_EQ(world.replay.all(), (Replay::Tally{.done = 1, .broken = 1}));
   EXPECT_TRUE(world.disk.files.contains("/d/1.del.broken"));
   ASSERT_EQ(world.notes.size(), 1U);
-  EXPECT_EQ(world.notes[0], "/d/1.del cannot be read (read /d/1.del: not a plain file); it was renamed to 1.del.broken");
+  EXPECT_EQ(world.notes[0],
+            "/d/1.del cannot be read (read /d/1.del: not a plain file); it was renamed to 1.del.broken");
   ASSERT_EQ(world.events.all().size(), 1U);
   EXPECT_EQ(world.events.all()[0].about, "1.del.broken");
   EXPECT_EQ(world.replay.all(), Replay::Tally{});

@@ -99,7 +99,8 @@ void takes_default_route(const Input& in, Findings& out) {
                               "registries goes into the fabric",
                               network.label()))
           .with_fix(
-              "remove the route, or request it in the pods that need it (\"default-route\" in the networks annotation)");
+              "remove the route, or request it in the pods that need it (\"default-route\" in the networks "
+              "annotation)");
     }
   }
 }

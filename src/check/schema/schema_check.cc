@@ -446,7 +446,7 @@ class Checker {
     for (const auto& [name, variant] : schema.variants) known.push_back(name);
     const std::string meant = doc::nearest(*type, known);
     auto& told =
-        warning(1, by->span, fmt::format("{} \"{}\" is not known; its fields are not checked", schema.what, *type))
+        warning(1, by->span, fmt::format("{} \"{}\" is unknown; its fields are not checked", schema.what, *type))
             .about_field(below(frame, schema.by).path());
     // Plugins of others are nobody's mistake; a name that is near to a known one is.
     if (meant.empty())
