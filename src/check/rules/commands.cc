@@ -482,7 +482,7 @@ constexpr std::array kCommandRules = {
     Rule{"RB-OUT-001", "times of ibping are ten times too small", Needs::kNothing, ibping_clock},
     Rule{"RB-OUT-002", "output of another device than the command names", Needs::kNothing, output_of_another_device},
     Rule{"RB-OUT-003", "both ends of a test have the same address", Needs::kNothing, ends_not_mirrored},
-    Rule{"RB-OUT-004", "switches that cannot be told apart", Needs::kNothing, switches_of_one_name},
+    Rule{"RB-OUT-004", "several switches with one name", Needs::kNothing, switches_of_one_name},
     Rule{"RB-OUT-005", "figures from a processor that changes its clock", Needs::kNothing, clock_changes},
     Rule{"RB-OUT-006", "one queue pair does not fill the link", Needs::kNothing, one_queue_pair},
     Rule{"RB-OUT-007", "a log line that the library never prints", Needs::kNothing, never_printed},

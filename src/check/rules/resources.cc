@@ -195,7 +195,7 @@ void other_prefix(const Input& in, Findings& out) {
     const bool plugin = same != nullptr;
     const std::string text =
         fmt::format("{} requests {}, but the policy creates {}{}", request.pod->pod->label(), request.resource,
-                    other->resource, plugin ? "; only the device plugin beside it knows the other name" : "");
+                    other->resource, plugin ? "; only the device plugin alongside it has the other name" : "");
     auto& told = plugin ? out.warning(request.span, text) : out.error(request.span, text);
     told.note(other->span, fmt::format("becomes {}: the operator's RESOURCE_PREFIX goes before it", other->resource))
         .with_fix(fmt::format("{}, or the prefix of your operator (--resource-prefix)", other->resource));
