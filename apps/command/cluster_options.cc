@@ -10,16 +10,14 @@ Result<std::optional<int64_t>> reclaim_seconds(const std::string& reclaim_after)
   const std::chrono::seconds after = TRY(parse_duration(reclaim_after).context("--reclaim-after"));
   if (after.count() == 0)
     return fail(Code::kInvalid,
-                "--reclaim-after {} is too short: a re-created Node would lose its addresses "
-                "immediately",
+                "--reclaim-after {} is too short: a re-created Node would lose its addresses immediately",
                 reclaim_after);
   return after.count();
 }
 
 void ClusterOptions::declare(CommandLine& line) {
   Option& file = line.option("--kubeconfig", &kubeconfig,
-                             "join the cluster of this kubeconfig as a node; pods and networks are "
-                             "read from it")
+                             "join the cluster of this kubeconfig as a node; pods and networks are read from it")
                      .file();
   line.option("--context", &context, "kubeconfig context (its current-context)");
   line.option("--in-cluster", &in_cluster, "join the cluster of this pod as a node, with its service account")

@@ -18,8 +18,7 @@ void PreflightOptions::declare(CommandLine& line) {
   line.option("--cni-config", &conf_dir, "the runtime's CNI configuration directory on the node").show_default();
   line.option("--bin-dir", &bin_dir, "the runtime's CNI plugin directory on the node").show_default();
   line.option("--manifests", &manifests,
-              "railbed's deploy directory, whose rbac lists the rights of the service "
-              "accounts")
+              "railbed's deploy directory, whose rbac lists the rights of the service accounts")
       .show_default()
       .directory();
 }

@@ -11,9 +11,7 @@ Result<std::unique_ptr<state::Store>> with_hint(Result<std::unique_ptr<state::St
   if (opened.has_value()) return opened;
   const Error& error = opened.error();
   if (error.sys_errno == EROFS)
-    return std::move(opened).hint(
-        "railbed stores its state in this directory; mount it "
-        "writable");
+    return std::move(opened).hint("railbed stores its state in this directory; mount it writable");
   if (error.code == Code::kDenied) return std::move(opened).hint("run it as root");
   if (error.code == Code::kBusy || error.code == Code::kTimeout || error.code == Code::kConflict)
     return std::move(opened).hint("--wait SECONDS waits for the other one");

@@ -296,8 +296,7 @@ void add_bandwidth_options(CommandLine& line, PerfArguments& a) {
   line.option("--tx-depth", &a.tx_depth, "outstanding messages per queue pair").show_default();
   line.option("--post-list", &a.post_list, "messages per post (default: by the size)").positive();
   line.option("--threads", &a.threads,
-              "sending threads, each with a group of queue pairs (default: one for four, on a "
-              "NIC)")
+              "sending threads, each with a group of queue pairs (default: one for four, on a NIC)")
       .positive();
   line.option("-b,--bidirectional", &a.bidirectional, "both sides send at once");
 }

@@ -71,7 +71,7 @@ void add_common(Value& value, const apply::Report& applied, const node::PodsRepo
 
 std::string done_text(const node::UpReport& report) {
   std::string text = common_lines(report.applied, report.pods) + lines(report.notes, "note: ");
-  for (const plan::HeldBack& held : report.plan.held_back) text += "held back: " + held.to_string() + "\n";
+  for (const plan::HeldBack& held : report.plan.held_back) text += "deferred: " + held.to_string() + "\n";
   if (report.did_nothing() && report.complete()) {
     text += fmt::format("nothing to do: this machine is in the desired state{} ({} ms)\n",
                         report.plan.held_back.empty() ? "" : ", except for deferred changes", report.took.count());
@@ -86,7 +86,7 @@ std::string done_text(const node::UpReport& report) {
 }
 
 std::string done_text(const node::DownReport& report) {
-  std::string text = common_lines(report.applied, report.pods) + lines(report.held_back, "held back: ");
+  std::string text = common_lines(report.applied, report.pods) + lines(report.held_back, "deferred: ");
   if (report.did_nothing() && report.complete())
     return text + fmt::format("nothing to do: railbed has changed nothing here ({} ms)\n", report.took.count());
   return text + fmt::format("down: {} done, {} restored{}, {} ms\n", counted(report.applied.steps_done, "step"),

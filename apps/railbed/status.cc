@@ -83,7 +83,7 @@ void print_pods(const node::Status& status, report::Colour colour) {
 }
 
 void print_rest(const node::Status& status) {
-  for (const std::string& held : status.held_back) print("held back: {}\n", held);
+  for (const std::string& held : status.held_back) print("deferred: {}\n", held);
   for (const std::string& step : status.interrupted) print("started but not finished: {}\n", step);
   if (status.leases.empty()) return;
   print("addresses:\n");

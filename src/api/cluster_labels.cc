@@ -6,7 +6,7 @@ namespace railbed::api {
 std::string why_not_managed(const NodeStanding& node) {
   if (node.managed == "false") return "the node is labelled railbed.dev/managed=false";
   if (node.upstream_daemon)
-    return "the SR-IOV operator's config daemon is on this node: take the node out of its configDaemonNodeSelector, or "
+    return "the SR-IOV operator's config daemon is on this node: remove the node from its configDaemonNodeSelector, or "
            "remove that operator";
   if (node.managed == "true") return "";
   if (node.upstream_operator)

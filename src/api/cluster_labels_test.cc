@@ -9,7 +9,7 @@ namespace {
 TEST(ClusterLabels, SayWhoMayActOnANode) {
   constexpr const char* kOptedOut = "the node is labelled railbed.dev/managed=false";
   constexpr const char* kDaemon =
-      "the SR-IOV operator's config daemon is on this node: take the node out of its configDaemonNodeSelector, or "
+      "the SR-IOV operator's config daemon is on this node: remove the node from its configDaemonNodeSelector, or "
       "remove that operator";
   constexpr const char* kOperator =
       "the SR-IOV operator runs in this cluster; label the node railbed.dev/managed=true to take it over";

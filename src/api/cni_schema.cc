@@ -95,7 +95,7 @@ void check_unknown_type(const Plugin& plugin, doc::Fields& fields) {
   const std::string meant = doc::nearest(plugin.type, known);
   const Value* type = plugin.config.find("type");
   auto& told = fields.warning(1, type ? type->span : plugin.config.span,
-                              fmt::format("CNI plugin \"{}\" is not known; its fields are not checked", plugin.type));
+                              fmt::format("CNI plugin \"{}\" is unknown; its fields are not checked", plugin.type));
   // Plugins of others are nobody's mistake; a name that is near to a known one is.
   if (meant.empty())
     told.for_one_machine();

@@ -129,16 +129,16 @@ inline constexpr auto keys_vrf = std::to_array<CniKey>({
 });
 
 // TYPE(identifier, name, role, what it does, a second name of its program, whether its original needs its own files)
-#define RAILBED_ATTACHED_TYPES(TYPE)                                                            \
-  TYPE(sriov, "sriov", kMain, "a VF in the pod, with its settings", "", true)                   \
-  TYPE(ib_sriov, "ib-sriov", kMain, "an InfiniBand VF, with its GUID", "ib-sriov-cni", true)    \
-  TYPE(host_device, "host-device", kMain, "an interface of the host in the pod", "", false)     \
-  TYPE(macvlan, "macvlan", kMain, "an interface with its own MAC on another", "", false)        \
-  TYPE(ipvlan, "ipvlan", kMain, "an interface with the MAC of the one below", "", false)        \
-  TYPE(dummy, "dummy", kMain, "an interface that leads nowhere, with its addresses", "", false) \
-  TYPE(tuning, "tuning", kChained, "other settings of an interface", "", true)                  \
-  TYPE(rdma, "rdma", kChained, "the RDMA device beside its interface", "", true)                \
-  TYPE(sbr, "sbr", kChained, "routing by source address", "", false)                            \
+#define RAILBED_ATTACHED_TYPES(TYPE)                                                         \
+  TYPE(sriov, "sriov", kMain, "a VF in the pod, with its settings", "", true)                \
+  TYPE(ib_sriov, "ib-sriov", kMain, "an InfiniBand VF, with its GUID", "ib-sriov-cni", true) \
+  TYPE(host_device, "host-device", kMain, "an interface of the host in the pod", "", false)  \
+  TYPE(macvlan, "macvlan", kMain, "an interface with its own MAC on another", "", false)     \
+  TYPE(ipvlan, "ipvlan", kMain, "an interface with the MAC of the one below", "", false)     \
+  TYPE(dummy, "dummy", kMain, "a dummy interface with its addresses", "", false)             \
+  TYPE(tuning, "tuning", kChained, "other settings of an interface", "", true)               \
+  TYPE(rdma, "rdma", kChained, "the RDMA device of the interface", "", true)                 \
+  TYPE(sbr, "sbr", kChained, "routing by source address", "", false)                         \
   TYPE(vrf, "vrf", kChained, "an interface in a VRF", "", false)
 
 inline constexpr auto keys_host_local = std::to_array<CniKey>({
@@ -199,14 +199,14 @@ inline constexpr CniType kOtherTypes[] = {
     {.name = "host-local",
      .role = CniRole::kIpam,
      .ours = true,
-     .does = "addresses of ranges, written down in files of this node",
+     .does = "addresses of ranges, stored in files of this node",
      .keys = keys_host_local,
      .one_of = kHostLocalNeeds,
      .ipam = IpamType::kHostLocal},
     {.name = "static",
      .role = CniRole::kIpam,
      .ours = true,
-     .does = "the addresses that the configuration names",
+     .does = "the addresses given in the configuration",
      .keys = keys_static,
      .ipam = IpamType::kStatic},
     {.name = "whereabouts",

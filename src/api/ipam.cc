@@ -222,7 +222,7 @@ std::vector<std::string_view> own_types() {
 }
 
 std::string unknown_type(const std::string& name) {
-  return fmt::format("ipam type \"{}\" is not one that railbed does itself ({})", name, fmt::join(own_types(), ", "));
+  return fmt::format("ipam type \"{}\" is not built into railbed ({})", name, fmt::join(own_types(), ", "));
 }
 
 std::string meant(const std::string& name) {
@@ -263,8 +263,7 @@ void check_ipam(const Value& block, doc::Diagnostics& diagnostics) {
   }
   if (const CniType* known = find_cni_type(*name); known != nullptr && known->role == CniRole::kIpam) {
     diagnostics
-        .warning("RB-IPAM-009", type->span,
-                 fmt::format("ipam type \"{}\" is known and railbed does not do it itself", *name))
+        .warning("RB-IPAM-009", type->span, fmt::format("ipam type \"{}\" is known but not built into railbed", *name))
         .of(doc::Layer::kEmbedded)
         .for_one_machine();
     return;

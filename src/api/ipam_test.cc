@@ -85,8 +85,8 @@ TEST(Ipam, StaticAddressesRoutesAndNames) {
 TEST(Ipam, EveryMistakeIsTold) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"type":"whereabout","range":"10.0.0.0/24"})",
-       "error: ipam type \"whereabout\" is not one that railbed does itself (host-local, static, "
-       "whereabouts, dhcp) [RB-IPAM-001]"},
+       "error: ipam type \"whereabout\" is not built into railbed (host-local, static, whereabouts, dhcp) "
+       "[RB-IPAM-001]"},
       {R"({"range":"10.0.0.0/24"})", "error: ipam.type is missing [RB-IPAM-006]"},
       {R"([])", "error: ipam must be an object (keys with values), found a list [RB-IPAM-004]"},
       {R"({"type":"host-local"})", "error: ipam needs \"subnet\" or \"ranges\" [RB-IPAM-006]"},

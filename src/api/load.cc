@@ -71,10 +71,9 @@ class Loader {
     tell_networks(document, name);
     if (!told_.insert(name).second) return;
     const std::string meant = nearest_kind(name);
-    auto& told =
-        out_.warning("RB-API-001", kind.span, fmt::format("kind '{}' is not known; objects of it are left out", name))
-            .of(doc::Layer::kObject)
-            .that_says(doc::Says::kUnknownKind);
+    auto& told = out_.warning("RB-API-001", kind.span, fmt::format("unknown kind '{}'; its objects are skipped", name))
+                     .of(doc::Layer::kObject)
+                     .that_says(doc::Says::kUnknownKind);
     if (meant.empty()) return;
     told.with_fix(fmt::format("did you mean '{}'?", meant));
   }
@@ -96,7 +95,7 @@ class Loader {
     const std::string found = version ? fmt::format("apiVersion '{}'", *version) : "no apiVersion";
     auto& told = out_.warning(
         "RB-API-011", value ? value->span : document.span,
-        fmt::format("{} with kind {}; {}", found, known.name, meant ? "it is read all the same" : "it is left out"));
+        fmt::format("{} with kind {}; {}", found, known.name, meant ? "it is read anyway" : "it is skipped"));
     told.with_fix(fmt::format("apiVersion: {}", known.api_version)).of(doc::Layer::kObject).about_field("apiVersion");
     return !meant;
   }
@@ -151,7 +150,7 @@ class Loader {
       for (const Value::Member& member : *members) {
         if (member.key == kNetworksAnnotation)
           out_.note("RB-API-009", member.key_span,
-                    fmt::format("the pods of this {} are not made by railbed; give Pod objects to attach them", kind))
+                    fmt::format("railbed does not create the pods of this {}; use Pod objects to attach them", kind))
               .of(doc::Layer::kObject)
               .for_one_machine();
         tell_networks(member.value, kind);

@@ -93,7 +93,7 @@ class AnnotationReader {
       selection.port_mappings = {Value(*ports), true, item.find("portMappings")->span};
     const auto claim = fields.text("ipam-claim-reference");
     if (claim.present && !selection.ips.empty())
-      fields.error(5, claim.span, "networks.ipam-claim-reference cannot stand together with ips");
+      fields.error(5, claim.span, "networks.ipam-claim-reference cannot be combined with ips");
     fields.finish();
     selections_.push_back(std::move(selection));
   }

@@ -34,7 +34,7 @@ void read_group(Fields& fields, NodeStateVfGroup& group) {
   if (const auto name = parse_pf_name("pf#" + range); name && name->vfs)
     group.vfs = *name->vfs;
   else if (!range.empty())
-    fields.wrong("vfRange", fmt::format("\"{}\" is no range of VFs such as 0-3", range));
+    fields.wrong("vfRange", fmt::format("\"{}\" is not a range of VFs such as 0-3", range));
 }
 
 void read_pf(Fields& fields, NodeStatePf& pf) {

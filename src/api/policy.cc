@@ -133,8 +133,7 @@ class PolicyReader {
     const bool others = selector.vendor.present || selector.device_id.present || !selector.root_devices.empty() ||
                         !selector.pf_names.empty();
     if (selector.net_filter.present && others)
-      fields.error(5, selector.net_filter.span,
-                   "spec.nicSelector.netFilter cannot stand together with other selectors");
+      fields.error(5, selector.net_filter.span, "spec.nicSelector.netFilter cannot be combined with other selectors");
     const std::vector<std::string_view> keys = {"vendor", "deviceID", "rootDevices", "pfNames", "netFilter"};
     if (std::ranges::none_of(keys, [&](std::string_view key) { return object.find(key) != nullptr; }))
       fields.require_one_of(keys, {},
@@ -214,7 +213,7 @@ class PolicyReader {
     if (*policy_.link_type == WantedLinkType::kInfiniband)
       spec.error(5, policy_.bridge.span, "bridge needs linkType: eth");
     if (*policy_.externally_managed)
-      spec.error(5, policy_.bridge.span, "bridge cannot stand together with externallyManaged: true");
+      spec.error(5, policy_.bridge.span, "bridge cannot be combined with externallyManaged: true");
   }
 
   const doc::Value& object_;

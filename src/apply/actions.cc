@@ -107,13 +107,13 @@ Result<void> Actions::wait_for_vfs(int count) {
   if (there) return {};
   size_t appeared = count_vfs(files(), pf_.pf);
   if (count == 0)
-    return fail(Code::kTimeout, "{} VFs of {} were still there {:g} s after they were taken away", appeared,
-                pf_.pf_name, in_seconds(options_.vfs_wait));
+    return fail(Code::kTimeout, "{} VFs of {} still existed {:g} s after their removal", appeared, pf_.pf_name,
+                in_seconds(options_.vfs_wait));
   auto taken_back = write_vf_count(0);
   Error error{.code = Code::kTimeout,
               .message = fmt::format("{} of {} VFs of {} had appeared after {:g} s; {}", appeared, count, pf_.pf_name,
                                      in_seconds(options_.vfs_wait),
-                                     taken_back ? "they were taken back" : "taking them back failed too"),
+                                     taken_back ? "they were removed again" : "removing them also failed"),
               .hint =
                   "the kernel's log (dmesg) has the reason; on a PCI bridge without ARI or bus numbers to spare, boot "
                   "with pci=realloc or pci=assign-busses"};

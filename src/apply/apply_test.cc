@@ -199,9 +199,8 @@ TEST_F(ApplyTest, GoesOnWithoutACable) {
 TEST_F(ApplyTest, TellsAboutVfsThatNeverAppear) {
   kernel.delay_vfs(std::chrono::milliseconds(-1));
   EXPECT_EQ(failure(one_pf()),
-            "eth0: create 3 VFs: 0 of 3 VFs of eth0 had appeared after 60 s; they were taken back\n"
-            "  the kernel's log (dmesg) has the reason; on a PCI bridge without ARI or bus numbers to spare, "
-            "boot with "
+            "eth0: create 3 VFs: 0 of 3 VFs of eth0 had appeared after 60 s; they were removed again\n"
+            "  the kernel's log (dmesg) has the reason; on a PCI bridge without ARI or bus numbers to spare, boot with "
             "pci=realloc or pci=assign-busses\n"
             "eth0 has no VFs now");
 }
@@ -226,11 +225,9 @@ TEST_F(ApplyTest, KeepsTheVfsThatAreThereWhenMoreAreNotAllowed) {
 TEST_F(ApplyTest, TellsAboutADriverThatDoesNotBind) {
   kernel.delay_drivers(std::chrono::milliseconds(-1));
   EXPECT_EQ(failure(one_pf(1)),
-            "eth0: VF 0: bind to the kernel's network driver: no driver bound to VF 0 "
-            "(0000:01:10.0)\n"
-            "  no loaded driver takes this VF: load the module of its vendor (`modinfo -F alias`, dmesg), or "
-            "its probe "
-            "failed (dmesg)\n"
+            "eth0: VF 0: bind to the kernel's network driver: no driver bound to VF 0 (0000:01:10.0)\n"
+            "  no loaded driver supports this VF: load the module of its vendor (`modinfo -F alias`, dmesg), or its "
+            "probe failed (dmesg)\n"
             "eth0 has 1 VF now, 1 of them without a driver");
 }
 
@@ -289,9 +286,9 @@ INSTANTIATE_TEST_SUITE_P(
     Errno, RefusedCount,
     testing::Values(
         Refusal{EBUSY,
-                "EBUSY (Device or resource busy)\n  something holds the PF or its VFs: another program that is "
-                "making VFs, a VF given to a virtual machine, or a driver that wants the interface up; `railbed "
-                "status` names the pods with VFs"},
+                "EBUSY (Device or resource busy)\n"
+                "  the PF or its VFs are in use: by another program that creates VFs, a virtual machine with a VF, or "
+                "a driver that requires the interface up; `railbed status` shows the pods with VFs"},
         Refusal{ENOMEM,
                 "ENOMEM (Cannot allocate memory)\n  no memory space for the VFs' registers: enable SR-IOV and \"MMIO "
                 "above 4G\" in the BIOS, or boot with pci=realloc"},
@@ -299,7 +296,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "EIO (Input/output error)\n  the device or its firmware failed: the kernel's log (dmesg) has the "
                 "reason; a cold restart of the card often helps"},
         Refusal{ENODEV,
-                "ENODEV (No such device)\n  the PF is gone: it was removed, reset, or its driver was unloaded"}));
+                "ENODEV (No such device)\n"
+                "  the PF no longer exists: it was removed, reset, or its driver was unloaded"}));
 
 // The machine after a run in which nothing goes wrong.
 std::string clean_end() {
@@ -467,8 +465,8 @@ TEST_F(ApplyTest, TellsRebootsAndTouchesNothingForThem) {
   Report report = carry_out(plan);
   EXPECT_TRUE(report.complete());
   EXPECT_EQ(report.steps_done, 0U);
-  EXPECT_EQ(report.notes,
-            std::vector<std::string>{"eth0 (0000:01:00.0) needs a reboot, which is yours to do: LINK_TYPE_P1=IB"});
+  EXPECT_EQ(report.notes, std::vector<std::string>{
+                              "eth0 (0000:01:00.0) needs a reboot, which requires manual action: LINK_TYPE_P1=IB"});
   EXPECT_TRUE(store->baselines()->empty());
 }
 

@@ -43,7 +43,7 @@ Result<PfBaseline> read_baseline(os::Kernel& kernel, os::LinkPort& links, PciAdd
   if (named == netdevs.end()) named = netdevs.begin();
   if (named != netdevs.end()) {
     auto with_vfs = baseline.num_vfs > 0 ? os::WithVfs::kYes : os::WithVfs::kNo;
-    os::Link link = TRY(links.find(named->index, with_vfs).context("reading how {} is", pf_name));
+    os::Link link = TRY(links.find(named->index, with_vfs).context("reading the settings of {}", pf_name));
     baseline.mtu = link.mtu;
     baseline.up = link.up;
     infos = std::move(link.vfs);

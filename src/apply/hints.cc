@@ -14,8 +14,8 @@ std::string vf_count_hint(const Error& error, int wanted, std::optional<int> tot
       if (total) return fmt::format("the device allows {} VFs (sriov_totalvfs), not {}", *total, wanted);
       return "the device allows fewer VFs: see its sriov_totalvfs";
     case EBUSY:
-      return "something holds the PF or its VFs: another program that is making VFs, a VF given to a virtual machine, "
-             "or a driver that wants the interface up; `railbed status` names the pods with VFs";
+      return "the PF or its VFs are in use: by another program that creates VFs, a virtual machine with a VF, or a "
+             "driver that requires the interface up; `railbed status` shows the pods with VFs";
     case ENOMEM:
       return "no memory space for the VFs' registers: enable SR-IOV and \"MMIO above 4G\" in the "
              "BIOS, or boot with pci=realloc";
@@ -25,10 +25,10 @@ std::string vf_count_hint(const Error& error, int wanted, std::optional<int> tot
     case ENODEV:
     case ENOENT:
     case ENXIO:
-      return "the PF is gone: it was removed, reset, or its driver was unloaded";
+      return "the PF no longer exists: it was removed, reset, or its driver was unloaded";
     case EOPNOTSUPP:
     case ENOSYS:
-      return "the PF's driver makes no VFs: for vfio-pci and while the driver is being unloaded that is so";
+      return "the PF's driver does not support VFs: vfio-pci, or a driver that is being unloaded";
     case EPERM:
     case EACCES:
     case EROFS:
@@ -41,8 +41,8 @@ std::string vf_count_hint(const Error& error, int wanted, std::optional<int> tot
 std::string no_driver_hint(const DriverConditions& found) {
   const std::string_view driver = driver_for(found.type);
   if (found.type == DeviceType::kNetdevice)
-    return "no loaded driver takes this VF: load the module of its vendor (`modinfo -F alias`, dmesg), "
-           "or its probe failed (dmesg)";
+    return "no loaded driver supports this VF: load the module of its vendor (`modinfo -F alias`, dmesg), or its probe "
+           "failed (dmesg)";
   if (!found.driver_loaded)
     return fmt::format("the driver {} is not loaded: `{}`", driver, Command{"modprobe"}.operand(driver));
   if (!found.has_iommu_group)

@@ -19,8 +19,8 @@ TEST(Hints, OfAVfCountThatIsRefused) {
       {{ERANGE, EINVAL}, {}, "the device allows fewer VFs: see its sriov_totalvfs"},
       {{EBUSY},
        8,
-       "something holds the PF or its VFs: another program that is making VFs, a VF given to a virtual machine, or a "
-       "driver that wants the interface up; `railbed status` names the pods with VFs"},
+       "the PF or its VFs are in use: by another program that creates VFs, a virtual machine with a VF, or a driver "
+       "that requires the interface up; `railbed status` shows the pods with VFs"},
       {{ENOMEM},
        8,
        "no memory space for the VFs' registers: enable SR-IOV and \"MMIO above 4G\" in the BIOS, or boot with "
@@ -29,10 +29,8 @@ TEST(Hints, OfAVfCountThatIsRefused) {
        8,
        "the device or its firmware failed: the kernel's log (dmesg) has the reason; a cold restart of the card often "
        "helps"},
-      {{ENODEV, ENOENT, ENXIO}, 8, "the PF is gone: it was removed, reset, or its driver was unloaded"},
-      {{EOPNOTSUPP, ENOSYS},
-       8,
-       "the PF's driver makes no VFs: for vfio-pci and while the driver is being unloaded that is so"},
+      {{ENODEV, ENOENT, ENXIO}, 8, "the PF no longer exists: it was removed, reset, or its driver was unloaded"},
+      {{EOPNOTSUPP, ENOSYS}, 8, "the PF's driver does not support VFs: vfio-pci, or a driver that is being unloaded"},
       {{EPERM, EACCES, EROFS}, 8, "writing to sysfs needs root, and a /sys that is not mounted read-only"},
       {{ETIMEDOUT}, 8, ""},
   };
@@ -43,8 +41,8 @@ TEST(Hints, OfAVfCountThatIsRefused) {
 
 TEST(Hints, OfAVfThatNoDriverTakes) {
   EXPECT_EQ(no_driver_hint({.type = DeviceType::kNetdevice, .driver_loaded = false, .has_iommu_group = false}),
-            "no loaded driver takes this VF: load the module of its vendor (`modinfo -F alias`, dmesg), or its probe "
-            "failed (dmesg)");
+            "no loaded driver supports this VF: load the module of its vendor (`modinfo -F alias`, dmesg), or its "
+            "probe failed (dmesg)");
   EXPECT_EQ(no_driver_hint({.type = DeviceType::kVfioPci, .driver_loaded = false, .has_iommu_group = true}),
             "the driver vfio-pci is not loaded: `modprobe vfio-pci`");
   EXPECT_EQ(no_driver_hint({.type = DeviceType::kVfioPci, .driver_loaded = true, .has_iommu_group = false}),

@@ -38,7 +38,7 @@ std::optional<int> parse_number(std::string_view text) {
 Result<int> read_number(const os::FileTree& files, const std::string& path) {
   std::string text = TRY(os::read_line(files, path));
   std::optional<int> number = parse_number(text);
-  if (!number) return fail(Code::kIo, "read {}: \"{}\" is no number", path, text);
+  if (!number) return fail(Code::kIo, "read {}: \"{}\" is not a number", path, text);
   return *number;
 }
 

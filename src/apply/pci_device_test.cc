@@ -18,9 +18,9 @@ TEST(PciDevice, WhatIsNoNumberIsNotRead) {
   };
   EXPECT_EQ(read("8\n"), "8");
   EXPECT_EQ(read("-1\n"), "-1");
-  EXPECT_EQ(read(""), "read /n: \"\" is no number");
-  EXPECT_EQ(read("8 VFs\n"), "read /n: \"8 VFs\" is no number");
-  EXPECT_EQ(read("99999999999\n"), "read /n: \"99999999999\" is no number");
+  EXPECT_EQ(read(""), "read /n: \"\" is not a number");
+  EXPECT_EQ(read("8 VFs\n"), "read /n: \"8 VFs\" is not a number");
+  EXPECT_EQ(read("99999999999\n"), "read /n: \"99999999999\" is not a number");
 }
 
 }  // namespace

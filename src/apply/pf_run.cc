@@ -111,7 +111,7 @@ Result<void> prepare(os::Kernel& kernel, os::LinkPort& links, state::Store& stor
                      const plan::Step& first, Journal& journal) {
   std::optional<PfBaseline> baseline;
   if (!TRY(store.baseline(pf.pf)))
-    baseline = TRY(read_baseline(kernel, links, pf.pf, pf.pf_name).context("storing how {} was", pf.pf_name));
+    baseline = TRY(read_baseline(kernel, links, pf.pf, pf.pf_name).context("storing the settings of {}", pf.pf_name));
   return journal.opens(baseline, first);
 }
 
@@ -171,7 +171,7 @@ PfReport run_pf(os::Kernel& kernel, state::Store& store, const plan::PfPlan& pf,
   auto is_told = [](const plan::Step& step) { return std::holds_alternative<plan::NeedsReboot>(step.action); };
   for (const plan::Step& step : pf.steps)
     if (is_told(step))
-      report.notes.push_back(fmt::format("{} ({}) needs a reboot, which is yours to do: {}", pf.pf_name, pf.pf,
+      report.notes.push_back(fmt::format("{} ({}) needs a reboot, which requires manual action: {}", pf.pf_name, pf.pf,
                                          std::get<plan::NeedsReboot>(step.action).what));
   const auto first = std::ranges::find_if_not(pf.steps, is_told);
   if (first == pf.steps.end()) return report;
@@ -215,7 +215,7 @@ PfReport run_pf(os::Kernel& kernel, state::Store& store, const plan::PfPlan& pf,
   }
   if (auto forgotten = store.forget_steps(pf.pf); !forgotten)
     report.notes.push_back(
-        fmt::format("{} is done, its journal could not be cleared: {}", pf.pf_name, forgotten.error().story()));
+        fmt::format("{} is done, but clearing its journal failed: {}", pf.pf_name, forgotten.error().story()));
   return report;
 }
 

@@ -66,7 +66,7 @@ TEST_F(StepTest, WhatIsThereAlreadyIsNotMadeAgain) {
 
 TEST_F(StepTest, NothingIsChangedForARebootOrWhereAVfIsNot) {
   EXPECT_EQ(done(plan::NeedsReboot{"intel_iommu=on"}),
-            "eth0 (0000:01:00.0) needs a reboot, which is yours to do: intel_iommu=on");
+            "eth0 (0000:01:00.0) needs a reboot, which requires manual action: intel_iommu=on");
   EXPECT_EQ(
       done(plan::BindVf{VfIndex{0}, kPf.plus(0x80), "", DeviceType::kNetdevice}),
       "eth0: VF 0: bind to the kernel's network driver: VF 0 is not at 0000:01:10.0\n  the PF places its VFs elsewhere than its sriov_offset and sriov_stride say | eth0 has no VFs now");
@@ -86,7 +86,10 @@ TEST_F(StepTest, FewerAndMoreVfsGoByWayOfNone) {
   kernel_.fail_when("sriov_numvfs", EBUSY, 2);
   EXPECT_EQ(
       done(plan::SetVfCount{0, 1}),
-      "write /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs 1 -> EBUSY; eth0: create 1 VF: write /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs: EBUSY (Device or resource busy)\n  something holds the PF or its VFs: another program that is making VFs, a VF given to a virtual machine, or a driver that wants the interface up; `railbed status` names the pods with VFs | eth0 has no VFs now");
+      "write /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs 1 -> EBUSY; eth0: create 1 VF: write "
+      "/sys/bus/pci/devices/0000:01:00.0/sriov_numvfs: EBUSY (Device or resource busy)\n"
+      "  the PF or its VFs are in use: by another program that creates VFs, a virtual machine with a VF, or a driver "
+      "that requires the interface up; `railbed status` shows the pods with VFs | eth0 has no VFs now");
 }
 
 TEST_F(StepTest, VfsThatDoNotGoAreTold) {
@@ -95,8 +98,8 @@ TEST_F(StepTest, VfsThatDoNotGoAreTold) {
     kernel_.put_link(fmt::format("/sys/{}/virtfn{}", pf.substr(pf.find("devices")), i),
                      fmt::format("../0000:01:10.{}", i));
   EXPECT_EQ(done(plan::SetVfCount{2, 0}),
-            "eth0: remove 2 VFs: 2 VFs of eth0 were still there 60 s after they were taken away | "
-            "eth0 has 2 VFs now, 2 of them without a driver");
+            "eth0: remove 2 VFs: 2 VFs of eth0 still existed 60 s after their removal | eth0 has 2 VFs now, 2 of them "
+            "without a driver");
 }
 
 TEST_F(StepTest, ARefusedMtuIsToldWithThatOfThePf) {

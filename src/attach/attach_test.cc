@@ -712,7 +712,7 @@ TEST_F(AttachFaults, AFullRangeLeavesThePodAsItWas) {
   auto report = rig.attach();
   ASSERT_FALSE(report.has_value());
   EXPECT_EQ(report.error().code, Code::kExhausted);
-  EXPECT_THAT(message(report), HasSubstr("all 1 are held: 10.9.0.1 default/a net1"));
+  EXPECT_THAT(message(report), HasSubstr("all 1 are in use: 10.9.0.1 default/a net1"));
   rig.expect_nothing_left("full");
 }
 

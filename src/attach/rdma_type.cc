@@ -13,8 +13,7 @@ namespace railbed::attach {
 Result<void> read_rdma(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec) {
   if (spec.way == Way::kMake)
     return fail(
-        keys.invalid("virtual interfaces have no RDMA device; chain the plugin after sriov, ib-sriov or "
-                     "host-device"));
+        keys.invalid("virtual interfaces have no RDMA device; chain the plugin after sriov, ib-sriov or host-device"));
   spec.rdma = true;
   spec.rdma_required = true;
   if (spec.way != Way::kExisting) return {};

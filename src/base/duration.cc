@@ -23,7 +23,7 @@ Result<std::chrono::seconds> parse_duration(std::string_view text) {
   const int64_t unit = seconds_per(text.substr(static_cast<size_t>(end - text.data())));
   if (error != std::errc() || unit == 0 || number < 0 || number > kLongestSeconds / unit)
     return fail(Error{.code = Code::kInvalid,
-                      .message = fmt::format("\"{}\" is no period of time", text),
+                      .message = fmt::format("\"{}\" is not a duration", text),
                       .hint = "a number with s, m, h or d, of at most 3650d: 90s, 30m, 24h, 2d"});
   return std::chrono::seconds(number * unit);
 }

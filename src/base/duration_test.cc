@@ -21,7 +21,7 @@ TEST(Duration, RefusesEverythingElse) {
        {"", "h", "24", "-1h", "1.5h", "1h30m", " 1h", "1h ", "1H", "3651d", "99999999999999999999s"}) {
     const auto read = parse_duration(text);
     ASSERT_FALSE(read.has_value()) << text;
-    EXPECT_EQ(read.error().to_string(), fmt::format("\"{}\" is no period of time\n"
+    EXPECT_EQ(read.error().to_string(), fmt::format("\"{}\" is not a duration\n"
                                                     "  a number with s, m, h or d, of at most 3650d: 90s, 30m, 24h, 2d",
                                                     text));
   }

@@ -107,14 +107,15 @@ Error system_error(int sys_errno, std::string what) {
   return Error{.code = code_of_errno(sys_errno),
                .sys_errno = sys_errno,
                .message = fmt::format("{}: {} ({})", what, errno_name(sys_errno),
-                                      meaning != nullptr ? meaning : "no name is known for this number")};
+                                      meaning != nullptr ? meaning : "unknown error number")};
 }
 
 Error no_thread_error(const std::string& what) {
   Error error = system_error(EAGAIN, "start a thread for " + what);
   error.code = Code::kExhausted;
   error.hint =
-      "this machine has as many threads as it may (TasksMax of the unit, pids.max, kernel.threads-max), or no memory";
+      "this machine reached its thread limit (TasksMax of the unit, pids.max, kernel.threads-max), or has no memory "
+      "left";
   return error;
 }
 

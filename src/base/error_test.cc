@@ -36,8 +36,7 @@ TEST(Error, SystemErrorsNameTheErrnoAndMapToACode) {
   EXPECT_EQ(error.sys_errno, EBUSY);
   EXPECT_EQ(system_error(EPERM, "x").code, Code::kDenied);
   EXPECT_EQ(errno_name(4711), "errno 4711");
-  EXPECT_EQ(system_error(524, "write /sys/x").to_string(),
-            "write /sys/x: errno 524 (no name is known for this number)");
+  EXPECT_EQ(system_error(524, "write /sys/x").to_string(), "write /sys/x: errno 524 (unknown error number)");
 }
 
 TEST(Error, EveryErrnoHasItsCodeAndEveryCodeItsName) {

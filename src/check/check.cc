@@ -114,7 +114,7 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
       out.mutable_all()[first->second].note(span, "here, too");
       continue;
     }
-    out.warning("RB-API-001", span, fmt::format("kind '{}' is not known; objects of it are left out", kind))
+    out.warning("RB-API-001", span, fmt::format("unknown kind '{}'; its objects are skipped", kind))
         .with_fix(fmt::format("did you mean '{}'?", meant))
         .of(doc::Layer::kObject)
         .that_says(doc::Says::kUnknownKind);
@@ -160,9 +160,9 @@ void drop_what_is_filled_in(const Bundle& bundle, Diagnostics& findings) {
     });
     if (told) continue;
     const auto first = std::ranges::min(places, {}, &doc::Span::offset);
-    findings.note("RB-DOC-006", first, "values from here on are filled in later, and are not checked")
+    findings.note("RB-DOC-006", first, "values from here on are filled in later and are not checked")
         .that_says(doc::Says::kFilledIn)
-        .with_fix("check what comes out: envsubst < FILE | railbed check -");
+        .with_fix("check the result: envsubst < FILE | railbed check -");
   }
 }
 
@@ -349,8 +349,8 @@ std::vector<doc::SourcePtr> bounded(const std::vector<doc::SourcePtr>& sources, 
     }
     findings
         .error("RB-DOC-003", {source},
-               fmt::format("{} MiB are more than a manifest has; it is not read (a file may have {} "
-                           "MiB, all together {} MiB)",
+               fmt::format("{} MiB are too large for a manifest; it is not read (limits: {} MiB for a file, {} MiB in "
+                           "total)",
                            size >> 20, kMaxCheckedBytes >> 20, kMaxCheckedBytes >> 18))
         .with_fix("give the files that hold manifests, or a part of them");
   }

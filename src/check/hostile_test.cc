@@ -22,8 +22,9 @@ Report report_of_hostile(const std::string& name, std::string text) {
 TEST(HostileTest, AFileThatIsTooLargeIsRefused) {
   const Report report = report_of_hostile("a.yaml", std::string(kMaxCheckedBytes + 1, 'x'));
   EXPECT_EQ(to_text(report).substr(0, 137),
-            "a.yaml: error: 16 MiB are more than a manifest has; it is not read (a file may have 16 MiB, all together "
-            "64 MiB) [RB-DOC-003]\n  fix: give");
+            "a.yaml: error: 16 MiB are too large for a manifest; it is not read (limits: 16 MiB for a file, 64 MiB in "
+            "total) [RB-DOC-003]\n"
+            "  fix: give");
 }
 
 TEST(HostileTest, EveryOneIsAnswered) {

@@ -52,10 +52,9 @@ TEST(PublicFiles, InAnObjectOfTheServerOnAPageNothingIsMissing) {
 }
 
 TEST(PublicFiles, AFileThatIsNoManifestGetsANote) {
-  EXPECT_EQ(note_of("bad.json", "This is garbage"),
-            "not read: no manifest, and not YAML or JSON that is understood here");
+  EXPECT_EQ(note_of("bad.json", "This is garbage"), "not read: not a manifest, and not valid YAML or JSON");
   EXPECT_EQ(note_of("output.yaml", "ubuntu@ip-10-2:~/cmg$ kubectl describe pod a\nName:   a\nspec:  b\nStatus: c\n"),
-            "not read: what a command printed, and no manifest");
+            "not read: output of a command, not a manifest");
   EXPECT_EQ(told({{"a.json", "{\"apiVersion\": \"v1\", \"kind\": \"Namespace\", \"metadata\": {\"name\": \"a\"},}"}}),
             Told{"RB-JSON-001 a.json:1"});
 }
@@ -63,7 +62,7 @@ TEST(PublicFiles, AFileThatIsNoManifestGetsANote) {
 // Test data of others, which a script fills in by sed.
 TEST(PublicFiles, MarkedNamesAreFilledInLater) {
   EXPECT_EQ(note_of("calico.yaml", std::string(kPod) + ", image: \"<<REPO>>/calico/cni:<<CALICO_VERSION>>\"}]}\n"),
-            "values from here on are filled in later, and are not checked");
+            "values from here on are filled in later and are not checked");
   EXPECT_EQ(told({{"a.yaml", std::string(kPod) + ", image: \"<YOUR_IMAGE>\"}]}\n"}}), Told{"RB-API-008 a.yaml:4"});
 }
 

@@ -42,16 +42,16 @@ Failure starved(int sys_errno, const Error& error) {
   switch (sys_errno) {
     case ENOSPC:
       failure.code = kIo;
-      if (hint.empty()) hint = "the file system or a table of the device is full: make room there";
+      if (hint.empty()) hint = "the file system or a table of the device is full: free some space";
       break;
     case EMFILE:
-      if (hint.empty()) hint = "the agent has as many open files as it may; railbed status tells what it does";
+      if (hint.empty()) hint = "the agent reached its open file limit; run `railbed status`";
       break;
     case ENFILE:
-      if (hint.empty()) hint = "this machine has as many open files as it may (fs.file-max)";
+      if (hint.empty()) hint = "this machine reached its open file limit (fs.file-max)";
       break;
     default:
-      if (hint.empty()) hint = "this machine has no memory or threads left for it; the runtime will retry";
+      if (hint.empty()) hint = "this machine has no memory or threads left; the runtime will retry";
   }
   return failure;
 }

@@ -17,7 +17,7 @@ bool read_flag(doc::Fields& fields, std::string_view key) {
   if (const bool* flag = value->as_bool()) return *flag;
   std::string word = value->is_string() ? *value->as_string() : std::string();
   std::ranges::transform(word, word.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; });
-  if (word != "true" && word != "false") fields.wrong(key, "true or false should stand here");
+  if (word != "true" && word != "false") fields.wrong(key, "expected true or false");
   return word == "true";
 }
 

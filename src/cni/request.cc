@@ -85,14 +85,14 @@ constexpr std::string_view kNames[] = {"K8S_POD_NAMESPACE", "K8S_POD_NAME", "K8S
 
 Outcome<void> check_values(const Request& request) {
   if (!request.container_id.empty() && !valid_container_id(request.container_id))
-    return bad(fmt::format("CNI_CONTAINERID=\"{}\" is no container id", shown(request.container_id)),
+    return bad(fmt::format("CNI_CONTAINERID=\"{}\" is not a container id", shown(request.container_id)),
                "a letter or digit, then letters, digits, '_', '.' and '-'; 253 bytes at most");
   if (!request.ifname.empty() && !valid_interface_name(request.ifname))
-    return bad(fmt::format("CNI_IFNAME=\"{}\" is no name of an interface", shown(request.ifname)),
+    return bad(fmt::format("CNI_IFNAME=\"{}\" is not an interface name", shown(request.ifname)),
                "1 to 15 bytes, none of '/', ':', '%' or white space, and not \".\" or \"..\"");
   if (!request.netns.empty() && (request.netns.front() != '/' || request.netns.size() > kMostPathBytes ||
                                  std::ranges::any_of(request.netns, control)))
-    return bad(fmt::format("CNI_NETNS=\"{}\" is no absolute path", shown(request.netns)));
+    return bad(fmt::format("CNI_NETNS=\"{}\" is not an absolute path", shown(request.netns)));
   return {};
 }
 }  // namespace
@@ -102,13 +102,13 @@ Outcome<std::map<std::string, std::string>> read_args(std::string_view text) {
   for (const std::string& pair : split(text, ';')) {
     const size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0 || std::ranges::any_of(pair, control))
-      return bad(fmt::format("CNI_ARGS: \"{}\" is no KEY=value", shown(pair)),
+      return bad(fmt::format("CNI_ARGS: \"{}\" is not KEY=value", shown(pair)),
                  "CNI_ARGS are pairs KEY=value with ';' between them");
     std::string key = pair.substr(0, equals);
     std::string value = pair.substr(equals + 1);
     if (std::ranges::find(kNames, key) != std::end(kNames) && !value.empty() &&
         (!word(value) || value.size() > kMostIdBytes))
-      return bad(fmt::format("CNI_ARGS: {}=\"{}\" is no Kubernetes name", key, shown(value)));
+      return bad(fmt::format("CNI_ARGS: {}=\"{}\" is not a Kubernetes name", key, shown(value)));
     args[std::move(key)] = std::move(value);
   }
   return args;
@@ -165,7 +165,7 @@ Outcome<Request> read_request(const std::string& type, const std::vector<std::st
   request.path = split(take("CNI_PATH", kPath), ':');
   if (!missing.empty()) return bad(fmt::format("required env variables [{}] missing", fmt::join(missing, ",")));
   if (type.empty() || type.find('/') != std::string::npos || std::ranges::any_of(type, control))
-    return bad(fmt::format("\"{}\" is no name of a plugin", shown(type)));
+    return bad(fmt::format("\"{}\" is not a plugin name", shown(type)));
   TRY_CNI(check_values(request));
   request.netns_proof = value_of(environment, kNetnsProof);
   request.executed_by = value_of(environment, "CNI_RAILBED_AGENT");

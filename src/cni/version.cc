@@ -12,7 +12,7 @@ std::string Version::to_string() const {
 
 namespace {
 std::unexpected<Failure> unreadable(std::string_view text) {
-  return std::unexpected(Failure{kIncompatibleVersion, fmt::format("\"{}\" is no CNI version", text.substr(0, 40)),
+  return std::unexpected(Failure{kIncompatibleVersion, fmt::format("\"{}\" is not a CNI version", text.substr(0, 40)),
                                  "cniVersion is up to three numbers with dots between them, as 1.1.0"});
 }
 }  // namespace

@@ -55,10 +55,10 @@ class Writer {
     const api::NetworkAttachmentDefinition definition = api::render(network.network, resource_prefix_);
     const Key key{*definition.meta.ns, *definition.meta.name};
     if (!namespaces_.contains(key.first))
-      return tell(network, "NamespaceNotFound", fmt::format("there is no namespace {}", key.first));
+      return tell(network, "NamespaceNotFound", fmt::format("namespace {} not found", key.first));
     if (const auto [other, is_first] = taken_.insert({key, &network}); !is_first)
       return tell(network, "NameTaken",
-                  fmt::format("network {}/{} makes the definition {}/{} already", *other->second->network.meta.ns,
+                  fmt::format("network {}/{} already defines {}/{}", *other->second->network.meta.ns,
                               *other->second->network.meta.name, key.first, key.second));
     const auto found = stored_.find(key);
     const StoredAttachment* stored = found == stored_.end() ? nullptr : found->second;
@@ -66,7 +66,8 @@ class Writer {
       taken_.erase(key);
       return tell(
           network, "NameTaken",
-          fmt::format("{}/{} is there and was not made from this network: rename one of them, or delete the definition",
+          fmt::format("{}/{} already exists and was not created from this network: rename one of them, or delete the "
+                      "definition",
                       key.first, key.second));
     }
     // Where the kind is not known now, what is known of it stays.

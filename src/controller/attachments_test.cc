@@ -134,11 +134,11 @@ TEST(Attachments, OfOthersStay) {
   const AttachmentWrites taken = writes({network("rail0", "u1")}, {by_hand});
   EXPECT_THAT(taken.applies, IsEmpty());
   EXPECT_THAT(taken.deletions, IsEmpty());
-  EXPECT_THAT(
-      taken.outcomes,
-      ElementsAre(AttachmentWrites::NetworkOutcome{
-          "u1", "NameTaken",
-          "llm/rail0 is there and was not made from this network: rename one of them, or delete the definition"}));
+  EXPECT_THAT(taken.outcomes,
+              ElementsAre(AttachmentWrites::NetworkOutcome{
+                  "u1", "NameTaken",
+                  "llm/rail0 already exists and was not created from this network: rename one of them, or delete the "
+                  "definition"}));
   // The SR-IOV operator's for the same network is taken over.
   StoredAttachment upstream = stored(writes({network("rail0", "u1")}).applies.front());
   upstream.network_uid.clear();
@@ -146,17 +146,15 @@ TEST(Attachments, OfOthersStay) {
 }
 
 TEST(Attachments, SayWhyThereIsNone) {
-  EXPECT_THAT(
-      writes({network("rail0", "u1", "nowhere")}).outcomes,
-      ElementsAre(AttachmentWrites::NetworkOutcome{"u1", "NamespaceNotFound", "there is no namespace nowhere"}));
+  EXPECT_THAT(writes({network("rail0", "u1", "nowhere")}).outcomes,
+              ElementsAre(AttachmentWrites::NetworkOutcome{"u1", "NamespaceNotFound", "namespace nowhere not found"}));
   StoredNetwork infiniband = network("rail0", "u2");
   infiniband.network.infiniband = true;
   const AttachmentWrites both = writes({network("rail0", "u1"), infiniband});
   EXPECT_EQ(both.applies.size(), 1u);
-  EXPECT_THAT(both.outcomes,
-              ElementsAre(AttachmentWrites::NetworkOutcome{"u1", "NetworkReady", ""},
-                          AttachmentWrites::NetworkOutcome{"u2", "NameTaken",
-                                                           "network op/rail0 makes the definition llm/rail0 already"}));
+  EXPECT_THAT(both.outcomes, ElementsAre(AttachmentWrites::NetworkOutcome{"u1", "NetworkReady", ""},
+                                         AttachmentWrites::NetworkOutcome{
+                                             "u2", "NameTaken", "network op/rail0 already defines llm/rail0"}));
 }
 
 // Whatever was there, when all is written there is nothing left to write, and nothing of others was touched.

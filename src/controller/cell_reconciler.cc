@@ -25,7 +25,7 @@ CellReclaimer::World CellReconciler::world() {
 
 void CellReconciler::report(const EndedLeases& ended) {
   const std::string note =
-      fmt::format("{} addresses in {} cells that node {} (machine {}) had leased are free: {}", ended.addresses,
+      fmt::format("{} addresses in {} cells leased by node {} (machine {}) were released: {}", ended.addresses,
                   ended.cells, ended.holder.node, ended.holder.system_uuid, ended.why);
   manager_.tell(Importance::kWarning, note);
   const std::string uid = ended.node != nullptr ? kube::uid_of(*ended.node) : "";

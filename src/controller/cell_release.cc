@@ -24,7 +24,7 @@ using doc::Value;
 namespace {
 
 constexpr int kTries = 5;  // others write other leases of the same cell
-constexpr const char* kGivesBack = "a machine that runs gives its addresses back by itself when its pods are gone";
+constexpr const char* kGivesBack = "a running machine releases its addresses itself when its pods are deleted";
 
 Command release_command(const std::string& node_or_machine) {
   return Command{"railbed", "addresses", "release"}.operand(node_or_machine);
@@ -52,7 +52,7 @@ Error unknown(const AddressesListed& listed, const std::string& who) {
   return {.code = Code::kNotFound,
           .message = fmt::format("no node and no machine \"{}\" has leased addresses{}", doc::printable(who),
                                  near.empty() ? "" : fmt::format(" (did you mean {}?)", near)),
-          .hint = "railbed addresses list shows who has"};
+          .hint = "railbed addresses list shows the leases"};
 }
 
 Result<void> refuse_what_runs(const ReleasePlan& plan, const CellNodes& nodes, const std::string& who) {
@@ -64,8 +64,8 @@ Result<void> refuse_what_runs(const ReleasePlan& plan, const CellNodes& nodes, c
     std::string hint = kGivesBack;
     if (!others.empty()) hint = fmt::format("another machine had this name: {}", release_command(*others.begin()));
     return fail(Error{.code = Code::kConflict,
-                      .message = fmt::format("Node {} is Ready: its machine, {}, runs and may have given its addresses "
-                                             "to pods",
+                      .message = fmt::format("Node {} is Ready: its machine, {}, is running and may have allocated its "
+                                             "addresses to pods",
                                              who, named->second.system_uuid),
                       .hint = std::move(hint)});
   }
@@ -75,9 +75,10 @@ Result<void> refuse_what_runs(const ReleasePlan& plan, const CellNodes& nodes, c
              (node.system_uuid.empty() && name == one.lease.holder.node);
     });
     if (!has_lease || !node.ready) continue;
-    std::string what = node.system_uuid.empty()
-                           ? fmt::format("Node {} is Ready, and it is not known yet which machine it is", name)
-                           : fmt::format("machine {} runs: it is Node {}, which is Ready", node.system_uuid, name);
+    std::string what =
+        node.system_uuid.empty()
+            ? fmt::format("Node {} is Ready, but its machine is not known yet", name)
+            : fmt::format("machine {} is running: it is Node {}, which is Ready", node.system_uuid, name);
     return fail(Error{.code = Code::kConflict, .message = std::move(what), .hint = kGivesBack});
   }
   return {};
@@ -116,8 +117,8 @@ void add_odd(const Value& object, const AddressCell& cell, std::vector<std::stri
     odd.push_back(fmt::format("AddressCell {} has finalizers; to remove them: {}", name, cell_command("edit", name)));
   if (const Value::Array* owners = doc::list_in(metadata, "ownerReferences"); owners != nullptr && !owners->empty())
     odd.push_back(
-        fmt::format("AddressCell {} has ownerReferences, with which its leases end when Kubernetes deletes the owner; "
-                    "to remove them: {}",
+        fmt::format("AddressCell {} has ownerReferences: its leases end when Kubernetes deletes the owner; to remove "
+                    "them: {}",
                     name, cell_command("edit", name)));
 }
 
@@ -133,7 +134,8 @@ Result<bool> take_out(AddressCell& cell, const ReleasePlan::Lease& wanted, Relea
     if (lease->offsets != 0) return true;
   } else if (!is_same(*lease, wanted.lease)) {
     return fail(Error{.code = Code::kConflict,
-                      .message = fmt::format("machine {} of node {} has written its lease of cell {} just now: it runs",
+                      .message = fmt::format("machine {} of node {} has just written its lease of cell {}: it is "
+                                             "running",
                                              lease->holder.system_uuid, lease->holder.node,
                                              api::cell_name(cell.network_name, cell.base)),
                       .hint = "switch it off first"});
@@ -150,8 +152,8 @@ Result<bool> try_release(cells::CellApi& api, const ReleasePlan::Lease& wanted, 
   const std::string name = api::cell_name(cell.network_name, cell.base);
   if (cells::is_unreadable(cell))
     return fail(Error{.code = Code::kInvalid,
-                      .message = fmt::format("what the AddressCell {} says now cannot be read", name),
-                      .hint = "railbed addresses list tells why"});
+                      .message = fmt::format("the current AddressCell {} cannot be read", name),
+                      .hint = "run `railbed addresses list` for the reason"});
   AddressCell next = cell;
   if (!TRY(take_out(next, wanted, what))) return true;
   const auto is_done = [&](const AddressCell& now) {
@@ -254,9 +256,9 @@ Result<size_t> release(kube::Client& client, const ReleasePlan& plan, std::stop_
   for (const ReleasePlan::Lease& one : plan.leases) {
     bool done = false;
     for (int tried = 0; !done && tried < kTries; ++tried)
-      done = TRY(try_release(api, one, plan.what, stop).context("{} addresses were freed before", freed));
+      done = TRY(try_release(api, one, plan.what, stop).context("{} addresses were released before", freed));
     if (!done)
-      return fail(Code::kBusy, "cell {} is written by others again and again; {} addresses were freed before",
+      return fail(Code::kBusy, "cell {} is written by others again and again; {} addresses were released before",
                   api::cell_name(one.cell.network_name, one.cell.base), freed);
     freed += plan.what == ReleasePlan::What::kOverlaps ? overlap_count(one.lease) : address_count(one.lease);
   }

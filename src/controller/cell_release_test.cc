@@ -60,18 +60,18 @@ TEST_F(CellRelease, TakesANodeThatIsNotReady) {
 
 TEST_F(CellRelease, RefusesWhatRuns) {
   EXPECT_EQ(why_not("n2"),
-            "Node n2 is Ready: its machine, u2, runs and may have given its addresses to pods\n"
-            "  a machine that runs gives its addresses back by itself when its pods are gone");
+            "Node n2 is Ready: its machine, u2, is running and may have allocated its addresses to pods\n"
+            "  a running machine releases its addresses itself when its pods are deleted");
   EXPECT_EQ(why_not("u2"),
-            "machine u2 runs: it is Node n2, which is Ready\n"
-            "  a machine that runs gives its addresses back by itself when its pods are gone");
+            "machine u2 is running: it is Node n2, which is Ready\n"
+            "  a running machine releases its addresses itself when its pods are deleted");
 }
 
 TEST_F(CellRelease, OfANameThatAnotherMachineHasItTakesTheUuidAlone) {
   server.put(node_path("n1"), node_of("n1", {.uuid = "u9"}));
   put(server, cell("10.0.0.48", {lease("n1", "u9")}));
   EXPECT_EQ(why_not("n1"),
-            "Node n1 is Ready: its machine, u9, runs and may have given its addresses to pods\n"
+            "Node n1 is Ready: its machine, u9, is running and may have allocated its addresses to pods\n"
             "  another machine had this name: railbed addresses release u1");
   EXPECT_EQ(released("u1"), "24");
   EXPECT_EQ(leases_in(server), "10.0.0.0: n2/u2 ff00\n10.0.0.32: n2/u2 ffff\n10.0.0.48: n1/u9 ffff\n");
@@ -118,29 +118,27 @@ TEST_F(CellRelease, ListsWhatNoAgentWrites) {
 TEST_F(CellRelease, RefusesAMachineThatRunsUnderAnotherName) {
   server.put(node_path("renamed"), node_of("renamed", {.uuid = "u1"}));
   EXPECT_EQ(why_not("n1"),
-            "machine u1 runs: it is Node renamed, which is Ready\n"
-            "  a machine that runs gives its addresses back by itself when its pods are gone");
+            "machine u1 is running: it is Node renamed, which is Ready\n"
+            "  a running machine releases its addresses itself when its pods are deleted");
 }
 
 // Its kubelet has not told the machine yet.
 TEST_F(CellRelease, RefusesANodeThatTellsNoMachine) {
   server.put(node_path("n1"), node_of("n1", {.uuid = ""}));
   EXPECT_EQ(why_not("u1"),
-            "Node n1 is Ready, and it is not known yet which machine it is\n"
-            "  a machine that runs gives its addresses back by itself when its pods are gone");
+            "Node n1 is Ready, but its machine is not known yet\n"
+            "  a running machine releases its addresses itself when its pods are deleted");
 }
 
 TEST_F(CellRelease, TellsWhomItDoesNotKnow) {
   EXPECT_EQ(why_not("nowhere"),
-            "no node and no machine \"nowhere\" has leased addresses\n"
-            "  railbed addresses list shows who has");
+            "no node and no machine \"nowhere\" has leased addresses\n  railbed addresses list shows the leases");
   put(server, cell("10.0.0.64", {lease("gpu-node-17", "u17")}));
   EXPECT_EQ(why_not("gpu-nod-17"),
             "no node and no machine \"gpu-nod-17\" has leased addresses (did you mean gpu-node-17?)\n"
-            "  railbed addresses list shows who has");
+            "  railbed addresses list shows the leases");
   EXPECT_EQ(why_not("a\nb"),
-            "no node and no machine \"a\\x0ab\" has leased addresses\n"
-            "  railbed addresses list shows who has");
+            "no node and no machine \"a\\x0ab\" has leased addresses\n  railbed addresses list shows the leases");
 }
 
 TEST_F(CellRelease, RefusesAHolderThatWritesMeanwhile) {
@@ -152,8 +150,9 @@ TEST_F(CellRelease, RefusesAHolderThatWritesMeanwhile) {
   const auto freed = release(client, *planned, {});
   ASSERT_FALSE(freed.has_value());
   EXPECT_EQ(freed.error().to_string(),
-            fmt::format("8 addresses were freed before: machine u1 of node n1 has written its lease of cell {} just "
-                        "now: it runs\n  switch it off first",
+            fmt::format("8 addresses were released before: machine u1 of node n1 has just written its lease of cell "
+                        "{}: it is running\n"
+                        "  switch it off first",
                         api::cell_name("", IpAddress::parse("10.0.0.16").value())));
   EXPECT_EQ(leases_in(server), "10.0.0.0: n2/u2 ff00\n10.0.0.16: n1/u1 ffff\n10.0.0.32: n2/u2 ffff\n");
 }
@@ -191,7 +190,7 @@ TEST_F(CellRelease, SaysWhereNobodyKnowsWhatBecameOfAWrite) {
   };
   const auto freed = release(client, planned.value(), {});
   ASSERT_FALSE(freed.has_value());
-  EXPECT_EQ(freed.error().to_string(), "0 addresses were freed before: the connection was cut");
+  EXPECT_EQ(freed.error().to_string(), "0 addresses were released before: the connection was cut");
   server.before = nullptr;
   EXPECT_EQ(released("n1"), "24");
 }
@@ -204,8 +203,8 @@ TEST_F(CellRelease, WhatCannotBeReadAnyMoreIsNotTakenForFree) {
   const auto freed = release(client, planned.value(), {});
   ASSERT_FALSE(freed.has_value());
   EXPECT_EQ(freed.error().to_string(),
-            fmt::format("0 addresses were freed before: what the AddressCell {} says now cannot be read\n"
-                        "  railbed addresses list tells why",
+            fmt::format("0 addresses were released before: the current AddressCell {} cannot be read\n"
+                        "  run `railbed addresses list` for the reason",
                         api::cell_name("", IpAddress::parse("10.0.0.0").value())));
 }
 

@@ -94,7 +94,7 @@ Definition policy() {
       .defaults = {{"spec.deviceType", "netdevice"}, {"spec.priority", 99}},
       .rules =
           {{"spec.nicSelector", has_one_of(spec.fields.at("nicSelector")->one_of.front()),
-            "an empty nicSelector matches no NIC: give vendor, deviceID, rootDevices, pfNames or netFilter"},
+            "an empty nicSelector matches no NIC: set vendor, deviceID, rootDevices, pfNames or netFilter"},
            {"spec", "!(has(self.isRdma) && self.isRdma && self.deviceType == 'vfio-pci')",
             "isRdma needs deviceType netdevice: a VF of vfio-pci has no RDMA device on the node"},
            {"spec",

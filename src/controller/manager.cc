@@ -42,7 +42,7 @@ Manager::Manager(kube::Transport& transport, kube::Clock& clock, ManagerSettings
             tell_(Importance::kInfo, "leads");
             later(kLook, "");
           },
-          [this] { tell_(Importance::kWarning, "does not lead any more"); }),
+          [this] { tell_(Importance::kWarning, "no longer the leader"); }),
       queue_(clock),
       cluster_(reader_, settings_.ns) {}
 
@@ -63,8 +63,8 @@ std::string Manager::why_closed() const {
   if (!election_.leads()) {
     const std::string holder = election_.holder();
     const std::optional<Error> error = election_.error();
-    if (error) return "no leader is known: " + error->story();
-    return holder.empty() || holder == settings_.identity ? "it does not lead" : holder + " leads";
+    if (error) return "leader unknown: " + error->story();
+    return holder.empty() || holder == settings_.identity ? "it is not the leader" : holder + " leads";
   }
   std::string missing = cluster_.missing();
   return missing.empty() ? missing : "not everything is known: " + missing;

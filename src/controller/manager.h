@@ -118,7 +118,7 @@ class Manager {
   std::atomic<bool> looked_at_everything_{false};
 
   mutable std::mutex mutex_;
-  std::string closed_ = "it has not looked yet";
+  std::string closed_ = "it has not checked yet";
   kube::Instant looked_{};
   std::map<std::pair<std::string, bool>, uint64_t> writes_;
 };

@@ -115,7 +115,7 @@ bool NetworkReconciler::write_status(const NetworkOutcome& outcome, std::stop_to
        .status = std::move(status),
        .type = outcome.verdict.status == "True" ? kube::EventType::kNormal : kube::EventType::kWarning,
        .reason = outcome.verdict.reason,
-       .note = outcome.verdict.message.empty() ? "its definition is there" : outcome.verdict.message},
+       .note = outcome.verdict.message.empty() ? "its definition exists" : outcome.verdict.message},
       std::move(stop));
 }
 

@@ -153,8 +153,8 @@ std::string why_kept(const Value& definition) {
   const std::string owner = stored_attachment(definition).owner_ref;
   const std::string kind = owner.substr(0, owner.find('.')), name = owner.substr(owner.find('/') + 1);
   return fmt::format(
-      "its network {} {} is gone, and with it may have gone the CustomResourceDefinition of its kind, which is no order: "
-      "make the network again, or delete this definition",
+      "its network {} {} no longer exists, possibly because the CustomResourceDefinition of its kind was deleted; "
+      "re-create the network, or delete this definition",
       kind, name);
 }
 

@@ -70,7 +70,7 @@ TEST_F(NetworksTest, SayWhatBecameOfThem) {
   add("op", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm"})").set("status", status);
   EXPECT_TRUE(network_status(plan().outcomes.front(), "2026-11-22T16:00:00Z").is_null());
   namespaces.erase("llm");
-  EXPECT_EQ(verdict(), "False NamespaceNotFound there is no namespace llm");
+  EXPECT_EQ(verdict(), "False NamespaceNotFound namespace llm not found");
 }
 
 // Whoever may make networks in one namespace must not write into another.
@@ -126,8 +126,8 @@ TEST_F(NetworksTest, ThatWentWithTheirKindKeepTheirDefinition) {
     ASSERT_EQ(made.kept.size(), 1u);
     EXPECT_EQ(
         why_kept(*made.kept.front()),
-        "its network SriovNetwork op/rail0 is gone, and with it may have gone the CustomResourceDefinition of its "
-        "kind, which is no order: make the network again, or delete this definition");
+        "its network SriovNetwork op/rail0 no longer exists, possibly because the CustomResourceDefinition of its kind "
+        "was deleted; re-create the network, or delete this definition");
   }
 }
 

@@ -121,15 +121,15 @@ bool NodeReconciler::settle(std::stop_token stop) {
     settled_at_ = is_doubtful ? manager_.clock().now() + settings_.settle : kube::Instant{};
   }
   if (settled.verdict == Settled::Verdict::kDoubtful) {
-    manager_.tell_of_namespace("PoliciesGone",
-                               "policies go with their definition or namespace: node states stay as they are");
+    manager_.tell_of_namespace(
+        "PoliciesGone", "policies are being deleted with their definition or namespace: node states stay unchanged");
     manager_.later(name(), kSettle, settings_.settle);
     return true;
   }
   if (settled.verdict == Settled::Verdict::kVanished)
     manager_.tell_of_namespace(
-        "AllPoliciesGone", fmt::format("all {} policies vanished at once: node states stay as they are; annotate them "
-                                       "{}=true if their VFs may go",
+        "AllPoliciesGone", fmt::format("all {} policies disappeared at once: node states stay unchanged; annotate them "
+                                       "{}=true to allow the removal of their VFs",
                                        settled.vanished, kConfirmEmpty));
   manager_.add_everything();
   return true;
@@ -193,8 +193,7 @@ bool NodeReconciler::is_too_soon(const std::string& node, const Value& body) {
     return true;
   }
   if (times > 1)
-    manager_.tell(Importance::kWarning,
-                  fmt::format("node state {}: somebody else changes its spec again and again", node));
+    manager_.tell(Importance::kWarning, fmt::format("node state {}: another client keeps changing its spec", node));
   return false;
 }
 

@@ -72,10 +72,10 @@ NodeDecision decide_stale(const NodeView& view) {
   const std::optional<kube::WallTime> until = kube::read_time(text);
   if (!until)
     return patch_annotation(view, api::kKeepStateUntil, kube::second_time(view.now + view.keep),
-                            fmt::format("its node is gone; kept for {} min", view.keep.count() / 60));
+                            fmt::format("its node no longer exists; retained for {} min", view.keep.count() / 60));
   if (view.now < *until)
     return {.again = std::chrono::ceil<std::chrono::seconds>(*until - view.now) + std::chrono::seconds(1)};
-  return {.action = Action::kDelete, .what = "deleted: its node has been gone since before " + text};
+  return {.action = Action::kDelete, .what = "deleted: its node does not exist since before " + text};
 }
 
 // How far the node is with the spec that is stored.
@@ -126,7 +126,7 @@ class Decider {
     const auto state = api::parse_node_state(*view_.state, found);
     if (!state) return hold("its node state cannot be read: " + doc::first_error(found).error().message);
     if (!annotation(*view_.state, api::kKeepStateUntil).empty())
-      return pending(patch_annotation(view_, api::kKeepStateUntil, {}, "its node is back"));
+      return pending(patch_annotation(view_, api::kKeepStateUntil, {}, "its node exists again"));
     return with(*state);
   }
 
@@ -143,7 +143,7 @@ class Decider {
     if (policies_.empty()) {
       if (state.pfs.empty()) return confirmed ? confirmation_done() : NodeDecision{};
       if (!confirmed && view_.without_policies == WithoutPolicies::kKeepSpecs)
-        return hold(fmt::format("there is no policy any more; annotate the node state {}=true if its VFs may go",
+        return hold(fmt::format("no policies are left; annotate the node state {}=true to allow the removal of its VFs",
                                 kConfirmEmpty));
     } else if (confirmed) {
       return confirmation_done();

@@ -122,7 +122,8 @@ TEST_F(NodeStatesTest, KeepsTheSpecWithoutPolicies) {
   EXPECT_EQ(decided().action, Action::kNone);
   EXPECT_EQ(
       decided().held,
-      "there is no policy any more; annotate the node state railbed.dev/confirm-no-policies=true if its VFs may go");
+      "no policies are left; annotate the node state railbed.dev/confirm-no-policies=true to allow the removal of its "
+      "VFs");
   view.without_policies = WithoutPolicies::kEmptySpecs;
   EXPECT_EQ(doc::to_json(*decided().body.find("spec")), R"({"interfaces":[]})");
 }

@@ -217,7 +217,7 @@ TEST_F(OperatorTest, FreesTheAddressesOfANodeThatIsOutOfService) {
   expect("its addresses are free",
          [&] { return leases_in(world.server) == "10.0.0.0: gpu2/u2 ff00\n10.0.0.32: gone/u3 ffff gone 1\n"; });
   const std::string note =
-      "24 addresses in 2 cells that node gpu1 (machine u1) had leased are free: its Node is tainted as out of service";
+      "24 addresses in 2 cells leased by node gpu1 (machine u1) were released: its Node is tainted as out of service";
   expect_event("AddressesFreedOutOfService: " + note);
   EXPECT_THAT(world.told(), HasSubstr(note));
   EXPECT_EQ(running->work.standing().cells.ended, (std::map<std::string, uint64_t>{{"OutOfService", 2}}));
@@ -253,7 +253,7 @@ TEST_F(OperatorTest, TellsOfAMacThatPodsOfTwoNodesHave) {
       "IdentityShared: MAC 02:00:00:00:00:09 is also that of a pod on another node; the log of railbed's operator "
       "names it");
   EXPECT_EQ(running->work.standing().shared_identities, 1u);
-  EXPECT_THAT(world.told(), HasSubstr("pods of two nodes have the same MAC 02:00:00:00:00:09: llm/a (net1 of "
+  EXPECT_THAT(world.told(), HasSubstr("pods of two nodes use the same MAC 02:00:00:00:00:09: llm/a (net1 of "
                                       "llm/rail0, n1), llm/b (net1 of llm/rail0, n2)"));
   EXPECT_EQ(world.events().find("llm/"), std::string::npos) << "authors of pods read Events";
   // It is told once; the third pod is news.
@@ -289,8 +289,8 @@ TEST_F(OperatorTest, KeepsSpecsWhenAllPoliciesVanish) {
   world.server.erase(policy_path("rail0"));
   world.server.erase(policy_path("rail1"));
   expect_stays("specs stay", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
-  expect_event("AllPoliciesGone: all 2 policies vanished at once: node states stay as they are");
-  expect_event("Held: there is no policy any more");
+  expect_event("AllPoliciesGone: all 2 policies disappeared at once: node states stay unchanged");
+  expect_event("Held: no policies are left");
   EXPECT_EQ(running->work.standing().held.size(), 1u);
   // Another operator holds as well.
   running.reset();
@@ -324,7 +324,8 @@ TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionGoesWithItsPolicies) {
   crd.find("metadata")->set("deletionTimestamp", "2026-11-22T15:00:00Z");
   world.server.put(OperatorWorld::crd_path("sriovnetworknodepolicies"), crd);
   world.server.erase(policy_path("rail0"));
-  expect("it says so", [&] { return world.events().find("PoliciesGone: policies go with") != std::string::npos; });
+  expect("it says so",
+         [&] { return world.events().find("PoliciesGone: policies are being deleted with") != std::string::npos; });
   expect_stays("the spec stays", [&] { return world.has_vfs("gpu1", 4); });
   world.server.erase(policy_path("rail1"));
   expect_stays("specs stay", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
@@ -512,7 +513,7 @@ TEST_F(OperatorTest, TellsByEventsWhereTheStatusIsNotKept) {
   world.put(policy("rail0", R"("numVfs": 99, "nicSelector": {"pfNames": ["p0"]}, "nodeSelector": {})"));
   expect("an Event says why", [&] { return world.events().find("asks for 99 VFs") != std::string::npos; });
   expect("also of the network",
-         [&] { return world.events().find("NamespaceNotFound: there is no namespace nowhere") != std::string::npos; });
+         [&] { return world.events().find("NamespaceNotFound: namespace nowhere not found") != std::string::npos; });
   // Once, not with every look.
   const int writes = world.writes_of("rail0/status");
   world.tell("gpu1", two_nics(), "InProgress");

@@ -102,7 +102,7 @@ Verdict verdict(const Sums& sums) {
   if (sums.failed > 0) return {"False", "Failed", sums.first + more(sums.failed)};
   if (sums.other > 0) return {"False", "NotOnAllPfs", sums.first + more(sums.other)};
   if (sums.pending > 0)
-    return {"Unknown", "Pending", fmt::format("{} of its nodes have not carried it out yet", sums.pending)};
+    return {"Unknown", "Pending", fmt::format("{} of its nodes have not applied it yet", sums.pending)};
   return {"True", "Applied", ""};
 }
 

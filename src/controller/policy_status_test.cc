@@ -48,8 +48,8 @@ TEST(PolicyStatus, SaysWhereItAppliesAndWhyNot) {
        R"({"applied":2,)" + condition("True", "Applied", "") +
            R"(,"failed":0,"matched":2,"observedGeneration":3,"summary":"2 of 2"})"},
       {{on("a", State::kApplied), on("b", State::kApplied, NodeProgress::kNotYet)},
-       R"({"applied":1,)" + condition("Unknown", "Pending", "1 of its nodes have not carried it out yet") +
-           R"(,"failed":0,"matched":2,"nodes":[{"message":"the node has not carried it out yet","name":"b","pfs":["ens1f0"],)"
+       R"({"applied":1,)" + condition("Unknown", "Pending", "1 of its nodes have not applied it yet") +
+           R"(,"failed":0,"matched":2,"nodes":[{"message":"not yet applied by the node","name":"b","pfs":["ens1f0"],)"
            R"("state":"Pending"}],"observedGeneration":3,"summary":"1 of 2"})"},
       {{on("a", State::kApplied, NodeProgress::kFailed), on("b", State::kRefused)},
        R"({"applied":0,)" +

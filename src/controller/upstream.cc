@@ -79,11 +79,10 @@ bool Upstream::reconcile(const std::string& /*key*/, std::stop_token /*stop*/) {
     const std::lock_guard lock(mutex_);
     if (std::exchange(reported_, now) == now) return true;
   }
-  manager_.tell_of_namespace(
-      now ? "SriovOperatorRuns" : "SriovOperatorGone",
-      now ? "the SR-IOV operator runs in this cluster: railbed writes nothing but for nodes that are labelled "
-            "railbed.dev/managed=true"
-          : "the SR-IOV operator does not run any more");
+  manager_.tell_of_namespace(now ? "SriovOperatorRuns" : "SriovOperatorGone",
+                             now ? "the SR-IOV operator runs in this cluster: railbed writes only for nodes labelled "
+                                   "railbed.dev/managed=true"
+                                 : "the SR-IOV operator no longer runs");
   manager_.add_everything();
   return true;
 }

@@ -53,7 +53,7 @@ TEST(EmbeddedJson, WhereThePlaceCannotBeToldTheInnerPlaceIsNamed) {
   Diagnostics diagnostics;
   EXPECT_FALSE(parse_embedded_json(*document.find("config"), diagnostics));
   EXPECT_EQ(render(diagnostics),
-            "a.yaml:1:9: error: 'x' is no JSON value (line 2, column 3 of the embedded text) [RB-JSON-001]\n"
+            "a.yaml:1:9: error: 'x' is not a JSON value (line 2, column 3 of the embedded text) [RB-JSON-001]\n"
             "     1 | config: \"{\\x22a\\x22:\\n  x}\"\n"
             "       |         ^~~~~~~~~~~~~~~~~~~\n"
             "  fix: write \"x\" in double quotes\n");

@@ -105,7 +105,7 @@ class JsonReader {
   }
 
   bool refuse_bare(std::string_view word) {
-    if (peek() == '\'') return syntax_error("JSON texts stand in double quotes", "write \"…\"");
+    if (peek() == '\'') return syntax_error("JSON strings must be in double quotes", "write \"…\"");
     if (refuse_comment()) return false;
     if (word.empty()) return syntax_error(fmt::format("expected a value, found {}", found()));
     std::string fix = fmt::format("write \"{}\" in double quotes", word);
@@ -117,7 +117,7 @@ class JsonReader {
     if (alone) fix = "write a JSON object in braces: {\"key\": value}";
     if (word == "None" || word == "nil") fix = "write null";
     if (word == "NaN" || word == "Infinity") fix = "JSON has no such number";
-    return fail("RB-JSON-001", at_, word.size(), fmt::format("'{}' is no JSON value", word), std::move(fix));
+    return fail("RB-JSON-001", at_, word.size(), fmt::format("'{}' is not a JSON value", word), std::move(fix));
   }
 
   void skip_digits() {
@@ -305,8 +305,8 @@ class JsonReader {
     if (!read_value(member.value, depth + 1)) return false;
     if (auto first = keys.find(object, member.key)) {
       duplicates_ = true;
-      diagnostics_.error("RB-JSON-002", member.key_span, fmt::format("key \"{}\" stands here twice", member.key))
-          .note(object[*first].key_span, "it stands here first")
+      diagnostics_.error("RB-JSON-002", member.key_span, fmt::format("duplicate key \"{}\"", member.key))
+          .note(object[*first].key_span, "first defined here")
           .of(Layer::kText);
       return true;
     }

@@ -133,13 +133,15 @@ TEST(Json, EveryMistakeHasItsPlaceAndItsFix) {
        "a.json:1:6: error: expected ':' after key \"a\", found '1' [RB-JSON-001]\n"
        "     1 | {\"a\" 1}\n       |      ^\n"},
       {"['x']",
-       "a.json:1:2: error: JSON texts stand in double quotes [RB-JSON-001]\n"
-       "     1 | ['x']\n       |  ^\n  fix: write \"…\"\n"},
+       "a.json:1:2: error: JSON strings must be in double quotes [RB-JSON-001]\n"
+       "     1 | ['x']\n"
+       "       |  ^\n"
+       "  fix: write \"…\"\n"},
       {"[True]",
-       "a.json:1:2: error: 'True' is no JSON value [RB-JSON-001]\n"
+       "a.json:1:2: error: 'True' is not a JSON value [RB-JSON-001]\n"
        "     1 | [True]\n       |  ^~~~\n  fix: write true\n"},
       {"[None]",
-       "a.json:1:2: error: 'None' is no JSON value [RB-JSON-001]\n"
+       "a.json:1:2: error: 'None' is not a JSON value [RB-JSON-001]\n"
        "     1 | [None]\n       |  ^~~~\n  fix: write null\n"},
       {"[1] // x",
        "a.json:1:5: error: text after the end of the JSON value [RB-JSON-001]\n"
@@ -175,9 +177,12 @@ TEST(Json, EveryMistakeHasItsPlaceAndItsFix) {
        "a.json:1:1: error: the number is too large for a 64-bit float [RB-JSON-005]\n"
        "     1 | 1e999\n       | ^~~~~\n"},
       {"{\"a\":1,\n \"a\":2}",
-       "a.json:2:2: error: key \"a\" stands here twice [RB-JSON-002]\n"
-       "     2 |  \"a\":2}\n       |  ^~~\n  note: a.json:1:2: it stands here first\n"
-       "     1 | {\"a\":1,\n       |  ^~~\n"},
+       "a.json:2:2: error: duplicate key \"a\" [RB-JSON-002]\n"
+       "     2 |  \"a\":2}\n"
+       "       |  ^~~\n"
+       "  note: a.json:1:2: first defined here\n"
+       "     1 | {\"a\":1,\n"
+       "       |  ^~~\n"},
       {"[1][2]",
        "a.json:1:4: error: text after the end of the JSON value [RB-JSON-001]\n"
        "     1 | [1][2]\n       |    ^\n"},

@@ -153,7 +153,7 @@ class Explainer {
       const std::string_view content = line.content().substr(0, line.content().find_last_not_of(' ') + 1);
       if (line.indent() == 0 || (content != ".." && content != "..." && content != "\xE2\x80\xA6")) return false;
       Diagnostic& told = error("RB-YAML-001", line.offset + line.indent(), content.size(),
-                               "dots in the place of what was left out are no YAML")
+                               "'...' in place of omitted content is not valid YAML")
                              .with_fix("write what belongs here, or make the line a comment: '# ...'")
                              .that_says(Says::kDots);
       told.edits.push_back(Edit{source_, line.offset + line.indent(), 0, "# ", {}});
@@ -280,7 +280,7 @@ class Explainer {
     }
     if (stray == nullptr) return false;
     error("RB-YAML-001", stray->offset + stray->indent(), stray->content().size(),
-          fmt::format("text without a key; YAML takes it and '{}' below for one text", *key))
+          fmt::format("text without a key; YAML joins it with '{}' below into one text", *key))
         .with_fix("remove this line, make it a comment with '#', or write 'key: value'");
     return true;
   }
@@ -337,10 +337,9 @@ class Explainer {
     const size_t end = std::min(text_.find_first_of("\r\n", at), text_.size());
     const std::string_view line = text_.substr(at, end - at);
     const size_t colon = line.find(':');
-    Diagnostic& d = error("RB-YAML-001", at, line.size(), "a key without ': ' behind it");
+    Diagnostic& d = error("RB-YAML-001", at, line.size(), "a key without ': ' after it");
     if (colon != std::string_view::npos && colon > 0 && colon + 1 < line.size())
-      d.with_fix(
-          fmt::format("write a blank behind the colon: '{}: {}'", line.substr(0, colon), line.substr(colon + 1)));
+      d.with_fix(fmt::format("write a space after the colon: '{}: {}'", line.substr(0, colon), line.substr(colon + 1)));
     return true;
   }
 

@@ -49,8 +49,10 @@ const BrokenText kCases[] = {
      "[RB-YAML-001]\n     1 | image: {REGISTRY}/nvidia/doca:3.1.0\n       |        ^~~~~~~~~~\n"
      "  fix: write the real value, or put the whole value in double quotes\n"},
     {"spec:\n  ...\n  template:\n    a: b\n",
-     "a.yaml:2:3: error: dots in the place of what was left out are no YAML [RB-YAML-001]\n     2 |   ...\n"
-     "       |   ^~~\n  fix: write what belongs here, or make the line a comment: '# ...'\n"},
+     "a.yaml:2:3: error: '...' in place of omitted content is not valid YAML [RB-YAML-001]\n"
+     "     2 |   ...\n"
+     "       |   ^~~\n"
+     "  fix: write what belongs here, or make the line a comment: '# ...'\n"},
     {"data:\n  mode: {FAST}/slow\n  other: x\n",
      "a.yaml:2:9: error: {FAST} looks like a placeholder; YAML reads a value that begins with '{' as a map "
      "[RB-YAML-001]\n     2 |   mode: {FAST}/slow\n       |         ^~~~~~\n"
@@ -73,10 +75,13 @@ const BrokenText kCases[] = {
      "a.yaml:1:4: error: a value that begins with '*' is a reference in YAML [RB-YAML-001]\n"
      "     1 | a: *\n       |    ^\n  fix: put the value in double quotes\n"},
     {"a: *b\n",
-     "a.yaml:1:4: error: '*b' refers to an anchor that is not there [RB-YAML-008]\n     1 | a: *b\n"
-     "       |    ^~\n  fix: mark the value it means with '&b', or put the text in quotes\n"},
+     "a.yaml:1:4: error: alias '*b' refers to an unknown anchor [RB-YAML-008]\n"
+     "     1 | a: *b\n"
+     "       |    ^~\n"
+     "  fix: mark the value it means with '&b', or put the text in quotes\n"},
     {"a: &b [*b]\n",
-     "a.yaml:1:8: error: '*b' stands inside of what it refers to [RB-YAML-008]\n     1 | a: &b [*b]\n"
+     "a.yaml:1:8: error: alias '*b' refers to a node that contains it [RB-YAML-008]\n"
+     "     1 | a: &b [*b]\n"
      "       |        ^~\n"},
     {"a: b: c\n",
      "a.yaml:1:5: error: a second ': ' on this line; a plain value cannot contain it [RB-YAML-001]\n"
@@ -85,14 +90,20 @@ const BrokenText kCases[] = {
      "a.yaml:1:8: error: text after the closing quote of the value [RB-YAML-001]\n"
      "     1 | a: \"b\" c\n       |        ^\n  fix: put the whole value inside the quotes\n"},
     {"a: 1\nb:2\nc: 3\n",
-     "a.yaml:2:1: error: a key without ': ' behind it [RB-YAML-001]\n     2 | b:2\n       | ^~~\n"
-     "  fix: write a blank behind the colon: 'b: 2'\n"},
+     "a.yaml:2:1: error: a key without ': ' after it [RB-YAML-001]\n"
+     "     2 | b:2\n"
+     "       | ^~~\n"
+     "  fix: write a space after the colon: 'b: 2'\n"},
     {"a: [1, 2\nb: 3\n",
      "a.yaml:2:2: error: expected ',' or ']' in what '[' opened [RB-YAML-001]\n     2 | b: 3\n       |  ^\n"
      "  note: a.yaml:1:4: it was opened here\n     1 | a: [1, 2\n       |    ^\n"},
     {"a: 1\nb: 2\na: 3\n",
-     "a.yaml:3:1: error: key 'a' stands here twice [RB-YAML-003]\n     3 | a: 3\n       | ^\n"
-     "  note: a.yaml:1:1: it stands here first\n     1 | a: 1\n       | ^\n"},
+     "a.yaml:3:1: error: duplicate key 'a' [RB-YAML-003]\n"
+     "     3 | a: 3\n"
+     "       | ^\n"
+     "  note: a.yaml:1:1: first defined here\n"
+     "     1 | a: 1\n"
+     "       | ^\n"},
     {"a: \"\\q\"\n",
      "a.yaml:1:5: error: found unknown escape character while parsing a quoted scalar [RB-YAML-001]\n"
      "     1 | a: \"\\q\"\n       |     ^\n"},
@@ -109,8 +120,12 @@ const BrokenText kCases[] = {
      "a.yaml:1:4: error: tag '!secret' does not fit this value or is not known [RB-YAML-011]\n"
      "     1 | a: !secret x\n       |    ^~~~~~~~~\n"},
     {"apiVersion: v1\nmetadata:\nname: x\nannotations:\nspec:\ncontainers:\n- name: a\nimage: b\nname: y\n",
-     "a.yaml:9:1: error: key 'name' stands here twice [RB-YAML-003]\n     9 | name: y\n       | ^~~~\n"
-     "  note: a.yaml:3:1: it stands here first\n     3 | name: x\n       | ^~~~\n"},
+     "a.yaml:9:1: error: duplicate key 'name' [RB-YAML-003]\n"
+     "     9 | name: y\n"
+     "       | ^~~~\n"
+     "  note: a.yaml:3:1: first defined here\n"
+     "     3 | name: x\n"
+     "       | ^~~~\n"},
     {"a: 1\n- \nb:\nY\n",
      "a.yaml:2:1: error: did not find expected key while parsing a block mapping [RB-YAML-001]\n     2 | - \n       | "
      "^\n  note: a.yaml:1:1: it begins here\n     1 | a: 1\n       | ^\n"},

@@ -153,10 +153,10 @@ class PieceReader {
     const std::string name = text_of(event->data.alias.anchor);
     const Span span = span_of(event, false);
     if (open_anchors_.contains(name))
-      return fail("RB-YAML-008", span, fmt::format("'*{}' stands inside of what it refers to", name));
+      return fail("RB-YAML-008", span, fmt::format("alias '*{}' refers to a node that contains it", name));
     const auto found = anchors_.find(name);
     if (found == anchors_.end())
-      return fail("RB-YAML-008", span, fmt::format("'*{}' refers to an anchor that is not there", name),
+      return fail("RB-YAML-008", span, fmt::format("alias '*{}' refers to an unknown anchor", name),
                   fmt::format("mark the value it means with '&{}', or put the text in quotes", name));
     if (too_deep(depth + found->second.measure.height, span)) return false;
     if (!may_copy(found->second.measure.units, span)) return false;
@@ -255,8 +255,8 @@ class PieceReader {
       if (is_merge)
         merges.push_back(std::move(member.value));
       else if (auto first = keys.find(object, member.key))
-        diagnostics_.error("RB-YAML-003", member.key_span, fmt::format("key '{}' stands here twice", member.key))
-            .note(object[*first].key_span, "it stands here first")
+        diagnostics_.error("RB-YAML-003", member.key_span, fmt::format("duplicate key '{}'", member.key))
+            .note(object[*first].key_span, "first defined here")
             .of(Layer::kText);
       else
         object.push_back(std::move(member));

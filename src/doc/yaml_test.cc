@@ -228,9 +228,10 @@ TEST(Yaml, OddKeysTagsAndMergesAreToldOrRead) {
       {"a: {<<: [{b: 1}, 2]}\n", "RB-YAML-009 1:18 '<<' takes maps, found an integer ()", ""},
       {"a: {<<: x}\n", "RB-YAML-009 1:9 '<<' takes maps, found a string ()", ""},
       {"a: {\"<<\": x}\n", "", R"({"a":{"<<":"x"}})"},
-      {"a: 1\nb: 2\na: 3\n", "RB-YAML-003 3:1 key 'a' stands here twice ()", R"({"a":1,"b":2})"},
+      {"a: 1\nb: 2\na: 3\n", "RB-YAML-003 3:1 duplicate key 'a' ()", R"({"a":1,"b":2})"},
       {"a: *b\n",
-       "RB-YAML-008 1:4 '*b' refers to an anchor that is not there (mark the value it means with '&b', or put the text in quotes)",
+       "RB-YAML-008 1:4 alias '*b' refers to an unknown anchor (mark the value it means with '&b', or put the text in "
+       "quotes)",
        ""},
       {"a: \x01\n",
        "RB-YAML-004 1:4 character U+0001 is not allowed in YAML (remove it, or write it as an escape in "

@@ -164,7 +164,7 @@ bool check_head(const doc::Value& value, doc::Diagnostics& diagnostics) {
     const doc::Value* kind = value.find("kind");
     diagnostics
         .error("RB-FACTS-004", kind != nullptr ? kind->span : value.span,
-               fmt::format("these are no node facts (apiVersion: {}, kind: {})", kApiVersion, kKind))
+               fmt::format("not node facts (apiVersion: {}, kind: {})", kApiVersion, kKind))
         .with_fix("railbed discover -o json writes them");
     return false;
   }

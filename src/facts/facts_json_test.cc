@@ -141,8 +141,8 @@ TEST(FactsJson, SaysWhatIsWrongAndWhere) {
       {"{\"apiVersion\": \"railbed.dev/v1\", \"kind\": \"NodeFacts\"}",
        "1:1: node facts need a \"version\", a whole number from 1 [RB-FACTS-001] refused"},
       {"{\"apiVersion\": \"v1\", \"kind\": \"Pod\"}",
-       "1:30: these are no node facts (apiVersion: railbed.dev/v1, kind: NodeFacts) [RB-FACTS-004] railbed discover "
-       "-o json writes them refused"},
+       "1:30: not node facts (apiVersion: railbed.dev/v1, kind: NodeFacts) [RB-FACTS-004] railbed discover -o json "
+       "writes them refused"},
   };
   for (const Case& one : cases) EXPECT_EQ(finding(one.text), one.finding) << one.text;
 }

@@ -105,7 +105,8 @@ Result<std::vector<std::string>> take_nccl_paths(const NcclTopology& topology, N
     sort_paths(nic.gpus);
     if (!differences.empty()) lines.push_back(fmt::format("{}: {}", label(nic), fmt::join(differences, ", ")));
   }
-  if (taken == 0) return fail(Code::kInvalid, "this topology is of another machine: no GPU and NIC of it are here");
+  if (taken == 0)
+    return fail(Code::kInvalid, "this topology is from another machine: it contains no GPU or NIC of this one");
   std::ranges::move(absent(topology, facts), std::back_inserter(lines));
   return lines;
 }

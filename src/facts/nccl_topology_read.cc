@@ -46,17 +46,17 @@ class TopologyReader {
     XML_SetStartDoctypeDeclHandler(parser_.get(),
                                    [](void* self, const XML_Char*, const XML_Char*, const XML_Char*, int) {
                                      auto* reader = static_cast<TopologyReader*>(self);
-                                     reader->refuse(reader->line(), "a DOCTYPE, which NCCL's files never have");
+                                     reader->refuse(reader->line(), "a DOCTYPE, which NCCL's files never contain");
                                    });
   }
 
   Result<NcclTopology> read(std::string_view text) {
     if (text.size() > kMostBytes)
-      return fail(Code::kInvalid, "{}: larger than {} bytes, which no topology is", name_, kMostBytes);
+      return fail(Code::kInvalid, "{}: larger than {} bytes, the limit for a topology", name_, kMostBytes);
     const XML_Status status = XML_Parse(parser_.get(), text.data(), static_cast<int>(text.size()), XML_TRUE);
     if (problem_) return std::unexpected(std::move(*problem_));
     if (status != XML_STATUS_OK)
-      return fail(Code::kInvalid, "{}:{}: this is no XML: {}", name_, line(),
+      return fail(Code::kInvalid, "{}:{}: not XML: {}", name_, line(),
                   XML_ErrorString(XML_GetErrorCode(parser_.get())));
     if (topology_.gpus.empty() && topology_.nics.empty())
       return fail(Code::kInvalid, "{}: it has neither GPUs nor NICs", name_);
@@ -112,7 +112,7 @@ class TopologyReader {
     int number = 0;
     const auto [last, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (failure != std::errc() || last != text.data() + text.size() || number < -1) {
-      refuse(line(), fmt::format("numaid \"{}\" of a <cpu> is no number of a NUMA node", doc::printable(text)));
+      refuse(line(), fmt::format("numaid \"{}\" of a <cpu> is not a NUMA node number", doc::printable(text)));
       return false;
     }
     numa_node_ = number == -1 ? std::nullopt : std::optional(number);
@@ -126,8 +126,8 @@ class TopologyReader {
     if (closed.kind == DeviceKind::kOther) return;
     const Result<PciAddress> address = PciAddress::parse(closed.bus_id);
     if (!address)
-      return refuse(closed.line, fmt::format("busid \"{}\" is no PCI address", doc::printable(closed.bus_id)));
-    if (!seen_.insert(*address).second) return refuse(closed.line, fmt::format("{} is there twice", *address));
+      return refuse(closed.line, fmt::format("busid \"{}\" is not a PCI address", doc::printable(closed.bus_id)));
+    if (!seen_.insert(*address).second) return refuse(closed.line, fmt::format("duplicate {}", *address));
     if (seen_.size() > kMostFunctions)
       return refuse(closed.line, fmt::format("more than {} GPUs and NICs", kMostFunctions));
     NcclFunction found{.address = *address, .switches = {}, .numa_node = numa_node_};

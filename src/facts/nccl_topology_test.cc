@@ -67,33 +67,32 @@ TEST(NcclTopology, SaysWhatIsWrongAndWhere) {
   const struct {
     std::string text, message;
   } cases[] = {
-      {"", "t.xml:1: this is no XML: no element found"},
-      {"GPU0 GPU1\n", "t.xml:1: this is no XML: syntax error"},
-      {"<system version=\"1\">\n<cpu", "t.xml:2: this is no XML: unclosed token"},
-      {"<system version=\"1\">\n<cpu numaid=\"0\"></system>", "t.xml:2: this is no XML: mismatched tag"},
-      {"<system version=\"1\"/><system version=\"1\"/>", "t.xml:1: this is no XML: junk after document element"},
-      {std::string("<system version=\"1\">\0</system>", 30),
-       "t.xml:1: this is no XML: not well-formed (invalid token)"},
+      {"", "t.xml:1: not XML: no element found"},
+      {"GPU0 GPU1\n", "t.xml:1: not XML: syntax error"},
+      {"<system version=\"1\">\n<cpu", "t.xml:2: not XML: unclosed token"},
+      {"<system version=\"1\">\n<cpu numaid=\"0\"></system>", "t.xml:2: not XML: mismatched tag"},
+      {"<system version=\"1\"/><system version=\"1\"/>", "t.xml:1: not XML: junk after document element"},
+      {std::string("<system version=\"1\">\0</system>", 30), "t.xml:1: not XML: not well-formed (invalid token)"},
       {"<graphs version=\"1\"/>", "t.xml:1: <graphs>: a topology of NCCL begins with <system>"},
       {"<system version=\"2\"/>", "t.xml:1: version \"2\" of the format; \"1\" is known"},
       {"<system/>", "t.xml:1: version \"\" of the format; \"1\" is known"},
       {"<system version=\"1\"/>", "t.xml: it has neither GPUs nor NICs"},
-      {"<system version=\"1\"><cpu/></system>", "t.xml:1: numaid \"\" of a <cpu> is no number of a NUMA node"},
+      {"<system version=\"1\"><cpu/></system>", "t.xml:1: numaid \"\" of a <cpu> is not a NUMA node number"},
       {"<system version=\"1\">\n<cpu numaid=\"-2\"/></system>",
-       "t.xml:2: numaid \"-2\" of a <cpu> is no number of a NUMA node"},
+       "t.xml:2: numaid \"-2\" of a <cpu> is not a NUMA node number"},
       {"<system version=\"1\"><cpu numaid=\"0x1&#10;\"/></system>",
-       "t.xml:1: numaid \"0x1\\x0a\" of a <cpu> is no number of a NUMA node"},
+       "t.xml:1: numaid \"0x1\\x0a\" of a <cpu> is not a NUMA node number"},
       {in_cpu("<pci class=\"0x03\"/>"), "t.xml:3: <pci> without a busid"},
-      {in_cpu("<pci busid=\"gpu0\" class=\"0x03\">\n</pci>"), "t.xml:3: busid \"gpu0\" is no PCI address"},
-      {in_cpu("<pci busid=\"&#9;\xc2\x9b\"><nic/></pci>"), "t.xml:3: busid \"\t\\x9b\" is no PCI address"},
+      {in_cpu("<pci busid=\"gpu0\" class=\"0x03\">\n</pci>"), "t.xml:3: busid \"gpu0\" is not a PCI address"},
+      {in_cpu("<pci busid=\"&#9;\xc2\x9b\"><nic/></pci>"), "t.xml:3: busid \"\t\\x9b\" is not a PCI address"},
       {in_cpu("<pci busid=\"0000:01:00.0\" class=\"0x03\"/>\n<pci busid=\"01:00.0\" class=\"0x02\"/>"),
-       "t.xml:4: 0000:01:00.0 is there twice"},
+       "t.xml:4: duplicate 0000:01:00.0"},
       {in_cpu(many), "t.xml:3: more than 1024 GPUs and NICs"},
       {in_cpu(deep), "t.xml:3: more than 64 elements in each other"},
-      {std::string((1 << 20) + 1, ' '), "t.xml: larger than 1048576 bytes, which no topology is"},
+      {std::string((1 << 20) + 1, ' '), "t.xml: larger than 1048576 bytes, the limit for a topology"},
       {"<!DOCTYPE lolz [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;\">]>\n<system version=\"1\">&b;</system>",
-       "t.xml:1: a DOCTYPE, which NCCL's files never have"},
-      {"<system version=\"1\">&a;</system>", "t.xml:1: this is no XML: undefined entity"},
+       "t.xml:1: a DOCTYPE, which NCCL's files never contain"},
+      {"<system version=\"1\">&a;</system>", "t.xml:1: not XML: undefined entity"},
   };
   for (const auto& one : cases) EXPECT_EQ(said(one.text), one.message) << one.text.substr(0, 200);
 }
@@ -279,7 +278,7 @@ TEST(NcclTopology, FindsTheCardOfAPortAndOfDataDirect) {
   EXPECT_EQ(facts.nics[0].gpus[1].kind, "SYS");
   facts.nics[0].data_direct = pci("0008:03:00.0");
   EXPECT_EQ(take_nccl_paths(topology, facts).error().to_string(),
-            "this topology is of another machine: no GPU and NIC of it are here");
+            "this topology is from another machine: it contains no GPU or NIC of this one");
   topology.nics.push_back({.address = pci("0008:03:00.0"), .switches = {"s"}, .numa_node = 0});
   ASSERT_TRUE(take_nccl_paths(topology, facts));
   EXPECT_EQ(facts.nics[0].gpus[0].kind, "PIX");

@@ -160,8 +160,8 @@ std::optional<PciAddress> vf_address(Attributes& attributes, const PciAddress& p
 int within(Attributes& attributes, const PciAddress& pf, std::string_view what, int64_t told, int64_t most) {
   const int64_t taken = std::clamp<int64_t>(told, 0, most);
   if (taken != told)
-    attributes.note(
-        fmt::format("{} of {} is {}, which no such card has (0 to {}): taken as {}", what, pf, told, most, taken));
+    attributes.note(fmt::format("{} of {} is {}, which is not possible for this card (0 to {}); using {}", what, pf,
+                                told, most, taken));
   return static_cast<int>(taken);
 }
 

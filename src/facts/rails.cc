@@ -273,7 +273,7 @@ class RailFinder {
         if (roles_[i].rail && is_near(i, gpu) && rank(i, gpu) == rank(position, gpu) &&
             port_speed(nic(i)) == port_speed(nic(position)) && functions_of_card(i) == functions_of_card(position))
           return fmt::format(
-              "as near to GPU {} and as fast as {}, the rail: only the order of addresses tells them apart", g,
+              "as near to GPU {} and as fast as {}, the rail: they differ only in the order of addresses", g,
               nic(i).pci.address);
     }
     return "";

@@ -127,7 +127,7 @@ TEST(Rails, OneOfSeveralEqualPortsIsTheGpusOwn) {
   EXPECT_EQ(node.roles(), "0 1 s s 2 3 s");
   EXPECT_EQ(node.reason(2), "the GPUs near it have other ports as their rails");
   EXPECT_EQ(node.reason(6),
-            "as near to GPU 3 and as fast as 0000:b3:00.0, the rail: only the order of addresses tells them apart");
+            "as near to GPU 3 and as fast as 0000:b3:00.0, the rail: they differ only in the order of addresses");
 }
 
 TEST(Rails, OfEqualPortsTheOneAloneOnItsCardIsTheGpusOwn) {

@@ -37,15 +37,14 @@ std::string example(const NodeFacts& facts, bool (*matches)(const Nic&)) {
 std::vector<std::string> sriov_advice(const NodeFacts& facts) {
   if (std::ranges::any_of(facts.nics, [](const Nic& nic) { return nic.total_vfs.value_or(0) > 0; })) return {};
   if (facts.nics.empty() && !facts.virtual_rdma.empty())
-    return {
-        "There are RDMA devices, but nothing tells which PCI functions they belong to, and so "
-        "whether they can make VFs."};
+    return {"RDMA devices found, but their PCI functions are unknown, and therefore whether they can make VFs."};
   const bool is_unread = std::ranges::any_of(
       facts.problems, [](const std::string& problem) { return problem.find("sriov_totalvfs") != std::string::npos; });
-  if (is_unread) return {"Whether a NIC here can make VFs is not known: sriov_totalvfs could not be read."};
+  if (is_unread) return {"It is unknown whether a NIC can make VFs: sriov_totalvfs could not be read."};
   if (facts.nics.empty() && std::ranges::find(facts.untold, kPciFunctions) != facts.untold.end())
     return {
-        "Whether a NIC here can make VFs is not known: there is no folder of PCI functions (/sys/bus/pci/devices)."};
+        "It is unknown whether a NIC can make VFs: the directory of PCI functions (/sys/bus/pci/devices) does not "
+        "exist."};
   if (facts.nics.empty())
     return {"There is no network function on this machine's PCI bus, so nothing can make VFs.",
             "In a container, /sys of the host must be mounted; on a machine, look at `lspci -nn` for class 02xx."};

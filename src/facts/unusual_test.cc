@@ -45,8 +45,10 @@ TEST(Unusual, MoreVfsThanAnyCardHasAreCutAndTold) {
   EXPECT_EQ(facts.nics[0].num_vfs, 65535);
   EXPECT_EQ(facts.problems,
             (std::vector<std::string>{
-                "sriov_totalvfs of 0000:01:00.0 is 2147483647, which no such card has (0 to 65535): taken as 65535",
-                "sriov_numvfs of 0000:01:00.0 is 2147483647, which no such card has (0 to 65535): taken as 65535"}));
+                "sriov_totalvfs of 0000:01:00.0 is 2147483647, which is not possible for this card (0 to 65535); using "
+                "65535",
+                "sriov_numvfs of 0000:01:00.0 is 2147483647, which is not possible for this card (0 to 65535); using "
+                "65535"}));
   const NodeFacts more = card("sriov_totalvfs = 8\nsriov_numvfs = 9\n");
   EXPECT_EQ(more.nics.at(0).num_vfs, 8);
   EXPECT_EQ(card("sriov_totalvfs = -4\n").nics.at(0).total_vfs, 0);
@@ -233,8 +235,8 @@ TEST(Unusual, DataDirectFunctionsTellTheGpuOfTheirNic) {
 TEST(Unusual, WithoutAFolderOfPciFunctionsNothingIsSaidOfThem) {
   const NodeFacts facts = facts_of("/sys/class/net/enp1s0f0np0/mtu = 1500\n/sys/class/net/enp1s0f0np0/type = 1\n");
   EXPECT_EQ(facts.untold, (std::vector<std::string>{"addresses", "routes", "PCI functions"}));
-  EXPECT_EQ(sriov_advice(facts), std::vector<std::string>{"Whether a NIC here can make VFs is not known: there is no "
-                                                          "folder of PCI functions (/sys/bus/pci/devices)."});
+  EXPECT_EQ(sriov_advice(facts), std::vector<std::string>{"It is unknown whether a NIC can make VFs: the directory of "
+                                                          "PCI functions (/sys/bus/pci/devices) does not exist."});
   EXPECT_EQ(sriov_advice(facts_of("/sys/bus/pci/devices/\n")).at(0),
             "There is no network function on this machine's PCI bus, so nothing can make VFs.");
 }
@@ -243,9 +245,8 @@ TEST(Unusual, AnUnreadableNumberOfVfsIsNoneOfZero) {
   NodeFacts facts = card("");
   EXPECT_EQ(sriov_advice(facts).at(0), "No NIC here can make VFs: none has a sriov_totalvfs above 0.");
   facts.problems = {"read /sys/bus/pci/devices/0000:01:00.0/sriov_totalvfs: EACCES (Permission denied)"};
-  EXPECT_EQ(
-      sriov_advice(facts),
-      std::vector<std::string>{"Whether a NIC here can make VFs is not known: sriov_totalvfs could not be read."});
+  EXPECT_EQ(sriov_advice(facts),
+            std::vector<std::string>{"It is unknown whether a NIC can make VFs: sriov_totalvfs could not be read."});
 }
 
 TEST(Unusual, VfsWithoutAPfAreToldFromThoseGivenToAGuest) {

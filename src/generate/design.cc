@@ -65,9 +65,8 @@ std::vector<Numbered> rails_of(const NodeFacts& node, Design& design) {
   }
   const size_t gpus = node.gpus.size();
   if (gpus > 0 && rails.size() > gpus && rails.size() % gpus != 0)
-    design.notes.push_back(
-        fmt::format("node {}: {} ports are equal and nothing tells which of them belong to its {} GPUs", node.node,
-                    rails.size(), gpus));
+    design.notes.push_back(fmt::format("node {}: {} identical ports, and no way to match them to its {} GPUs",
+                                       node.node, rails.size(), gpus));
   return rails;
 }
 
@@ -137,10 +136,9 @@ void make_rails(const std::vector<NodeFacts>& nodes, Design& design) {
 Result<void> check_names(const std::vector<NodeFacts>& nodes) {
   for (const NodeFacts& node : nodes)
     if (!api::is_dns_subdomain(node.node)) {
-      Error error{
-          .code = Code::kInvalid,
-          .message = fmt::format("node \"{}\": this is no name of a Kubernetes node", doc::printable(node.node)),
-          .context = {}};
+      Error error{.code = Code::kInvalid,
+                  .message = fmt::format("node \"{}\": not a valid Kubernetes node name", doc::printable(node.node)),
+                  .context = {}};
       error.hint = "railbed discover --node NAME writes facts with another name";
       return std::unexpected(std::move(error));
     }

@@ -170,8 +170,7 @@ TEST(Design, MoreRailsThanGpusIsNotCalledSharing) {
   const auto made = design(nodes, {.profile = Profile::kRoce});
   ASSERT_TRUE(made) << made.error().to_string();
   EXPECT_EQ(rails_per_gpu(*made, nodes[0]), "node n: 3 rails for 2 GPUs: more rails than GPUs");
-  EXPECT_EQ(made->notes,
-            std::vector<std::string>{"node n: 3 ports are equal and nothing tells which of them belong to its 2 GPUs"});
+  EXPECT_EQ(made->notes, std::vector<std::string>{"node n: 3 identical ports, and no way to match them to its 2 GPUs"});
 }
 
 // A host chooses its name, and names go into objects, comments and other names.
@@ -180,8 +179,7 @@ TEST(Design, ANameThatIsNoNodesNameIsRefused) {
     const auto made = design({node(name, {port(1)})}, {.profile = Profile::kRoce});
     ASSERT_FALSE(made) << name;
     EXPECT_EQ(made.error().to_string().find('\x1b'), std::string::npos);
-    EXPECT_NE(made.error().message.find("this is no name of a Kubernetes node"), std::string::npos)
-        << made.error().message;
+    EXPECT_NE(made.error().message.find("not a valid Kubernetes node name"), std::string::npos) << made.error().message;
   }
 }
 

@@ -64,7 +64,7 @@ std::string refuse(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagn
                  "name at least one of vendor, deviceID, rootDevices, pfNames");
   if (*policy.device_type == DeviceType::kVfioPci && *policy.is_rdma)
     return error("RB-POLICY-005", policy.is_rdma.span,
-                 "isRdma needs the kernel's driver, deviceType vfio-pci takes it away",
+                 "isRdma requires the kernel's driver, which deviceType vfio-pci replaces",
                  "isRdma: false, or deviceType: netdevice");
   if (!policy.vdpa_type->empty())
     return error("RB-POLICY-007", policy.vdpa_type.span, "vdpaType is not supported by this version", "remove vdpaType",
@@ -85,7 +85,7 @@ void tell_what_is_not_done(const api::SriovNetworkNodePolicy& policy, Diagnostic
       !policy.bridge->as_object()->empty())
     diagnostics
         .warning("RB-POLICY-013", policy.bridge.span,
-                 "bridge: Open vSwitch bridges are not made by this version; the VFs are")
+                 "bridge: this version does not create Open vSwitch bridges, only the VFs")
         .for_one_machine();
   if (*policy.need_vhost_net)
     diagnostics
@@ -122,12 +122,12 @@ Policy entry(const api::SriovNetworkNodePolicy& policy, const Options& options, 
                 (*policy.link_type == api::WantedLinkType::kInfiniband && result.device_type == DeviceType::kNetdevice);
   if (*policy.meta.name == "default") {
     result.ignored = true;
-    result.problem = "the name \"default\" is the operator's own: it never applies such a policy";
+    result.problem = "the name \"default\" is reserved by the operator, which never applies such a policy";
     diagnostics.note("RB-POLICY-001", span, "policy default is ignored: " + result.problem)
         .with_fix("give it another name");
   } else if (*policy.num_vfs <= 0) {
     result.ignored = true;
-    result.problem = "numVfs is 0: the operator skips such a policy and leaves the VFs as they are";
+    result.problem = "numVfs is 0: the operator skips such a policy and leaves the VFs unchanged";
     diagnostics.warning("RB-POLICY-002", policy.num_vfs.span.known() ? policy.num_vfs.span : span, result.problem)
         .with_fix("delete the policy and run railbed down to remove VFs");
   } else {
@@ -179,7 +179,7 @@ void check_resources(const Catalog& catalog, Diagnostics& diagnostics) {
     const api::NetworkAttachmentDefinition& definition = network.definition;
     auto& told = diagnostics.warning(
         "RB-NET-001", definition.resource_name.span.known() ? definition.resource_name.span : span_of(definition.meta),
-        fmt::format("no policy makes resource {}, which network {} takes its VFs from", network.resource, key));
+        fmt::format("no policy creates resource {}, from which network {} takes its VFs", network.resource, key));
     told.looks_for(network.resource);
     if (!near.empty()) told.with_fix("did you mean " + near + "?");
   }
@@ -197,7 +197,7 @@ void check_networks_of_pods(const Catalog& catalog, Diagnostics& diagnostics) {
         if (*network.definition.meta.name == *selection.name) elsewhere = other;
       }
       auto& told = diagnostics.error("RB-POD-001", selection.name.span.known() ? selection.name.span : selection.span,
-                                     fmt::format("pod {} asks for network {}, which is not there", pod->key(), key));
+                                     fmt::format("pod {} requests network {}, which does not exist", pod->key(), key));
       told.looks_for(key).that_says(doc::Says::kMissingNetwork);
       if (elsewhere.empty()) elsewhere = doc::nearest(key, candidates);
       if (!elsewhere.empty()) told.with_fix("did you mean " + elsewhere + "?");

@@ -152,8 +152,8 @@ class Resolver {
     auto tell_one = [&](std::string_view field, const doc::Span& span, const doc::Span& lead_span) {
       diagnostics_
           .warning("RB-POLICY-012", span.known() ? span : span_of_policy(policy),
-                   fmt::format("policies {} and {} disagree about {} of {}; {} counts", policy.key, wanted.lead->key,
-                               field, pf_label(*wanted.nic), wanted.lead->key))
+                   fmt::format("policies {} and {} conflict about {} of {}; {} takes effect", policy.key,
+                               wanted.lead->key, field, pf_label(*wanted.nic), wanted.lead->key))
           .note(lead_span.known() ? lead_span : span_of_policy(*wanted.lead), "this one counts");
     };
     if (&policy == wanted.lead) return;

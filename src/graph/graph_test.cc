@@ -247,8 +247,8 @@ TEST(Merge, AConflictOfPartitionsIsTold) {
   Case made({one, two}, {with_eswitch});
   EXPECT_THAT(made.pfs(), ElementsAre("eth0: 8 VFs; a 0-3; b 4-7"));
   EXPECT_THAT(made.findings(),
-              ElementsAre("warning RB-POLICY-012: policies op/b and op/a disagree about eSwitchMode of eth0 "
-                          "(0000:01:00.0); op/a counts"));
+              ElementsAre("warning RB-POLICY-012: policies op/b and op/a conflict about eSwitchMode of eth0 "
+                          "(0000:01:00.0); op/a takes effect"));
 }
 
 TEST(Catalog, WhatIsWrongOnEveryNode) {
@@ -269,17 +269,17 @@ TEST(Catalog, WhatIsWrongOnEveryNode) {
   vdpa.vdpa_type = api::given(std::string("vhost"));
   const std::vector<Row> rows{
       {"named default", named_default, State::kIgnored,
-       "note RB-POLICY-001: policy default is ignored: the name \"default\" is the operator's own: it "
-       "never applies such a policy"},
+       "note RB-POLICY-001: policy default is ignored: the name \"default\" is reserved by the operator, which never "
+       "applies such a policy"},
       {"numVfs 0", none, State::kIgnored,
-       "warning RB-POLICY-002: numVfs is 0: the operator skips such a policy and leaves the VFs as they are"},
+       "warning RB-POLICY-002: numVfs is 0: the operator skips such a policy and leaves the VFs unchanged"},
       {"empty selector", policy("a", 2, {}), State::kRefused,
        "error RB-POLICY-003: an empty nicSelector matches nothing"},
       {"netFilter", net_filter, State::kRefused,
        "error RB-POLICY-004: netFilter is for virtual machines whose NICs are VFs already; standalone railbed has "
        "no metadata service to ask"},
       {"vfio and RDMA", rdma_vfio, State::kRefused,
-       "error RB-POLICY-005: isRdma needs the kernel's driver, deviceType vfio-pci takes it away"},
+       "error RB-POLICY-005: isRdma requires the kernel's driver, which deviceType vfio-pci replaces"},
       {"range too high", policy("a", 4, {pf("eth0", 2, 4)}), State::kRefused,
        "error RB-POLICY-006: VFs 2-4 of eth0 are not within numVfs 4: VFs count from 0"},
       {"range backwards", policy("a", 8, {pf("eth0", 5, 2)}), State::kRefused,
@@ -332,7 +332,7 @@ TEST(Objection, RefusesOnThisPfOnlyAndSaysWhy) {
       {"IB wanted of an Intel NIC", with_link(api::WantedLinkType::kInfiniband), nic("bad", 1),
        "error RB-PF-002: linkType is IB, bad (0000:01:00.0) of node n1 is Ethernet", ""},
       {"switchdev without eswitch", switchdev, nic("bad", 1),
-       "error RB-PF-005: eSwitchMode switchdev: bad (0000:01:00.0) of node n1 has no eswitch (devlink tells no mode)",
+       "error RB-PF-005: eSwitchMode switchdev: bad (0000:01:00.0) of node n1 has no eswitch (devlink reports no mode)",
        ""},
       {"MTU 9000 on InfiniBand", jumbo, infiniband("bad", 1),
        "error RB-PF-003: mtu 9000: bad (0000:01:00.0) of node n1 is InfiniBand, where interfaces take at most 4092 "
@@ -358,8 +358,8 @@ TEST(Objection, VfioNeedsAnIommu) {
   made.resolve_now();
   EXPECT_EQ(made.outcome("a").state, State::kRefused);
   EXPECT_EQ(made.graph.refusals.front().needs_reboot, "intel_iommu=on iommu=pt");
-  EXPECT_THAT(made.findings(), ElementsAre("error RB-PF-004: deviceType vfio-pci needs an IOMMU, "
-                                           "node n1 has none switched on"));
+  EXPECT_THAT(made.findings(), ElementsAre("error RB-PF-004: deviceType vfio-pci requires an IOMMU, but node n1 has "
+                                           "none enabled"));
 }
 
 TEST(Objection, ARefusedPartitionLeavesTheOthersAndStillShadows) {
@@ -495,10 +495,10 @@ TEST(Networks, PodsFindThemOrAreTold) {
   EXPECT_EQ(here.networks[0].network->resource, "openshift.io/rail0");
   EXPECT_EQ(here.networks[1].network, nullptr);
   EXPECT_THAT(made.findings(),
-              ElementsAre("warning RB-NET-001: no policy makes resource openshift.io/rail1, which network "
-                          "llm/typo takes its VFs from",
-                          "error RB-POD-001: pod llm/p asks for network llm/other, which is not there",
-                          "error RB-POD-001: pod llm/p asks for network llm/nte, which is not there",
+              ElementsAre("warning RB-NET-001: no policy creates resource openshift.io/rail1, from which network "
+                          "llm/typo takes its VFs",
+                          "error RB-POD-001: pod llm/p requests network llm/other, which does not exist",
+                          "error RB-POD-001: pod llm/p requests network llm/nte, which does not exist",
                           "note RB-POD-004: pod llm/far is for node n2, of which there are no facts"));
   EXPECT_EQ(made.diagnostics.all()[1].fix, "did you mean ml/other?");
   EXPECT_EQ(made.diagnostics.all()[2].fix, "did you mean llm/net?");

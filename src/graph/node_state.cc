@@ -237,7 +237,7 @@ class StateReader {
     for (const api::NodeStateVfGroup& group : pf.groups)
       if (told.insert(group.policy_name).second)
         stays_undone(key_of(group),
-                     fmt::format("its node state wants VFs of {}, where this node has no NIC", pf.address));
+                     fmt::format("its node state requests VFs of {}, where this node has no NIC", pf.address));
   }
 
   std::string key_of(const api::NodeStateVfGroup& group) const { return *state_.meta.ns + "/" + group.policy_name; }

@@ -159,21 +159,21 @@ TEST(GraphOfNodeState, RefusesWhatOnlyTheNodeCanKnow) {
   api::NodeStateVfGroup user_space = group("dpdk", 0, 1);
   user_space.device_type = DeviceType::kVfioPci;
   const ByState no_iommu(state_of_node({wants(1, 4, {user_space, group("a", 2, 3)})}), {nic("eth0", 1)}, false);
-  EXPECT_THAT(
-      no_iommu.outcomes(),
-      ElementsAre("op/dpdk refused: deviceType vfio-pci needs an IOMMU, node n1 has none switched on", "op/a applied"));
+  EXPECT_THAT(no_iommu.outcomes(),
+              ElementsAre("op/dpdk refused: deviceType vfio-pci requires an IOMMU, but node n1 has none enabled",
+                          "op/a applied"));
   ASSERT_EQ(no_iommu.made->graph.refusals.size(), 1u);
   EXPECT_EQ(no_iommu.made->graph.refusals.front().needs_reboot, "intel_iommu=on iommu=pt");
   EXPECT_EQ(no_iommu.made->graph.pfs.front().groups.size(), 1u);
 
   const ByState gone(state_of_node({wants(9, 4, {group("a", 0, 1), group("a", 2, 3)})}), {nic("eth0", 1)});
   EXPECT_THAT(gone.outcomes(),
-              ElementsAre("op/a refused: its node state wants VFs of 0000:09:00.0, where this node has no NIC"));
+              ElementsAre("op/a refused: its node state requests VFs of 0000:09:00.0, where this node has no NIC"));
 
   const ByState partly(state_of_node({wants(1, 4, {group("a", 0, 1)}), wants(9, 4, {group("a", 0, 1)})}),
                        {nic("eth0", 1)});
   EXPECT_THAT(partly.outcomes(),
-              ElementsAre("op/a partly: its node state wants VFs of 0000:09:00.0, where this node has no NIC"));
+              ElementsAre("op/a partly: its node state requests VFs of 0000:09:00.0, where this node has no NIC"));
 }
 
 TEST(GraphOfNodeState, TakesAPfOfTheHostOnlyWhereThePolicyAllowsIt) {

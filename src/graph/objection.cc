@@ -86,14 +86,14 @@ std::optional<Objection> objection(const Policy& policy, const facts::Nic& nic, 
     return Objection{
         .id = "RB-PF-004",
         .span = at(object.device_type.span, policy),
-        .reason = fmt::format("deviceType vfio-pci needs an IOMMU, node {} has none switched on", node.node),
+        .reason = fmt::format("deviceType vfio-pci requires an IOMMU, but node {} has none enabled", node.node),
         .fix = "boot with intel_iommu=on iommu=pt (AMD: iommu=pt), with VT-d or AMD-Vi on in the BIOS",
         .needs_reboot = "intel_iommu=on iommu=pt"};
   if (*object.eswitch_mode == EswitchMode::kSwitchdev && !nic.eswitch_mode)
     return Objection{
         .id = "RB-PF-005",
         .span = at(object.eswitch_mode.span, policy),
-        .reason = fmt::format("eSwitchMode switchdev: {} has no eswitch (devlink tells no mode)", on_node(nic, node)),
+        .reason = fmt::format("eSwitchMode switchdev: {} has no eswitch (devlink reports no mode)", on_node(nic, node)),
         .fix = "eSwitchMode: legacy"};
   return wrong_mtu(policy, nic, node);
 }
@@ -174,7 +174,7 @@ std::optional<Objection> objection(const PfWanted& wanted, const facts::NodeFact
       .span = at(wanted.num_vfs_from->object->num_vfs.span, *wanted.num_vfs_from),
       .reason = fmt::format("{} is in use by the host ({}); changing it would cut that connection",
                             on_node(*wanted.nic, node), use),
-      .fix = fmt::format("annotation {}: \"true\" on the policy, if a short outage does no harm; or another PF",
+      .fix = fmt::format("set annotation {}: \"true\" on the policy if a short outage is acceptable, or use another PF",
                          kAllowHostPf)};
 }
 
@@ -195,7 +195,7 @@ void warn(const Policy& policy, const facts::Nic& nic, const Graph& graph, doc::
   if (nic.link_type == facts::LinkType::kEthernet && *object.mtu > kUsualEthernetMtu)
     diagnostics
         .warning("RB-PF-103", at(object.mtu.span, policy),
-                 fmt::format("mtu {} is more than usual NICs take ({}); the kernel will refuse it", *object.mtu,
+                 fmt::format("mtu {} exceeds the maximum of usual NICs ({}); the kernel will reject it", *object.mtu,
                              kUsualEthernetMtu))
         .with_fix("mtu: 9000");
   for (const facts::RdmaDevice& rdma : nic.rdma)

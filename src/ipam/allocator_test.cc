@@ -117,20 +117,21 @@ TEST(Allocator, KeepsToItsBlocksInTheirOrder) {
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"c", "net1"})), "10.0.0.8/24@[whereabouts] ");
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"d", "net1"})),
             "exhausted: network n: this node has no address left in its blocks 10.0.0.64-10.0.0.65, 10.0.0.8-10.0.0.8 "
-            "of 10.0.0.0-10.0.0.255 of 10.0.0.0/24 (pool whereabouts): all 3 are held: 10.0.0.8 c net1, 10.0.0.64 a "
-            "net1, 10.0.0.65 b net1\n  the node needs another block of the range, or pods that hold addresses must go");
+            "of 10.0.0.0-10.0.0.255 of 10.0.0.0/24 (pool whereabouts): all 3 are in use: 10.0.0.8 c net1, 10.0.0.64 a "
+            "net1, 10.0.0.65 b net1\n"
+            "  add another block of the range to the node, or delete pods that hold addresses");
   blocks.given.push_back({ip("10.0.0.128"), ip("10.0.0.128")});
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"d", "net1"})), "10.0.0.128/24@[whereabouts] ");
   EXPECT_EQ(show(allocator.allocate(config, "n", {"10.0.0.9"}, {"e", "net1"})),
             "conflict: network n: the requested address 10.0.0.9 is in no block of this node (pool whereabouts)\n"
-            "  another node may hand it out: ask for one of this node's blocks, or place the pod on the node that "
-            "has it");
+            "  another node may allocate it: request an address of this node's blocks, or schedule the pod to the node "
+            "that has it");
   allocator.release({"b", "net1"});
   EXPECT_EQ(show(allocator.allocate(config, "n", {"10.0.0.65"}, {"e", "net1"})), "10.0.0.65/24@[whereabouts] ");
   blocks.given.clear();
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"f", "net1"})),
-            "exhausted: network n: this node has no block of 10.0.0.0-10.0.0.255 of 10.0.0.0/24 (pool whereabouts)\n  "
-            "the node needs another block of the range, or pods that hold addresses must go");
+            "exhausted: network n: this node has no block of 10.0.0.0-10.0.0.255 of 10.0.0.0/24 (pool whereabouts)\n"
+            "  add another block of the range to the node, or delete pods that hold addresses");
   // An interface keeps the address that it got while the block belonged to this node.
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"a", "net1"})), "10.0.0.64/24@[whereabouts] ");
 }

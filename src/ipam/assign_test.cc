@@ -99,9 +99,10 @@ std::vector<AssignCase> cases() {
        plain,
        full,
        {},
-       "network default/rail has no address left in 10.0.0.0-10.0.0.7 of 10.0.0.0/29 (pool whereabouts): all 6 are "
-       "held: 10.0.0.1 default/p1 net1, 10.0.0.2 default/p2 net1, 10.0.0.3 default/p3 net1, 10.0.0.4 default/p4 net1 "
-       "and 2 more\n  widen the range, or delete pods that hold addresses"},
+       "network default/rail has no address left in 10.0.0.0-10.0.0.7 of 10.0.0.0/29 (pool whereabouts): all 6 are in "
+       "use: 10.0.0.1 default/p1 net1, 10.0.0.2 default/p2 net1, 10.0.0.3 default/p3 net1, 10.0.0.4 default/p4 net1 "
+       "and 2 more\n"
+       "  widen the range, or delete pods that hold addresses"},
       {"nothing to give",
        whereabouts({{{.subnet = prefix("10.0.0.0/30"),
                       .addresses = {ip("10.0.0.1"), ip("10.0.0.2")},
@@ -109,8 +110,8 @@ std::vector<AssignCase> cases() {
                       .gateway = ip("10.0.0.1")}}}),
        {},
        {},
-       "network default/rail has no address to give: 10.0.0.1-10.0.0.2 of 10.0.0.0/30 with exclusions leaves none\n  "
-       "network, broadcast, gateway and excluded addresses are never handed out: widen the range"},
+       "network default/rail has no usable address: 10.0.0.1-10.0.0.2 of 10.0.0.0/30 with exclusions leaves none\n"
+       "  network, broadcast, gateway and excluded addresses are never allocated; widen the range"},
       {"requested from somebody",
        plain,
        {first},

@@ -114,8 +114,8 @@ class RangeAssigner {
         Error{.code = Code::kConflict,
               .message = fmt::format("network {}: the requested address {} is in no block of this node (pool {})",
                                      network_, requested.text, pool_),
-              .hint = "another node may hand it out: ask for one of this node's blocks, or place the "
-                      "pod on the node that has it"});
+              .hint = "another node may allocate it: request an address of this node's blocks, or schedule the pod to "
+                      "the node that has it"});
   }
 
   void keep_own() {
@@ -173,10 +173,10 @@ class RangeAssigner {
   Error range_exhausted(const RangeSet& set, const TakenView::Held& held) const {
     if (held.count == 0)
       return {.code = Code::kExhausted,
-              .message = fmt::format("network {} has no address to give: {} leaves none", network_, describe(set)),
-              .hint = "network, broadcast, gateway and excluded addresses are never handed out: widen the range"};
+              .message = fmt::format("network {} has no usable address: {} leaves none", network_, describe(set)),
+              .hint = "network, broadcast, gateway and excluded addresses are never allocated; widen the range"};
     return {.code = Code::kExhausted,
-            .message = fmt::format("network {} has no address left in {} (pool {}): all {} are held: {}", network_,
+            .message = fmt::format("network {} has no address left in {} (pool {}): all {} are in use: {}", network_,
                                    describe(set), pool_, held.count, holders(held)),
             .hint = "widen the range, or delete pods that hold addresses"};
   }
@@ -186,8 +186,8 @@ class RangeAssigner {
     return {
         .code = Code::kExhausted,
         .message = fmt::format("network {}: this node {} of {} (pool {}){}{}", network_, what, describe(set), pool_,
-                               held.count == 0 ? "" : fmt::format(": all {} are held: ", held.count), holders(held)),
-        .hint = "the node needs another block of the range, or pods that hold addresses must go"};
+                               held.count == 0 ? "" : fmt::format(": all {} are in use: ", held.count), holders(held)),
+        .hint = "add another block of the range to the node, or delete pods that hold addresses"};
   }
 
   const api::IpamConfig& config_;

@@ -287,9 +287,9 @@ Result<DhcpLease> lease_of(const DhcpPacket& ack) {
   if (ack.yours == IpAddress{}) return fail(Code::kInvalid, "the DHCP server gave no address");
   int length = std::countl_one(*mask);
   if (length < 32 && (*mask << length) != 0)
-    return fail(Code::kInvalid, "the DHCP server gave the subnet mask {}, which is none", IpAddress::from_v4(*mask));
+    return fail(Code::kInvalid, "the DHCP server gave an invalid subnet mask {}", IpAddress::from_v4(*mask));
   std::optional<IpAddress> server = ack.address(kServer);
-  if (!server.has_value()) return fail(Code::kInvalid, "the DHCP server did not name itself (option 54)");
+  if (!server.has_value()) return fail(Code::kInvalid, "the DHCP server sent no server identifier (option 54)");
   lease.address = {ack.yours, length};
   lease.server = *server;
   lease.gateway = ack.address(kRouter);
@@ -330,7 +330,7 @@ Result<uint8_t> dhcp_option_number(const std::string& name) {
   if (failure == std::errc{} && end == name.data() + name.size() && number > kPad && number < kEnd)
     return static_cast<uint8_t>(number);
   return fail(Error{.code = Code::kInvalid,
-                    .message = fmt::format("\"{}\" is no DHCP option that is known here", name),
+                    .message = fmt::format("\"{}\" is not a known DHCP option", name),
                     .hint = "write its number (1 to 254), or one of dhcp-client-identifier, subnet-mask, routers, "
                             "host-name, user-class, vendor-class-identifier"});
 }

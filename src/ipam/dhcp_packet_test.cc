@@ -111,8 +111,8 @@ TEST(DhcpPacket, WhatIsNoLeaseSaysWhy) {
     return lease.has_value() ? "a lease" : lease.error().message;
   };
   EXPECT_EQ(why(kSubnetMask, {}), "the DHCP server gave no subnet mask (option 1) with 10.0.0.9");
-  EXPECT_EQ(why(kSubnetMask, "\xff\0\xff\0"s), "the DHCP server gave the subnet mask 255.0.255.0, which is none");
-  EXPECT_EQ(why(kServer, {}), "the DHCP server did not name itself (option 54)");
+  EXPECT_EQ(why(kSubnetMask, "\xff\0\xff\0"s), "the DHCP server gave an invalid subnet mask 255.0.255.0");
+  EXPECT_EQ(why(kServer, {}), "the DHCP server sent no server identifier (option 54)");
   EXPECT_EQ(why(kClasslessRoutes, "\x21\x0a"s),
             "option 121 (classless routes) is cut off or has a prefix length of 33");
   EXPECT_EQ(why(kRouter, {}), "a lease");

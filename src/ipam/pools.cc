@@ -101,7 +101,7 @@ Result<IpPoolChange> reserve_in(const IpPool& pool, const CellChoice& cell, cons
               .message = fmt::format("IPPool {}/{} has {} addresses of railbed's nodes already, of {} that it may "
                                      "have: every ADD of whereabouts reads it",
                                      pool.ns, pool.name, ours, kMostInPool),
-              .hint = "switch the other nodes over, and end --whereabouts share"});
+              .hint = "switch the other nodes over, then stop using --whereabouts share"});
   return change;
 }
 

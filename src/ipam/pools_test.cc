@@ -72,7 +72,8 @@ TEST(Pools, AreFullOfOursAtTheLimit) {
   EXPECT_EQ(
       refused.error().to_string(),
       "IPPool kube-system/p has 4095 addresses of railbed's nodes already, of 4096 that it may have: every ADD of "
-      "whereabouts reads it\n  switch the other nodes over, and end --whereabouts share");
+      "whereabouts reads it\n"
+      "  switch the other nodes over, then stop using --whereabouts share");
   // What has ended can be taken over all the same.
   full.allocations[16] = entry("ended", "10.0.0.16");
   EXPECT_EQ(reserve_in(full, {ip("10.0.0.16"), 0x0001}, kN1).value().put.size(), 1U);

@@ -77,6 +77,6 @@ Result<void> list_page_fits(ListProgress& progress, const std::vector<doc::Value
 // the hint: the status and the log of an agent show the message alone.
 inline constexpr std::string_view kCheckServer = "check the API server and any proxy in front of it";
 inline constexpr std::string_view kDeleteObjects =
-    "delete objects of this kind that are not needed, or check the API server and any proxy in front of it";
+    "delete unneeded objects of this kind, or check the API server and any proxy in front of it";
 
 }  // namespace railbed::kube

@@ -81,7 +81,7 @@ auto Client::repeatedly(const Call& call, Request request, const Try& once) -> d
     const std::optional<milliseconds> pause =
         pause_before_retry(error, call.repeat, tried, clock_.random(), settings_.retry);
     if (!pause || clock_.now() + *pause >= end) {
-      if (tried > 1) error.context.push_back(fmt::format("gave up after {} tries", tried));
+      if (tried > 1) error.context.push_back(fmt::format("gave up after {} attempts", tried));
       return answer;
     }
     if (!clock_.wait(*pause, call.stop))
@@ -260,7 +260,7 @@ Answer<Value> Client::update(const Resource& resource, const Value& object, Part
   if (resource_version(object).empty())
     return no_answer(not_sent(
         Error{.code = Code::kInvalid,
-              .message = describe(object) + " has no resourceVersion: an update would undo what others changed",
+              .message = describe(object) + " has no resourceVersion: an update would revert changes of other clients",
               .hint = "read the object first, or apply it"}));
   // Done twice, the second would be refused as a conflict, and the caller would think that it had not been done.
   return object_from({Verb::kUpdate, Repeat::kUnsafe, stop}, resource, key_of(object), part,

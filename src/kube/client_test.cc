@@ -49,7 +49,7 @@ TEST_F(ClientTest, ReadsAndChangesObjects) {
 
 TEST_F(ClientTest, AnUpdateNeedsAResourceVersion) {
   EXPECT_EQ(client.update(kMaps, object("ConfigMap", "ai", "a")).error().message,
-            "ConfigMap ai/a has no resourceVersion: an update would undo what others changed");
+            "ConfigMap ai/a has no resourceVersion: an update would revert changes of other clients");
   EXPECT_TRUE(server.requests().empty());
 }
 
@@ -153,7 +153,7 @@ TEST_F(ClientTest, ACallEndsByItsDeadline) {
   refuse(100, busy);
   const Instant began = clock.now();
   const auto got = client.get(kMaps, {"ai", "a"});
-  EXPECT_EQ(got.error().to_string(), "gave up after 3 tries: GET /x: 429");
+  EXPECT_EQ(got.error().to_string(), "gave up after 3 attempts: GET /x: 429");
   EXPECT_LE(clock.now() - began, std::chrono::seconds(30));
 }
 
@@ -220,8 +220,8 @@ TEST(ClientLists, ThatAreTooLargeAreRefused) {
   EXPECT_EQ(refused_list.error().code, Code::kExhausted);
   EXPECT_EQ(
       refused_list.error().message,
-      "GET /api/v1/configmaps: the list is too large: more than 4 objects; delete objects of this kind that are not "
-      "needed, or check the API server and any proxy in front of it");
+      "GET /api/v1/configmaps: the list is too large: more than 4 objects; delete unneeded objects of this kind, or "
+      "check the API server and any proxy in front of it");
 }
 
 }  // namespace

@@ -64,8 +64,8 @@ class Kubeconfig {
     if (!insecure) return;
     out.tls_check = TlsCheck::kNone;
     if (choice_.least_tls_check == TlsCheck::kVerify)
-      cluster.wrong("insecure-skip-tls-verify", "lets anybody answer as the API server, and is not allowed here")
-          .with_fix("give the server's CA in certificate-authority");
+      cluster.wrong("insecure-skip-tls-verify", "allows any server to impersonate the API server and is not supported")
+          .with_fix("set the server's CA in certificate-authority");
   }
 
   void read_user(Fields& user, ClusterAccess& out) const {
@@ -73,8 +73,7 @@ class Kubeconfig {
     out.client_key = secret(user, "client-key-data", "client-key", Encoding::kBase64);
     out.token = secret(user, "token", "tokenFile", Encoding::kPlain);
     if (out.client_certificate.given() != out.client_key.given())
-      user.wrong(out.client_key.given() ? "client-key" : "client-certificate",
-                 "needs its other half: certificate and key belong together");
+      user.wrong(out.client_key.given() ? "client-key" : "client-certificate", "requires both certificate and key");
     for (const auto& [key, why] : kRefused)
       if (user.has(key)) user.wrong(key, why);
   }
@@ -82,7 +81,7 @@ class Kubeconfig {
  private:
   enum class Encoding : uint8_t { kPlain, kBase64 };
   static constexpr std::string_view kImpersonation =
-      "asks to act as another user, which railbed does not do. Use credentials of that user";
+      "is not supported: it impersonates another user. Use credentials of that user";
   static constexpr std::pair<std::string_view, std::string_view> kRefused[] = {
       {"exec",
        "asks for a program that makes credentials; railbed runs none. Use a client certificate, token or tokenFile"},
@@ -143,7 +142,7 @@ Result<ClusterAccess> read_kubeconfig(const std::string& name, std::string text,
       doc::parse_yaml(std::make_shared<const doc::Source>(doc::Source{name, std::move(text)}), found);
   TRY(doc::first_error(found));
   if (documents.size() != 1)
-    return fail(Code::kInvalid, "{} is no kubeconfig: it has {} documents", name, documents.size());
+    return fail(Code::kInvalid, "{} is not a kubeconfig: it has {} documents", name, documents.size());
   Fields top(documents[0], "", doc::kNoFamily, found);
   TRY(doc::first_error(found));
   ClusterAccess out;
@@ -151,38 +150,37 @@ Result<ClusterAccess> read_kubeconfig(const std::string& name, std::string text,
   TRY(doc::first_error(found));  // a mistake in the file explains what is not found
   if (!read) return fail(read.error());
   if (out.server.starts_with("http://") && (out.token.given() || out.client_certificate.given()))
-    return fail(Code::kInvalid, "{}: {} is not encrypted, and this user's credentials would be seen by everybody", name,
-                out.server);
+    return fail(Code::kInvalid, "{}: {} is not encrypted and would expose this user's credentials", name, out.server);
   return out;
 }
 
 Result<ClusterAccess> in_cluster(const PodEnvironment& environment, const ReadFile& read) {
   if (environment.host.empty() || environment.port.empty())
-    return fail(Error{.code = Code::kNotFound,
-                      .message = "this is no pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set",
-                      .hint = "give a kubeconfig"});
+    return fail(
+        Error{.code = Code::kNotFound,
+              .message = "not running in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set",
+              .hint = "use a kubeconfig"});
   const bool v6 = environment.host.find(':') != std::string::npos;
   ClusterAccess out;
   out.server = fmt::format("https://{}{}{}:{}", v6 ? "[" : "", environment.host, v6 ? "]" : "", environment.port);
   out.ca.file = environment.folder + "/ca.crt";
   out.token.file = environment.folder + "/token";
   for (const std::string& file : {out.ca.file, out.token.file})
-    TRY(read(file).context("reading the pod's service account").hint("is automountServiceAccountToken false?"));
+    TRY(read(file).context("reading the pod's service account").hint("check automountServiceAccountToken"));
   if (Result<std::string> ns = read(environment.folder + "/namespace"); ns && !ns->empty()) out.ns = std::move(*ns);
   return out;
 }
 
 Result<std::string> decode_base64(std::string_view text) {
   constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  if (text.size() % 4 != 0) return fail(Code::kInvalid, "is no base64: its length is no multiple of 4");
+  if (text.size() % 4 != 0) return fail(Code::kInvalid, "is not base64: its length is not a multiple of 4");
   const size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
   std::string out;
   uint32_t bits = 0;
   int count = 0;
   for (const char c : text.substr(0, text.size() - padding)) {
     const size_t value = kAlphabet.find(c);
-    if (value == std::string_view::npos)
-      return fail(Code::kInvalid, "is no base64: it has a character that base64 has not");
+    if (value == std::string_view::npos) return fail(Code::kInvalid, "is not base64: it has an invalid character");
     bits = bits << 6 | static_cast<uint32_t>(value);
     count += 6;
     if (count < 8) continue;

@@ -59,7 +59,7 @@ TEST(Kubeconfig, RefusesWithPlaceAndReason) {
     std::string text;
     std::string message;
   } cases[] = {
-      {"", "k is no kubeconfig: it has 0 documents"},
+      {"", "k is not a kubeconfig: it has 0 documents"},
       {"a: [", "k:1:5: expected ',' or ']' in what '[' opened"},
       {"- a", "k:1:1: the document must be an object (keys with values), found a list"},
       {"kind: Config", "k has no current-context"},
@@ -69,19 +69,19 @@ TEST(Kubeconfig, RefusesWithPlaceAndReason) {
       {with("https://10.0.0.1:6443/", "10.0.0.1"),
        "k:12:15: clusters[0].cluster.server: must be a URL as \"https://10.0.0.1:6443\""},
       {with("https://10.0.0.1:6443/", "http://10.0.0.1"),
-       "k: http://10.0.0.1 is not encrypted, and this user's credentials would be seen by everybody"},
+       "k: http://10.0.0.1 is not encrypted and would expose this user's credentials"},
       {with("tls-server-name: kubernetes", "insecure-skip-tls-verify: true"),
-       "k:14:33: clusters[0].cluster.insecure-skip-tls-verify: lets anybody answer as the API server, and is not allowed here"},
-      {with("S0VZ", "S0V"), "k:19:62: users[0].user.client-key-data: is no base64: its length is no multiple of 4"},
-      {with("S0VZ", "S0*Z"),
-       "k:19:62: users[0].user.client-key-data: is no base64: it has a character that base64 has not"},
+       "k:14:33: clusters[0].cluster.insecure-skip-tls-verify: allows any server to impersonate the API server and is "
+       "not supported"},
+      {with("S0VZ", "S0V"), "k:19:62: users[0].user.client-key-data: is not base64: its length is not a multiple of 4"},
+      {with("S0VZ", "S0*Z"), "k:19:62: users[0].user.client-key-data: is not base64: it has an invalid character"},
       {with(", client-key-data: S0VZ", ""),
-       "k:19:32: users[0].user.client-certificate: needs its other half: certificate and key belong together"},
+       "k:19:32: users[0].user.client-certificate: requires both certificate and key"},
       {with("{client-certificate: /pki/u1.crt, client-key-data: S0VZ}", "{exec: {command: aws}}"),
        "k:19:18: users[0].user.exec: asks for a program that makes credentials; railbed runs none. Use a client "
        "certificate, token or tokenFile"},
       {with("{client-certificate: /pki/u1.crt, client-key-data: S0VZ}", "{token: t, as: admin}"),
-       "k:19:26: users[0].user.as: asks to act as another user, which railbed does not do. Use credentials of that user"},
+       "k:19:26: users[0].user.as: is not supported: it impersonates another user. Use credentials of that user"},
       {with("{client-certificate: /pki/u1.crt, client-key-data: S0VZ}", "{username: a}"),
        "k:19:22: users[0].user.username: is basic authentication, which Kubernetes 1.19 removed. Use a client certificate, "
        "token or tokenFile"},
@@ -135,9 +135,9 @@ TEST(InCluster, TakesThePodsServiceAccount) {
                                     .ns = "ai"}));
   pod.files.erase("/sa/token");
   EXPECT_EQ(in_cluster({"10.0.0.1", "443", "/sa"}, pod.reader()).error().to_string(),
-            "reading the pod's service account: read /sa/token: ENOENT\n  is automountServiceAccountToken false?");
+            "reading the pod's service account: read /sa/token: ENOENT\n  check automountServiceAccountToken");
   EXPECT_EQ(in_cluster({}, pod.reader()).error().message,
-            "this is no pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set");
+            "not running in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set");
 }
 
 TEST(Credentials, AreReadAgainBeforeTheyEnd) {

@@ -54,10 +54,11 @@ Code code_of(CURLcode result) {
 
 std::string hint_of(CURLcode result) {
   if (result == CURLE_PEER_FAILED_VERIFICATION)
-    return "the server's certificate does not fit: is the CA (certificate-authority) that of this cluster, and the address in the certificate?";
+    return "the server's certificate is not valid here: check that the CA (certificate-authority) is that of this "
+           "cluster and that the certificate contains the address";
   if (result == CURLE_SSL_CERTPROBLEM) return "the client certificate or its key cannot be used";
   if (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST)
-    return "is the API server running, and its address right?";
+    return "check that the API server is running and its address is correct";
   return "";
 }
 
@@ -168,7 +169,7 @@ Result<void> Transfer::prepare(const ClusterAccess& access, const Credentials::N
   set_times();
   TRY(set_headers(credentials));
   if (set_result_ != CURLE_OK)
-    return fail(Code::kInvalid, "{}: libcurl refuses it: {}", request_.to_string(), curl_easy_strerror(set_result_));
+    return fail(Code::kInvalid, "{}: libcurl rejected it: {}", request_.to_string(), curl_easy_strerror(set_result_));
   return {};
 }
 
@@ -297,7 +298,7 @@ Answer<std::string> Transfer::next_bytes(std::stop_token stop) {
     if (stop.stop_requested()) return no_answer(stopped());
     return no_answer(unanswered(
         Code::kTimeout, Delivery::kUnknown,
-        fmt::format("{}: the server said nothing for {} ms", request_.to_string(), request_.silence.count())));
+        fmt::format("{}: no data from the server for {} ms", request_.to_string(), request_.silence.count())));
   }
   if (!bytes_.empty()) return std::exchange(bytes_, {});
   if (result_ != CURLE_OK) return no_answer(error_of(result_, status_, ""));

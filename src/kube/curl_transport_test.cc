@@ -140,7 +140,7 @@ TEST(CurlTransport, KnowsWhatWasNotSent) {
   Way nobody(url);
   const auto got = nobody.transport->send({.target = "/x"}, {});
   EXPECT_EQ(got.error().delivery, Delivery::kNotSent);
-  EXPECT_EQ(got.error().hint, "is the API server running, and its address right?");
+  EXPECT_EQ(got.error().hint, "check that the API server is running and its address is correct");
   Server hangs_up({""});
   Way way(hangs_up.url);
   EXPECT_EQ(way.transport->send({.target = "/x"}, {}).error().delivery, Delivery::kUnknown);
@@ -172,7 +172,7 @@ TEST(CurlTransport, StreamsAsBytesCome) {
     if (ends)
       EXPECT_EQ(after.value(), "");
     else
-      EXPECT_EQ(after.error().message, "GET /x: the server said nothing for 200 ms");
+      EXPECT_EQ(after.error().message, "GET /x: no data from the server for 200 ms");
   }
   // Only the headers: the stream has begun, and nobody waits for its first event.
   const Request patient{.target = "/x?watch=true", .timeout = seconds(600), .silence = milliseconds(200)};

@@ -15,7 +15,7 @@ using fake::kMaps;
 
 const std::string kCheck = "; check the API server and any proxy in front of it";
 const std::string kDelete =
-    "; delete objects of this kind that are not needed, or check the API server and any proxy in front of it";
+    "; delete unneeded objects of this kind, or check the API server and any proxy in front of it";
 
 constexpr ReadBounds kSmall{.list = {.objects = 50, .bytes = 100'000},
                             .visit = {.objects = 80, .bytes = SIZE_MAX},

@@ -24,9 +24,9 @@ TEST(Resource, HasPathsThatNoNameCanLeave) {
   } refused_paths[] = {
       {kPods, {"ai", ""}, "an object without a name"},
       {kPods, {"", "x"}, "Pod \"x\" without a namespace"},
-      {kPods, {"..", "x"}, "\"..\" is no namespace"},
-      {kPods, {"ai", "../../secrets/x"}, "\"../../secrets/x\" is no name"},
-      {kPods, {"ai", "a%2Fb"}, "\"a%2Fb\" is no name"},
+      {kPods, {"..", "x"}, "\"..\" is not a namespace"},
+      {kPods, {"ai", "../../secrets/x"}, "\"../../secrets/x\" is not a name"},
+      {kPods, {"ai", "a%2Fb"}, "\"a%2Fb\" is not a name"},
       {kNodes, {"ai", "n"}, "nodes have no namespace, and one is given: ai"},
   };
   for (const auto& each : refused_paths) {

@@ -12,7 +12,7 @@ namespace {
 Result<std::string> segment(std::string_view what, std::string_view name) {
   if (name.empty()) return fail(Code::kInvalid, "an object without a {}", what);
   if (name == "." || name == ".." || name.find_first_of("/%") != std::string_view::npos)
-    return fail(Code::kInvalid, "\"{}\" is no {}", doc::printable(name), what);
+    return fail(Code::kInvalid, "\"{}\" is not a {}", doc::printable(name), what);
   return percent_encoded(name);
 }
 

@@ -37,9 +37,9 @@ class Allocator {
 
   Result<void> add(const std::string& name, const std::string& id) {
     const Device* device = resource_.find(id);
-    if (device == nullptr) return fail(Code::kNotFound, "{} is no device of {}", id, name);
+    if (device == nullptr) return fail(Code::kNotFound, "{} is not a device of {}", id, name);
     if (!device->unhealthy.empty())
-      return fail(Code::kConflict, "VF {} of {} cannot be given to a pod now: {}", id, name, device->unhealthy);
+      return fail(Code::kConflict, "VF {} of {} cannot be allocated now: {}", id, name, device->unhealthy);
     const VfFiles files = TRY(look_up_(*device).context("VF {} of {}", id, name));
     info_ = &all_[id];
     (*info_)["generic"]["deviceID"] = id;
@@ -66,7 +66,7 @@ class Allocator {
  private:
   static Error wrong_driver(const Device& device, const VfFiles& files) {
     return {.code = Code::kConflict,
-            .message = fmt::format("VF {} has {}, and its policy asks for {}", device.id(),
+            .message = fmt::format("VF {} has {}, but its policy requires {}", device.id(),
                                    files.driver.empty() ? "no driver" : "the driver " + files.driver,
                                    plan::driver_words(device.vf.device_type))};
   }
@@ -74,7 +74,7 @@ class Allocator {
   Result<void> add_vfio(const Device& device, const VfFiles& files) {
     if (!is_user_space_driver(files.driver)) return fail(wrong_driver(device, files));
     if (files.iommu_group.empty())
-      return fail(Code::kConflict, "VF {} has no IOMMU group: is the IOMMU switched on?", device.id());
+      return fail(Code::kConflict, "VF {} has no IOMMU group; check that the IOMMU is enabled", device.id());
     // Without an IOMMU the kernel calls the file noiommu-N; programs look for N.
     const std::string group = "/dev/vfio/" + files.iommu_group;
     add_file("vfio", "dev-mount", {files.no_iommu ? "/dev/vfio/noiommu-" + files.iommu_group : group, group});
@@ -86,7 +86,7 @@ class Allocator {
     if (files.driver.empty() || is_user_space_driver(files.driver)) return fail(wrong_driver(device, files));
     if (!device.vf.rdma) return {};
     if (files.char_devices.empty())
-      return fail(Code::kConflict, "VF {} has no RDMA device, and its policy asks for one", device.id());
+      return fail(Code::kConflict, "VF {} has no RDMA device, but its policy requires one", device.id());
     for (const std::string& path : files.char_devices)
       if (path.find("umad") == std::string::npos)
         add_file("rdma", "uverbs", {path, path});
@@ -114,7 +114,7 @@ class Allocator {
 
 Result<Allocation> allocate(const std::string& name, const Resource& resource, const std::vector<std::string>& ids,
                             const LookUp& look_up) {
-  if (ids.empty()) return fail(Code::kInvalid, "no device of {} is asked for", name);
+  if (ids.empty()) return fail(Code::kInvalid, "no device of {} is requested", name);
   Allocator allocator(resource, look_up);
   std::set<std::string> in_order(ids.begin(), ids.end());  // as the original writes the keys
   for (const std::string& id : in_order) TRY(allocator.add(name, id));

@@ -130,30 +130,30 @@ TEST_F(AllocationTest, RefusesWhatCannotBeGiven) {
     std::string message;
   };
   const std::vector<Case> cases = {
-      {{}, [](auto&) {}, "no device of openshift.io/rail0 is asked for"},
-      {{"0000:09:00.0"}, [](auto&) {}, "0000:09:00.0 is no device of openshift.io/rail0"},
-      {{kFirst, "../../etc"}, [](auto&) {}, "../../etc is no device of openshift.io/rail0"},
+      {{}, [](auto&) {}, "no device of openshift.io/rail0 is requested"},
+      {{"0000:09:00.0"}, [](auto&) {}, "0000:09:00.0 is not a device of openshift.io/rail0"},
+      {{kFirst, "../../etc"}, [](auto&) {}, "../../etc is not a device of openshift.io/rail0"},
       {{kFirst},
        [](auto& test) { test.resource.devices.at(0).unhealthy = "it is about to be changed"; },
-       "VF 0000:01:01.0 of openshift.io/rail0 cannot be given to a pod now: it is about to be changed"},
+       "VF 0000:01:01.0 of openshift.io/rail0 cannot be allocated now: it is about to be changed"},
       {{kFirst},
        [](auto& test) { test.files.remove("/sys/bus/pci/devices/" + kFirst); },
-       "VF 0000:01:01.0 of openshift.io/rail0: there is no device 0000:01:01.0"},
+       "VF 0000:01:01.0 of openshift.io/rail0: device 0000:01:01.0 not found"},
       {{kFirst},
        [](auto& test) { test.files.remove("/sys/bus/pci/devices/" + kFirst + "/driver"); },
-       "VF 0000:01:01.0 has no driver, and its policy asks for the kernel's network driver"},
+       "VF 0000:01:01.0 has no driver, but its policy requires the kernel's network driver"},
       {{kFirst},
        [](auto& test) { test.files.remove("/sys/bus/pci/devices/" + kFirst + "/infiniband"); },
-       "VF 0000:01:01.0 has no RDMA device, and its policy asks for one"},
+       "VF 0000:01:01.0 has no RDMA device, but its policy requires one"},
       {{kFirst},
        [](auto& test) { test.resource.devices.at(0).vf.device_type = DeviceType::kVfioPci; },
-       "VF 0000:01:01.0 has the driver mlx5_core, and its policy asks for vfio-pci"},
+       "VF 0000:01:01.0 has the driver mlx5_core, but its policy requires vfio-pci"},
       {{kSecond},
        [](auto& test) {
          test.bind_to_vfio(1, "1", false);
          test.files.remove("/sys/bus/pci/devices/" + kSecond + "/iommu_group");
        },
-       "VF 0000:01:01.1 has no IOMMU group: is the IOMMU switched on?"},
+       "VF 0000:01:01.1 has no IOMMU group; check that the IOMMU is enabled"},
   };
   for (const Case& one : cases) {
     Rig rig;

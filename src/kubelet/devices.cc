@@ -40,7 +40,7 @@ std::string driver_problem(const plan::PoolVf& wanted, const facts::Vf& vf) {
   const bool for_user_space = is_user_space_driver(vf.pci.driver);
   if (vf.pci.driver.empty()) return "it has no driver";
   if ((wanted.device_type == DeviceType::kVfioPci) == for_user_space) return "";
-  return fmt::format("its driver is {}, and its policy asks for {}", vf.pci.driver,
+  return fmt::format("its driver is {}, but its policy requires {}", vf.pci.driver,
                      plan::driver_words(wanted.device_type));
 }
 
@@ -55,7 +55,7 @@ std::string problem_of(const NodeDevices& node, const std::set<PciAddress>& with
     return fmt::format("it is orphaned ({}); `railbed status` names its pod", orphan->second);
   if (node.unfinished.contains(wanted.address)) return "the steps that make it ready are not finished";
   const Place place = place_of(node.facts, wanted);
-  if (place.vf == nullptr) return "it is not there";
+  if (place.vf == nullptr) return "it does not exist";
   if (std::string problem = driver_problem(wanted, *place.vf); !problem.empty()) return problem;
   if (!has_link(*place.pf)) return fmt::format("its PF {} has no link", wanted.pf_name);
   const bool wants_rdma = wanted.rdma && wanted.device_type == DeviceType::kNetdevice && !node.soft_rdma;

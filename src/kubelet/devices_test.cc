@@ -48,13 +48,13 @@ TEST(Devices, ThatCannotBeUsedAreNotHealthy) {
        "the steps that make it ready are not finished"},
       {"orphaned", [](auto& node, auto&, auto&, auto& vf) { node.orphaned[vf.address] = "/dev/vfio/7 is open"; },
        "it is orphaned (/dev/vfio/7 is open); `railbed status` names its pod"},
-      {"another index", [](auto&, auto&, auto& vf, auto&) { vf.index = {5}; }, "it is not there"},
-      {"another PF", [](auto&, auto& pf, auto&, auto&) { pf.pci.address.bus = 9; }, "it is not there"},
+      {"another index", [](auto&, auto&, auto& vf, auto&) { vf.index = {5}; }, "it does not exist"},
+      {"another PF", [](auto&, auto& pf, auto&, auto&) { pf.pci.address.bus = 9; }, "it does not exist"},
       {"no driver", [](auto&, auto&, auto& vf, auto&) { vf.pci.driver = ""; }, "it has no driver"},
       {"vfio instead", [](auto&, auto&, auto& vf, auto&) { vf.pci.driver = "vfio-pci"; },
-       "its driver is vfio-pci, and its policy asks for the kernel's network driver"},
+       "its driver is vfio-pci, but its policy requires the kernel's network driver"},
       {"kernel's driver instead", [](auto&, auto&, auto&, auto& vf) { vf.device_type = DeviceType::kVfioPci; },
-       "its driver is mlx5_core, and its policy asks for vfio-pci"},
+       "its driver is mlx5_core, but its policy requires vfio-pci"},
       {"vfio as wanted",
        [](auto&, auto&, auto& vf, auto& wanted) {
          vf.pci.driver = "vfio-pci";

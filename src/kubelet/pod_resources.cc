@@ -17,7 +17,7 @@ void add_vfs(const GivenDevices& devices, const std::string& holder, plan::InUse
 }  // namespace
 
 Result<GivenDevices> PodDevices::ask(const PodRef& pod, os::Deadline deadline) {
-  if (service_ == nullptr) return fail(Code::kNotFound, "the kubelet's PodResources is not asked here");
+  if (service_ == nullptr) return fail(Code::kNotFound, "the kubelet's PodResources API is not used here");
   Result<GivenDevices> one = service_->get(pod, deadline);
   // A kubelet that hangs or is away does not answer List either.
   if (one.has_value() || one.error().code == Code::kTimeout || one.error().code == Code::kIo) return one;
@@ -46,7 +46,7 @@ Result<GivenDevices> PodDevices::of(const PodRef& pod, os::Deadline deadline) {
 Result<plan::InUse> PodDevices::all(os::Deadline deadline, const std::function<void()>& refresh) {
   plan::InUse in_use;
   Result<std::map<std::string, GivenDevices>> listed =
-      service_ == nullptr ? fail(Code::kNotFound, "the kubelet's PodResources is not asked here")
+      service_ == nullptr ? fail(Code::kNotFound, "the kubelet's PodResources API is not used here")
                           : service_->list(deadline);
   if (listed.has_value()) {
     for (const auto& [pod, devices] : *listed) add_vfs(devices, pod, in_use);

@@ -33,7 +33,7 @@ Result<std::string> SoftVerbs::reserve(const os::FileTree& files, PciAddress vf,
     if (other != vf) taken.insert(fmt::format("uverbs{}", reservation.number));
   int number = kept != reserved_.end() ? kept->second.number : 0;
   while (number < kMostVerbsDevices && taken.contains(fmt::format("uverbs{}", number))) ++number;
-  if (number == kMostVerbsDevices) return fail(Code::kExhausted, "all {} verbs devices are taken", kMostVerbsDevices);
+  if (number == kMostVerbsDevices) return fail(Code::kExhausted, "all {} verbs devices are in use", kMostVerbsDevices);
   reserved_[vf] = {number, now + kKept};
   return fmt::format("/dev/infiniband/uverbs{}", number);
 }

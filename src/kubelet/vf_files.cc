@@ -17,7 +17,7 @@ Result<std::string> optional_link(const os::FileTree& files, const std::string& 
 
 Result<VfFiles> vf_files(const os::FileTree& files, PciAddress vf) {
   const std::string device = fmt::format("/sys/bus/pci/devices/{}", vf);
-  if (!files.exists(device)) return fail(Code::kNotFound, "there is no device {}", vf);
+  if (!files.exists(device)) return fail(Code::kNotFound, "device {} not found", vf);
   VfFiles found;
   found.driver = TRY(optional_link(files, device + "/driver"));
   found.iommu_group = TRY(optional_link(files, device + "/iommu_group"));

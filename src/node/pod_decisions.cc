@@ -82,8 +82,8 @@ class PodDecider {
       step.interfaces.push_back({.interface = one.record.interface,
                                  .network = one.record.network,
                                  .why = one.record.status == state::AttachmentStatus::kAttached
-                                            ? "its network namespace is gone"
-                                            : "a run ended in the middle of it"});
+                                            ? "its network namespace no longer exists"
+                                            : "an earlier run was interrupted"});
       out_.leaving.insert(node::id_of(one.record));
     }
     for (auto& [pod, step] : steps) {
@@ -100,7 +100,7 @@ class PodDecider {
     if (found == in_manifests_.end()) return "it is in none of the manifests";
     if (found->second->networks.empty()) return "its manifest asks for no networks";
     return found->second->node_name.present ? "it is for node " + *found->second->node_name
-                                            : "its nodeSelector does not take this node";
+                                            : "its nodeSelector does not match this node";
   }
 
   void detach_unwanted() {
@@ -195,7 +195,7 @@ class PodDecider {
   // --- one pod
 
   Result<InterfaceRequest> request_of(const std::string& pod, const graph::PodNetwork& network) const {
-    if (network.network == nullptr) return fail(Code::kNotFound, "there is no network {}", network.key);
+    if (network.network == nullptr) return fail(Code::kNotFound, "network {} not found", network.key);
     InterfaceRequest one{.name = TRY(IfName::parse(network.interface)),
                          .network = network.key,
                          .config = network.network->definition.config,
@@ -249,7 +249,7 @@ class PodDecider {
       attaches_.push_back({.id = key + "/attach",
                            .pod = key,
                            .action = PodAction::kAttach,
-                           .reason = "the manifests want it",
+                           .reason = "required by the manifests",
                            .interfaces = {},
                            .problem = wanted.error().message});
       out_.problems.emplace(key, std::move(wanted.error()));
@@ -273,8 +273,8 @@ class PodDecider {
   }
 
   std::string why_going(const InterfaceThere& there, const WantedInterface* wanted) const {
-    if (wanted == nullptr) return "its pod does not ask for it any more";
-    if (there.presence == Presence::kMissing) return "it is not in the pod any more";
+    if (wanted == nullptr) return "its pod no longer requests it";
+    if (there.presence == Presence::kMissing) return "it is no longer in the pod";
     if (there.record.network != wanted->network->key)
       return fmt::format("network {} instead of {}", wanted->network->key, there.record.network);
     if (!wanted->spec || there.record.interface != wanted->spec->record_name()) return "";
@@ -287,7 +287,7 @@ class PodDecider {
     for (const InterfaceThere& one : there_.interfaces) {
       if (one.record.pod != pod || one.presence == Presence::kLeft) continue;
       std::string why = why_going(one, wanted_as(wanted, one.record));
-      if (why.empty() && question_.leaving.contains(node::id_of(one.record))) why = "its device is wanted elsewhere";
+      if (why.empty() && question_.leaving.contains(node::id_of(one.record))) why = "its device is needed elsewhere";
       if (!why.empty()) going.push_back({&one.record, std::move(why)});
     }
     return going;
@@ -298,7 +298,7 @@ class PodDecider {
     plan::PodStep step{.id = pod + "/detach",
                        .pod = pod,
                        .action = PodAction::kDetach,
-                       .reason = "its interfaces are not as the manifests want them",
+                       .reason = "its interfaces differ from the manifests",
                        .disturbs = true};
     for (const Going& one : going) {
       step.interfaces.push_back({.interface = one.record->interface, .network = one.record->network, .why = one.why});
@@ -322,7 +322,7 @@ class PodDecider {
   void attach(const std::string& pod, const std::vector<WantedInterface>& wanted, const std::vector<Going>& going) {
     const bool by_agent = question_.by == PodsBy::kAgent;
     plan::PodStep step{
-        .id = pod + "/attach", .pod = pod, .action = PodAction::kAttach, .reason = "the manifests want it"};
+        .id = pod + "/attach", .pod = pod, .action = PodAction::kAttach, .reason = "required by the manifests"};
     for (const WantedInterface& one : wanted) {
       if (is_kept(pod, one.network->interface, going)) continue;
       plan::PodInterface& shown = step.interfaces.emplace_back();
@@ -368,7 +368,7 @@ class PodDecider {
         out_.held_back.push_back({.pf = vf.pf,
                                   .pf_name = vf.pf_name,
                                   .change = fmt::format("VF {}: MTU {} instead of {}", vf.index, vf.mtu, result->mtu),
-                                  .reason = fmt::format("policy {} wants it", vf.policy),
+                                  .reason = fmt::format("required by policy {}", vf.policy),
                                   .policy = vf.policy,
                                   .pods = {one.record.pod}});
       }
@@ -394,8 +394,8 @@ class PodDecider {
 
 Error foreign_namespace(const std::string& name) {
   return {.code = Code::kConflict,
-          .message = fmt::format("there is a namespace {} that railbed did not make", name),
-          .hint = fmt::format("if nobody needs it: {}", Command{"ip", "netns", "del"}.value(name))};
+          .message = fmt::format("namespace {} exists and was not created by railbed", name),
+          .hint = fmt::format("if unused: {}", Command{"ip", "netns", "del"}.value(name))};
 }
 
 PodDecisions decide_pods(const Resolved& now, const PodQuestion& question) {

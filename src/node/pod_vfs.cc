@@ -17,7 +17,7 @@ std::unexpected<Error> none_free(const std::string& resource, size_t planned, si
   return fail(Error{.code = Code::kExhausted,
                     .message = fmt::format("no free VF of {}: {} planned here, {} of them ready, {} held by pods",
                                            resource, planned, ready, held),
-                    .hint = "`railbed status` shows who has them; a larger numVfs makes more"});
+                    .hint = "`railbed status` shows their pods; increase numVfs for more"});
 }
 
 class VfChooser {
@@ -31,7 +31,7 @@ class VfChooser {
     const auto& [resource, pod, asked] = wanted;
     auto found = now_.plan.resources.find(resource);
     if (found == now_.plan.resources.end())
-      return fail(Code::kNotFound, "no policy makes VFs of {} on this node", resource);
+      return fail(Code::kNotFound, "no policy creates VFs of {} on this node", resource);
     std::vector<plan::PoolVf> pool;
     size_t held = 0;
     for (const plan::PoolVf& planned : found->second) {
@@ -61,7 +61,7 @@ class VfChooser {
       if (!in_use.contains(vf.address) && usable(vf) && is_here(vf)) free.push_back(vf.address.to_string());
     }
     return fail(Error{.code = is_there ? Code::kExhausted : Code::kInvalid,
-                      .message = fmt::format("pod {} asks for device {} by deviceID, which is {} {}", wanted.pod,
+                      .message = fmt::format("pod {} requests device {} by deviceID, which is {} {}", wanted.pod,
                                              wanted.asked, is_there ? "not free in" : "no VF of", wanted.resource),
                       .hint = free.empty() ? "no VF of it is free" : fmt::format("free: {}", fmt::join(free, ", "))});
   }
@@ -105,7 +105,7 @@ const std::vector<plan::PoolVf>* VfPools::of(const std::string& resource) const 
 
 Result<plan::PoolVf> VfPools::choose(const std::string& resource, const std::string& pod, const std::string& asked) {
   const std::vector<plan::PoolVf>* planned = of(resource);
-  if (planned == nullptr) return fail(Code::kNotFound, "no policy makes VFs of {} on this node", resource);
+  if (planned == nullptr) return fail(Code::kNotFound, "no policy creates VFs of {} on this node", resource);
   std::vector<plan::PoolVf> ready;
   for (const plan::PoolVf& vf : *planned)
     if (!now_.unfinished.contains(id_of(vf)) && (asked.empty() || vf.address.to_string() == asked)) ready.push_back(vf);

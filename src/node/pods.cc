@@ -46,7 +46,7 @@ void add_notes(PodsReport& report, const std::string& pod, const std::vector<std
 Result<void> recover_pods(os::Kernel& kernel, state::Store& store, PodsReport& report) {
   attach::RecoveryReport recovery = TRY(attach::recover(kernel, store, pod_deadline(kernel)));
   for (const std::string& what : recovery.undone) report.recovered.push_back(what + ": undone");
-  for (const std::string& what : recovery.finished) report.recovered.push_back(what + ": given back");
+  for (const std::string& what : recovery.finished) report.recovered.push_back(what + ": released");
   std::ranges::move(recovery.notes, std::back_inserter(report.notes));
   for (attach::RecoveryReport::Failure& failure : recovery.failures)
     report.failures.push_back({failure.pod, failure.interface, std::move(failure.error)});
@@ -105,7 +105,7 @@ Result<void> before_pfs(os::Kernel& kernel, state::Store& store, const PodDecisi
                         Progress& progress, PodsReport& report) {
   using plan::PodAction;
   if (std::ranges::find(decided.steps, PodAction::kRecover, &plan::PodStep::action) != decided.steps.end())
-    TRY(recover_pods(kernel, store, report).context("finishing what an earlier run left"));
+    TRY(recover_pods(kernel, store, report).context("finishing an interrupted earlier run"));
   for (const plan::PodStep& step : decided.steps) {
     if (step.action != PodAction::kDetach) continue;
     if (step.whole_pod) {

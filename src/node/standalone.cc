@@ -27,7 +27,7 @@ void note_other_pods(const Resolved& now, UpReport& report) {
   for (const api::Pod* pod : now.catalog().pods) {
     if (pod->networks.empty() || here.contains(pod)) continue;
     std::string why =
-        pod->node_name.present ? "is for node " + *pod->node_name : "has a nodeSelector that does not take this node";
+        pod->node_name.present ? "is for node " + *pod->node_name : "has a nodeSelector that does not match this node";
     report.notes.push_back(fmt::format("pod {} {}", pod->key(), why));
   }
 }
@@ -144,7 +144,7 @@ Result<UpReport> up(os::Kernel& kernel, state::Store& store, std::unique_ptr<See
   TRY(before_pfs(kernel, store, now->pods, settings, progress, report.pods));
   // What could not be detached, or not as it was before, makes another machine of it than was planned for.
   if (!report.pods.failures.empty() || !report.pods.notes.empty()) {
-    progress.says("reading what this machine is");
+    progress.says("reading the state of this machine");
     now = TRY(look(kernel, &store, now->resolution.objects, settings, Detaching::kTried));
   }
   report.diagnostics = now->diagnostics;
@@ -179,10 +179,10 @@ bool DownReport::did_nothing() const {
 Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings& settings, Progress& progress) {
   auto start = kernel.clock().now();
   DownReport report;
-  TRY(recover_pods(kernel, store, report.pods).context("finishing what an earlier run left"));
+  TRY(recover_pods(kernel, store, report.pods).context("finishing an interrupted earlier run"));
   TRY(release_all(kernel, store, settings, progress, report.pods));
   const std::vector<PfBaseline> baselines = TRY(store.baselines());
-  progress.says("reading what this machine is");
+  progress.says("reading the state of this machine");
   facts::NodeFacts facts = facts::collect(kernel, {.node = settings.node, .detail = facts::Detail::kForPlans});
   plan::NodePlan plan = plan::plan_to_baseline(baselines, facts, TRY(in_use_by(store)), {.disrupt = settings.disrupt});
   for (const plan::HeldBack& held : plan.held_back) report.held_back.push_back(held.to_string());

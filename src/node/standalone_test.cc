@@ -258,10 +258,11 @@ TEST_F(StandaloneTest, PodsAreStepsOfThePlan) {
   const auto planned = [&](const api::Objects& objects) {
     return value_of(look(node.kernel, &node.store, objects, settings()))->plan;
   };
-  EXPECT_EQ(steps_of(planned(all)),
-            (Lines{"llm/a: the manifests want it: attach net1 to llm/rail0 (VF 0 of eth0), "
-                   "net2 to llm/rail1 (VF 0 of eth1)",
-                   "llm/b: the manifests want it: attach net1 to llm/rail0 (VF 1 of eth0), net2 to llm/plain (eth0)"}));
+  EXPECT_EQ(
+      steps_of(planned(all)),
+      (Lines{"llm/a: required by the manifests: attach net1 to llm/rail0 (VF 0 of eth0), net2 to llm/rail1 (VF 0 "
+             "of eth1)",
+             "llm/b: required by the manifests: attach net1 to llm/rail0 (VF 1 of eth0), net2 to llm/plain (eth0)"}));
   EXPECT_TRUE(planned(all).changes());
   ASSERT_TRUE(up(all).complete());
   EXPECT_EQ(steps_of(planned(all)), Lines{});
@@ -270,17 +271,17 @@ TEST_F(StandaloneTest, PodsAreStepsOfThePlan) {
   std::string text = std::string(kPolicies) + kPods;
   text.replace(text.find("vlan: 100"), 9, "vlan: 200");
   EXPECT_EQ(steps_of(planned(read(text))),
-            (Lines{"llm/a: (disturbed) its interfaces are not as the manifests want them: detach net1 "
-                   "[VF setting vlan 200 instead of 100]",
-                   "llm/b: (disturbed) its interfaces are not as the manifests want them: detach net1 "
-                   "[VF setting vlan 200 instead of 100]",
-                   "llm/a: the manifests want it: attach net1 to llm/rail0 (VF 0 of eth0)",
-                   "llm/b: the manifests want it: attach net1 to llm/rail0 (VF 1 of eth0)"}));
+            (Lines{"llm/a: (disturbed) its interfaces differ from the manifests: detach net1 [VF setting vlan 200 "
+                   "instead of 100]",
+                   "llm/b: (disturbed) its interfaces differ from the manifests: detach net1 [VF setting vlan 200 "
+                   "instead of 100]",
+                   "llm/a: required by the manifests: attach net1 to llm/rail0 (VF 0 of eth0)",
+                   "llm/b: required by the manifests: attach net1 to llm/rail0 (VF 1 of eth0)"}));
 
   node.kernel.vanish_netns("railbed-llm-b");
   EXPECT_EQ(steps_of(planned(no_pods)),
-            (Lines{"llm/b: from an earlier run: give back net1 [its network namespace is gone], net2 [its network "
-                   "namespace is gone]",
+            (Lines{"llm/b: from an earlier run: release net1 [its network namespace no longer exists], net2 [its "
+                   "network namespace no longer exists]",
                    "llm/a: (disturbed) it is in none of the manifests: detach net1, net2, "
                    "remove its network namespace",
                    "llm/b: (disturbed) it is in none of the manifests: remove its network namespace"}));
@@ -292,8 +293,8 @@ TEST_F(StandaloneTest, APodThatGetsNothingIsAStepWithAProblem) {
   text.replace(text.find("\"rail0, rail1\""), 14, "\"rail0, absent\"");
   const plan::NodePlan plan = value_of(look(node.kernel, &node.store, read(text), settings()))->plan;
   ASSERT_EQ(plan.pod_steps.size(), 2U);
-  EXPECT_EQ(plan.pod_steps[0].problem, "there is no network llm/absent");
-  EXPECT_EQ(plan::describe(plan.pod_steps[0]), "cannot be attached: there is no network llm/absent");
+  EXPECT_EQ(plan.pod_steps[0].problem, "network llm/absent not found");
+  EXPECT_EQ(plan::describe(plan.pod_steps[0]), "cannot be attached: network llm/absent not found");
   const UpReport report = up(read(text));
   ASSERT_EQ(report.pods.failures.size(), 1U);
   EXPECT_EQ(report.pods.failures[0].pod, "llm/a");
@@ -433,8 +434,8 @@ TEST_F(StandaloneTest, ANamespaceOfSomebodyElseIsNotTaken) {
   UpReport report = up(all);
   ASSERT_EQ(report.pods.failures.size(), 1U);
   EXPECT_EQ(report.pods.failures[0].error.to_string(),
-            "there is a namespace railbed-llm-a that railbed did not make\n  if nobody needs it: "
-            "ip netns del railbed-llm-a");
+            "namespace railbed-llm-a exists and was not created by railbed\n"
+            "  if unused: ip netns del railbed-llm-a");
   EXPECT_EQ(report.pods.attached.size(), 2U) << "the other pod is attached";
   ASSERT_TRUE(down().complete());
   EXPECT_EQ(node.kernel.netns().names().value(), std::vector<std::string>{"railbed-llm-a"});
@@ -448,7 +449,7 @@ TEST_F(StandaloneTest, AFailedPfLeavesTheRestOfTheNodeWorkingAndShowsInStatus) {
   ASSERT_EQ(report.pods.failures.size(), 2U);
   EXPECT_EQ(report.pods.failures[0].error.to_string(),
             "no free VF of openshift.io/rail0: 2 planned here, 0 of them ready, 0 held by pods\n"
-            "  `railbed status` shows who has them; a larger numVfs makes more");
+            "  `railbed status` shows their pods; increase numVfs for more");
   Status status = read_status(facts::collect(node.kernel, {}), node.kept.get()).value();
   auto failed = std::ranges::find(status.policies, std::string("net/rail0"), &PolicyStatus::policy);
   ASSERT_NE(failed, status.policies.end());

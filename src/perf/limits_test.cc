@@ -147,7 +147,7 @@ TEST_F(LimitsTest, OneMeasurementPerInterfaceAtATime) {
   while (!told && !deadline.passed()) std::this_thread::yield();
   first.reset();  // goes away without a word
   second.join();
-  EXPECT_EQ(line, "waiting, 1 ahead: another measurement is on lo");
+  EXPECT_EQ(line, "queued, 1 ahead: another measurement is on lo");
 }
 
 TEST_F(LimitsTest, ATestBeyondTheBudgetIsRefused) {

@@ -73,10 +73,8 @@ Error connect_failed(int sys_errno, std::string_view to_state, const QueuePairPa
     case ETIMEDOUT:
     case ENODATA:
       error.code = Code::kTimeout;
-      error.hint = fmt::format(
-          "no ARP or ND reply for {}; check that the peer's interface is up and on the same "
-          "network",
-          peer);
+      error.hint =
+          fmt::format("no ARP or ND reply for {}; check that the peer's interface is up and on the same network", peer);
       break;
     case EINVAL:
     case ENODEV:

@@ -42,20 +42,21 @@ PolicyTarget target_of(const PfWanted& wanted, std::string_view node) {
   target.pf_is_ours = !wanted.externally_managed;
   target.num_vfs = wanted.externally_managed ? nic.num_vfs : wanted.num_vfs;
   const Policy& count_from = *wanted.num_vfs_from;
-  target.count_why = {fmt::format("{} wants {} VFs, there are {}", at(count_from, count_from.object->num_vfs.span),
+  target.count_why = {fmt::format("{} requests {} VFs, found {}", at(count_from, count_from.object->num_vfs.span),
                                   wanted.num_vfs, nic.num_vfs),
                       count_from.key};
   target.why = {fmt::format("{} has VFs of {}", wanted.lead->place, wanted.name), wanted.lead->key};
   // An absent eSwitchMode means legacy, as for the operator.
-  target.eswitch_why = {fmt::format("{} wants eSwitchMode {}", at(*wanted.lead, wanted.lead->object->eswitch_mode.span),
-                                    eswitch_mode_name(wanted.eswitch_mode)),
-                        wanted.lead->key};
+  target.eswitch_why = {
+      fmt::format("{} requests eSwitchMode {}", at(*wanted.lead, wanted.lead->object->eswitch_mode.span),
+                  eswitch_mode_name(wanted.eswitch_mode)),
+      wanted.lead->key};
   target.up = true;
   target.eswitch_mode = wanted.eswitch_mode;
   if (wanted.mtu_from != nullptr && !nic.netdevs.empty() && wanted.mtu > nic.netdevs.front().mtu) {
     target.mtu = wanted.mtu;
     target.mtu_why = {
-        fmt::format("{} wants MTU {}", at(*wanted.mtu_from, wanted.mtu_from->object->mtu.span), wanted.mtu),
+        fmt::format("{} requests MTU {}", at(*wanted.mtu_from, wanted.mtu_from->object->mtu.span), wanted.mtu),
         wanted.mtu_from->key};
   }
 

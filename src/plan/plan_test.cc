@@ -56,14 +56,14 @@ TEST(Plan, FreshPf) {
   const NodePlan plan = planned({wish}, node("n1", {down}));
   EXPECT_THAT(
       described(plan),
-      ElementsAre("eth0: keep drivers off new VFs (autoprobe off)", "eth0: raise the PF's MTU to 9000 (now 1500)",
-                  "eth0: set the PF up", "eth0: create 2 VFs", "eth0: let drivers be bound to VFs (autoprobe on)",
+      ElementsAre("eth0: do not bind drivers to new VFs (autoprobe off)", "eth0: raise the PF's MTU to 9000 (now 1500)",
+                  "eth0: set the PF up", "eth0: create 2 VFs", "eth0: bind drivers to new VFs (autoprobe on)",
                   "eth0: VF 0: MAC 1a:7a:91:24:04:00", "eth0: VF 0: bind to the kernel's network driver",
                   "eth0: VF 0: MTU 9000", "eth0: VF 1: MAC 1a:7a:91:24:04:01",
                   "eth0: VF 1: bind to the kernel's network driver", "eth0: VF 1: MTU 9000"));
   EXPECT_TRUE(plan.changes());
   EXPECT_EQ(plan.pfs[0].steps[3].id, "0000:01:00.0/vf-count");
-  EXPECT_EQ(plan.pfs[0].steps[3].reason, "policy a wants 2 VFs, there are 0");
+  EXPECT_EQ(plan.pfs[0].steps[3].reason, "policy a requests 2 VFs, found 0");
   EXPECT_EQ(plan.pfs[0].steps[9].id, "0000:01:00.0/vf1/bind");
   EXPECT_EQ(plan.pfs[0].steps[9].reason, "policy a has VFs 0-1");
   EXPECT_EQ(plan.pfs[0].steps[9].policy, "op/a");
@@ -140,9 +140,9 @@ TEST(Plan, EswitchModeChangesWhileThereAreNoVfs) {
   auto wish = policy("a", 1, {pf("eth0")});
   wish.eswitch_mode = api::given(EswitchMode::kSwitchdev);
   const NodePlan plan = planned({wish}, node("n1", {there}));
-  EXPECT_THAT(described(plan), ElementsAre("eth0: keep drivers off new VFs (autoprobe off)", "eth0: remove 1 VF",
+  EXPECT_THAT(described(plan), ElementsAre("eth0: do not bind drivers to new VFs (autoprobe off)", "eth0: remove 1 VF",
                                            "eth0: eswitch mode switchdev", "eth0: create 1 VF",
-                                           "eth0: let drivers be bound to VFs (autoprobe on)", HasSubstr("VF 0: MAC"),
+                                           "eth0: bind drivers to new VFs (autoprobe on)", HasSubstr("VF 0: MAC"),
                                            "eth0: VF 0: bind to the kernel's network driver"));
 }
 
@@ -152,8 +152,8 @@ TEST(InUse, ACountChangeIsHeldBackAndTheRestGoesOn) {
   there.vfs[0].netdev.reset();
   const InUse in_use{{vf_of_pf(1, 1), "llm/p"}};
   NodePlan plan = planned({policy("a", 4, {pf("eth0")})}, node("n1", {there, nic("eth1", 2)}), in_use);
-  EXPECT_THAT(held(plan), ElementsAre("eth0: 4 VFs instead of 2: held back, llm/p uses it (policy a "
-                                      "wants 4 VFs, there are 2)"));
+  EXPECT_THAT(held(plan), ElementsAre("eth0: 4 VFs instead of 2: deferred, llm/p uses it (policy a requests 4 VFs, "
+                                      "found 2)"));
   EXPECT_THAT(described(plan), ElementsAre("eth0: VF 0: bind to the kernel's network driver"));
   const auto& pool = plan.resources.at("openshift.io/a");
   ASSERT_EQ(pool.size(), 2U) << "only VFs that will exist";
@@ -177,7 +177,7 @@ TEST(InUse, AVfOfAPodIsNotReboundUnlessAsked) {
   NodePlan plan = planned({user}, facts, in_use);
   EXPECT_THAT(described(plan), ElementsAre("eth0: VF 1: bind to vfio-pci (now igbvf)"));
   EXPECT_THAT(held(plan),
-              ElementsAre("eth0: VF 0: bind to vfio-pci: held back, llm/p uses it (policy user has VFs 0-1)"));
+              ElementsAre("eth0: VF 0: bind to vfio-pci: deferred, llm/p uses it (policy user has VFs 0-1)"));
   plan = planned({user}, facts, in_use, {.disrupt = true});
   ASSERT_EQ(plan.pfs[0].steps.size(), 2U);
   EXPECT_EQ(plan.pfs[0].steps[0].disturbs, Disturbs::kPods);
@@ -189,8 +189,8 @@ TEST(InUse, ABoundVfWithoutInterfaceBelongsToSomebody) {
   there.vfs[1].netdev.reset();
   const NodePlan plan = planned({policy("a", 4, {pf("eth0")})}, node("n1", {there}));
   EXPECT_THAT(held(plan),
-              ElementsAre("eth0: 4 VFs instead of 2: held back, (another network namespace) uses it (policy a "
-                          "wants 4 VFs, there are 2)"));
+              ElementsAre("eth0: 4 VFs instead of 2: deferred, (another network namespace) uses it (policy a requests "
+                          "4 VFs, found 2)"));
   EXPECT_THAT(described(plan), IsEmpty());
 }
 
@@ -200,7 +200,7 @@ TEST(InUse, ThePfsMtuIsHeldBackAndWithItTheVfs) {
   wish.mtu = api::given(9000);
   const NodePlan plan = planned({wish}, node("n1", {there}), {{vf_of_pf(1, 0), "llm/p"}});
   EXPECT_THAT(held(plan),
-              ElementsAre("eth0: MTU 9000 instead of 1500: held back, llm/p uses it (policy a wants MTU 9000)"));
+              ElementsAre("eth0: MTU 9000 instead of 1500: deferred, llm/p uses it (policy a requests MTU 9000)"));
   EXPECT_THAT(described(plan), IsEmpty());
 }
 
@@ -253,8 +253,9 @@ TEST(Pods, TheirVfsAreCounted) {
   for (const auto& finding : diagnostics.all()) messages.push_back(finding.id + " " + finding.message);
   EXPECT_THAT(
       messages,
-      ElementsAre("RB-NET-001 no policy makes resource openshift.io/rail9, which network llm/nobody takes its VFs from",
-                  "RB-POD-001 pod llm/q asks for network llm/unknown, which is not there",
+      ElementsAre("RB-NET-001 no policy creates resource openshift.io/rail9, from which network llm/nobody takes its "
+                  "VFs",
+                  "RB-POD-001 pod llm/q requests network llm/unknown, which does not exist",
                   "RB-POD-006 pod llm/p asks for 1 of openshift.io/rail0, its networks need 2",
                   "RB-POD-003 pod llm/q: network llm/wrong is of type sriov, the VFs of openshift.io/ib are InfiniBand",
                   "RB-POD-002 node n1 has 2 VFs of openshift.io/rail0, llm/p, llm/q need 3",

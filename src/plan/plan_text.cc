@@ -128,7 +128,7 @@ void add_pf(std::string& text, const PfPlan& pf) {
   for (const Row& row : rows) {
     if (reason == nullptr || *reason != *row.reason) text += fmt::format("    {}\n", *row.reason);
     reason = row.reason;
-    text += fmt::format("      {:>{}}  disturbs {:<{}}  {}\n", number_of(row), numbers, row.disturbs, width, row.what);
+    text += fmt::format("      {:>{}}  disrupts {:<{}}  {}\n", number_of(row), numbers, row.disturbs, width, row.what);
   }
 }
 
@@ -188,7 +188,7 @@ std::string outcome_text(const PolicyOutcome& outcome) {
 }
 
 std::string network_text(const PodNetworkPlan& network) {
-  if (network.type.empty()) return network.network + ", which is not there";
+  if (network.type.empty()) return network.network + ", which does not exist";
   return network.resource.empty() ? fmt::format("{} ({})", network.network, network.type)
                                   : fmt::format("{} ({}), a VF of {}", network.network, network.type, network.resource);
 }
@@ -206,13 +206,13 @@ void add_pod_steps(std::string& text, const NodePlan& plan, Side side) {
     width = std::max(width, disturbed_by(step).size());
   }
   if (steps.empty()) return;
-  text += behind ? "\n  pods, behind the steps on PFs\n" : "\n  pods, before the steps on PFs\n";
+  text += behind ? "\n  pods, after the steps on PFs\n" : "\n  pods, before the steps on PFs\n";
   const PodStep* last = nullptr;
   for (const PodStep* step : steps) {
     if (last == nullptr || last->pod != step->pod || last->reason != step->reason)
       text += fmt::format("    {}: {}\n", step->pod, step->reason);
     last = step;
-    text += fmt::format("      disturbs {:<{}}  {}\n", disturbed_by(*step), width, describe(*step));
+    text += fmt::format("      disrupts {:<{}}  {}\n", disturbed_by(*step), width, describe(*step));
   }
 }
 
@@ -229,9 +229,9 @@ std::string headline(const NodePlan& plan) {
   std::string line = fmt::format("node {}: {}", plan.node, fmt::join(parts, ", "));
   if (parts.empty())
     line += !plan.pods_decided && !plan.pods.empty()
-                ? "nothing to change on PFs (what pods have is known on the node only)"
+                ? "nothing to change on PFs (the state of pods is known only on the node)"
                 : "nothing to change";
-  if (!plan.held_back.empty()) line += fmt::format(", {} held back", plan.held_back.size());
+  if (!plan.held_back.empty()) line += fmt::format(", {} deferred", plan.held_back.size());
   if (plan.soft_rdma) line += "; soft RDMA";
   return line + "\n";
 }
@@ -245,7 +245,7 @@ std::string to_text(const NodePlan& plan) {
   add_pod_steps(text, plan, Side::kBehindPfs);
   std::vector<std::vector<std::string>> lines;
   for (const HeldBack& held : plan.held_back) lines.push_back({held.to_string()});
-  add_section(text, "held back (--disrupt does it all the same)", lines);
+  add_section(text, "deferred (--disrupt applies it anyway)", lines);
   lines.clear();
   for (const PolicyOutcome& outcome : plan.policies)
     lines.push_back({outcome.policy, std::string(graph::outcome_name(outcome.state)), outcome_text(outcome)});

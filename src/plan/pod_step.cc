@@ -37,7 +37,7 @@ std::string describe(const PodStep& step) {
   if (!step.problem.empty()) return fmt::format("cannot be attached: {}", step.problem);
   switch (step.action) {
     case PodAction::kRecover:
-      return "give back " + interfaces;
+      return "release " + interfaces;
     case PodAction::kDetach:
       if (!step.whole_pod) return "detach " + interfaces;
       return parts.empty() ? "remove its network namespace"

@@ -10,7 +10,7 @@ namespace {
 
 struct Describe {
   std::string operator()(const SetAutoprobe& a) const {
-    return a.on ? "let drivers be bound to VFs (autoprobe on)" : "keep drivers off new VFs (autoprobe off)";
+    return a.on ? "bind drivers to new VFs (autoprobe on)" : "do not bind drivers to new VFs (autoprobe off)";
   }
   std::string operator()(const SetPfUp& a) const { return a.up ? "set the PF up" : "set the PF down"; }
   std::string operator()(const SetPfMtu& a) const {
@@ -80,7 +80,7 @@ std::optional<VfIndex> vf_of(const Action& action) {
 }
 
 std::string HeldBack::to_string() const {
-  return fmt::format("{}: {}: held back, {} {} it ({})", pf_name, change, fmt::join(pods, ", "),
+  return fmt::format("{}: {}: deferred, {} {} it ({})", pf_name, change, fmt::join(pods, ", "),
                      pods.size() == 1 ? "uses" : "use", reason);
 }
 

@@ -96,7 +96,7 @@ std::string_view disturbs_name(Disturbs disturbs);  // "nothing", "pods", "drain
 struct Step {
   std::string id;  // stable within a plan: "0000:01:00.0/vf-count", "0000:01:00.0/vf3/bind"
   Action action;
-  std::string reason;  // "policy rail0 (policy.yaml:9:3) wants 4 VFs, there are 0"
+  std::string reason;  // "policy rail0 (policy.yaml:9:3) requests 4 VFs, found 0"
   std::string policy;  // "namespace/name"; empty for steps back to the baseline
   Disturbs disturbs = Disturbs::kNothing;
   std::vector<std::string> pods;  // the pods ("namespace/name") that the step disturbs

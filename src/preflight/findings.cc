@@ -26,7 +26,7 @@ constexpr std::array<int, 2> kOldestKubernetes{1, 30};
 // Older ones lack ways to know a namespace and an interface's device, which railbed then finds in other ways.
 constexpr std::array<int, 2> kOldestKernel{5, 14};
 constexpr size_t kMostNames = 5;  // of nodes or pools in one finding
-constexpr std::string_view kSwitching = "docs/switching.md tells how nodes are switched over, one by one";
+constexpr std::string_view kSwitching = "docs/switching.md describes how to switch nodes over, one by one";
 
 const Value* at(const Value& object, std::initializer_list<std::string_view> path) {
   const Value* found = &object;
@@ -127,14 +127,14 @@ class Look {
 
   void unknown() {
     for (const std::string& one : look_.unknown)
-      add(Weight::kAgainst, "this could not be looked at, so it may stand against railbed", one,
-          "grant what deploy/preflight grants, and look again");
+      add(Weight::kAgainst, "this could not be checked and may block railbed", one,
+          "grant the rights in deploy/preflight, and check again");
   }
 
   void server() {
     if (const auto version = version_of(look_.version); version < kOldestKubernetes)
       add(Weight::kAgainst,
-          fmt::format("Kubernetes is {}, railbed wants {}.{} or later",
+          fmt::format("Kubernetes is {}, railbed requires {}.{} or later",
                       version[0] == 0 ? "of no known version" : look_.version, kOldestKubernetes[0],
                       kOldestKubernetes[1]),
           "API server " + look_.server, "upgrade the cluster first");
@@ -144,8 +144,8 @@ class Look {
           "API server " + look_.server, "turn on the API admissionregistration.k8s.io/v1");
     if (std::ranges::any_of(look_.groups,
                             [](const std::string& one) { return one.starts_with("security.openshift.io/"); }))
-      add(Weight::kToKnow, "this is OpenShift, where railbed was never tried", "API group security.openshift.io",
-          "agents want a SecurityContextConstraints like `privileged`; tell us what else was missing");
+      add(Weight::kToKnow, "this is OpenShift, where railbed is not tested", "API group security.openshift.io",
+          "agents require a SecurityContextConstraints like `privileged`; report what else is missing");
   }
 
   void nodes() {
@@ -167,22 +167,22 @@ class Look {
       if (capable == labels.end() || capable->second != "true") incapable.push_back(name);
     }
     if (on_linux == 0 && is_known("Node"))
-      add(Weight::kAgainst, "no node runs Linux, so no agent would run", "nodes", "add nodes");
+      add(Weight::kAgainst, "no node runs Linux, so no agent can run", "nodes", "add nodes");
     if (!others.empty())
       add(Weight::kAgainst, fmt::format("this image is for {}, these nodes are not", architecture_),
           "nodes " + listed(others), "build the image on such a machine, too, or give the DaemonSet a nodeSelector");
     if (!crio.empty())
-      add(Weight::kToKnow, "these nodes run CRI-O, with which railbed was never tried", "nodes " + listed(crio),
-          "try one node first");
+      add(Weight::kToKnow, "these nodes run CRI-O, with which railbed is not tested", "nodes " + listed(crio),
+          "test one node first");
     if (!old.empty())
       add(Weight::kToKnow,
-          fmt::format("these nodes run Linux before {}.{}, with which railbed was never tried", kOldestKernel[0],
+          fmt::format("these nodes run Linux before {}.{}, with which railbed is not tested", kOldestKernel[0],
                       kOldestKernel[1]),
-          "nodes " + listed(old), "try one node first");
+          "nodes " + listed(old), "test one node first");
     // Only where Node Feature Discovery labels nodes, it says something about those without.
     if (labelled && !incapable.empty())
       add(Weight::kToKnow, "Node Feature Discovery found no NIC that can make VFs", "nodes " + listed(incapable),
-          "pods get no VFs there; see whether SR-IOV is on in the firmware of NIC and machine");
+          "pods get no VFs there; check that SR-IOV is enabled in the firmware of NIC and machine");
   }
 
   // A list that could not be had is in `unknown` already.
@@ -201,24 +201,25 @@ class Look {
     each_workload([](const Value& one) { return has_pod_label(one, api::kUpstreamOperatorPods); },
                   [&](const std::string& where) {
                     add(Weight::kAgainst,
-                        "the SR-IOV operator runs: railbed writes nothing but for nodes that are taken over", where,
+                        "the SR-IOV operator runs: railbed writes only for nodes that were taken over", where,
                         std::string(kSwitching));
                   });
     each_workload([](const Value& one) { return has_pod_label(one, api::kUpstreamDaemonPods); },
                   [&](const std::string& where) {
                     add(Weight::kAgainst,
                         "the SR-IOV operator's config daemon runs: railbed changes no VF on its nodes", where,
-                        "take nodes out of configDaemonNodeSelector of the SriovOperatorConfig, one by one");
+                        "remove nodes from configDaemonNodeSelector of the SriovOperatorConfig, one by one");
                   });
     each_workload([](const Value& one) { return has_image(one, "sriov-network-device-plugin"); },
                   [&](const std::string& where) {
                     add(Weight::kAgainst,
                         "the SR-IOV network device plugin runs: two plugins would offer VFs of one resource name",
-                        where, "take it off the nodes that railbed takes over");
+                        where, "remove it from the nodes that railbed takes over");
                   });
     each_workload([](const Value& one) { return has_image(one, "whereabouts"); },
                   [&](const std::string& where) {
-                    add(Weight::kToKnow, "whereabouts gives addresses in this cluster", where, std::string(kSwitching));
+                    add(Weight::kToKnow, "whereabouts allocates addresses in this cluster", where,
+                        std::string(kSwitching));
                   });
   }
 
@@ -240,7 +241,7 @@ class Look {
                   [&](const std::string& where) {
                     add(Weight::kToKnow,
                         "Multus runs; once railbed's agent answers on a node, pods get their networks from railbed",
-                        where, fmt::format("{}; no node needs both in the end", kSwitching));
+                        where, fmt::format("{}; finally no node needs both", kSwitching));
                   });
     for (const Value& map : look_.config_maps) {
       const Value* data = at(map, {"data"});
@@ -260,7 +261,7 @@ class Look {
   }
   void tell_auto(const std::string& where) {
     add(Weight::kToKnow,
-        fmt::format("Multus makes its configuration by itself: 00-multus.conf, which sorts behind railbed's {}",
+        fmt::format("Multus generates its configuration: 00-multus.conf, which sorts after railbed's {}",
                     agent::kNodeConfigName),
         where, "nothing: Multus reads *.conf and *.conflist, so it never delegates to railbed's file");
   }
@@ -281,9 +282,9 @@ class Look {
       if (!ours.contains(name)) continue;
       const std::string owner = owner_of(one);
       if (!owner.empty())
-        add(Weight::kAgainst, fmt::format("this definition is {}'s, which would fight with railbed over it", owner),
+        add(Weight::kAgainst, fmt::format("this definition is managed by {}, which would conflict with railbed", owner),
             "CustomResourceDefinition " + name,
-            fmt::format("leave crds/{}.yaml out of your kustomization; what that definition does not know is told by "
+            fmt::format("remove crds/{}.yaml from your kustomization; fields that the definition lacks are reported by "
                         "Events instead",
                         name));
     }
@@ -309,11 +310,12 @@ class Look {
     }
     if (!used.empty())
       add(Weight::kAgainst,
-          "whereabouts has given addresses to pods: railbed gives none of these ranges until they are taken over",
+          "whereabouts has allocated addresses to pods: railbed allocates none of these ranges until they are taken "
+          "over",
           "IPPool " + listed(used), std::string(kSwitching));
     if (!sliced.empty())
       add(Weight::kAgainst, "whereabouts gives each node a slice of a range (node_slice_size), which railbed refuses",
-          "NodeSlicePool " + listed(sliced), "take node_slice_size out of the networks that railbed is to serve");
+          "NodeSlicePool " + listed(sliced), "remove node_slice_size from the networks that railbed will serve");
   }
 
   // Where agents restrict definitions already, it matters no more.
@@ -367,7 +369,7 @@ class Look {
 };
 
 std::string folder_todo(std::string_view option, std::string_view container) {
-  return fmt::format("give the {} {} with the folder of this node's runtime", container, option);
+  return fmt::format("set {1} of the {0} to the directory of this node's runtime", container, option);
 }
 
 }  // namespace
@@ -395,17 +397,17 @@ std::vector<Finding> node_findings(const NodeLook& look) {
       add(Weight::kAgainst,
           fmt::format("this file sorts before railbed's {}, so the runtime would not ask railbed",
                       agent::kNodeConfigName),
-          fmt::format(": {}/{}", look.conf_dir, file.name), "rename it, so that it begins with 00-b or later");
+          fmt::format(": {}/{}", look.conf_dir, file.name), "rename it to begin with 00-b or later");
   }
   if (has_backup)
     add(Weight::kAgainst, "Cilium has renamed the CNI configurations of others (*.cilium_bak)", ": " + look.conf_dir,
         "set cni.exclusive=false in Cilium's Helm values, and restart its agents");
   if (look.conf != Folder::kMissing && !agent::default_network(look.files))
-    add(Weight::kAgainst, "there is no configuration of a default network, and pods wait until there is one",
+    add(Weight::kAgainst, "no configuration of a default network found; pods wait until there is one",
         ": " + look.conf_dir, "install the cluster's network first (Calico, Cilium, flannel, …)");
   if (look.pfs.empty())
     add(Weight::kToKnow, "no NIC here can make VFs", "",
-        "pods get no VFs here; see whether SR-IOV is on in the firmware of NIC and machine");
+        "pods get no VFs here; check that SR-IOV is enabled in the firmware of NIC and machine");
   if (look.topology_policy && (look.topology_policy->empty() || *look.topology_policy == "none"))
     add(Weight::kToKnow,
         "the kubelet's Topology Manager is off: VFs, GPUs and CPUs of a pod may be of different NUMA nodes", "",

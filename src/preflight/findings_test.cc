@@ -73,39 +73,39 @@ TEST(PreflightOfACluster, SaysWhatStandsAgainstRailbed) {
   const ClusterCase cases[] = {
       {[](ClusterLook&) {}, ""},
       {[](ClusterLook& look) { look.version = "v1.29.14-gke.3"; },
-       "! Kubernetes is v1.29.14-gke.3, railbed wants 1.30 or later | API server https://10.0.0.1:6443 | upgrade the "
-       "cluster first\n"},
+       "! Kubernetes is v1.29.14-gke.3, railbed requires 1.30 or later | API server https://10.0.0.1:6443 | upgrade "
+       "the cluster first\n"},
       {[](ClusterLook& look) { look.version = "v1.30.0"; }, ""},
       {[](ClusterLook& look) { look.version = "v2.0"; }, ""},
       {[](ClusterLook& look) { look.version = "next"; },
-       "! Kubernetes is of no known version, railbed wants 1.30 or later | API server https://10.0.0.1:6443 | upgrade "
-       "the cluster first\n"},
+       "! Kubernetes is of no known version, railbed requires 1.30 or later | API server https://10.0.0.1:6443 | "
+       "upgrade the cluster first\n"},
       {[](ClusterLook& look) { look.groups = {"apps/v1"}; },
        "! there are no ValidatingAdmissionPolicies, which limit what agents may write | API server "
        "https://10.0.0.1:6443 | turn on the API admissionregistration.k8s.io/v1\n"},
       {[](ClusterLook& look) { look.groups.emplace_back("security.openshift.io/v1"); },
-       "this is OpenShift, where railbed was never tried | API group security.openshift.io | agents want a "
-       "SecurityContextConstraints like `privileged`; tell us what else was missing\n"},
+       "this is OpenShift, where railbed is not tested | API group security.openshift.io | agents require a "
+       "SecurityContextConstraints like `privileged`; report what else is missing\n"},
       {[](ClusterLook& look) { look.nodes.clear(); },
-       "! no node runs Linux, so no agent would run | nodes | add nodes\n"},
+       "! no node runs Linux, so no agent can run | nodes | add nodes\n"},
       {[](ClusterLook& look) {
          for (int i = 0; i < 7; ++i) look.nodes.push_back(node(fmt::format("arm{}", i), "arm64"));
        },
        "! this image is for amd64, these nodes are not | nodes arm0 (arm64), arm1 (arm64), arm2 (arm64), arm3 (arm64), "
        "arm4 (arm64) and 2 more | build the image on such a machine, too, or give the DaemonSet a nodeSelector\n"},
       {[](ClusterLook& look) { look.nodes.push_back(node("node3", "amd64", "", "cri-o://1.36.0")); },
-       "these nodes run CRI-O, with which railbed was never tried | nodes node3 | try one node first\n"},
+       "these nodes run CRI-O, with which railbed is not tested | nodes node3 | test one node first\n"},
       {[](ClusterLook& look) {
          look.nodes.push_back(node("node3", "amd64", "", "containerd://2.0.5", "4.18.0-553.el8.x86_64"));
          look.nodes.push_back(node("node4", "amd64", "", "containerd://2.0.5", "5.14.0-427.el9.x86_64"));
        },
-       "these nodes run Linux before 5.14, with which railbed was never tried | nodes node3 (4.18.0-553.el8.x86_64) | try "
-       "one node first\n"},
+       "these nodes run Linux before 5.14, with which railbed is not tested | nodes node3 (4.18.0-553.el8.x86_64) | "
+       "test one node first\n"},
       {[](ClusterLook& look) {
          look.nodes.push_back(node("gpu1", "amd64", R"("feature.node.kubernetes.io/network-sriov.capable": "true")"));
        },
-       "Node Feature Discovery found no NIC that can make VFs | nodes node1, node2 | pods get no VFs there; see whether "
-       "SR-IOV is on in the firmware of NIC and machine\n"},
+       "Node Feature Discovery found no NIC that can make VFs | nodes node1, node2 | pods get no VFs there; check that "
+       "SR-IOV is enabled in the firmware of NIC and machine\n"},
       {[](ClusterLook& look) {
          look.workloads = {
              workload("Deployment", "sriov-network-operator", R"("name": "sriov-network-operator")", "operator:1"),
@@ -113,22 +113,22 @@ TEST(PreflightOfACluster, SaysWhatStandsAgainstRailbed) {
              workload("DaemonSet", "plugin", "", "ghcr.io/x/sriov-network-device-plugin:v3"),
              workload("DaemonSet", "whereabouts", "", "ghcr.io/x/whereabouts:v0.9")};
        },
-       "! the SR-IOV operator runs: railbed writes nothing but for nodes that are taken over | Deployment "
-       "sys/sriov-network-operator | docs/switching.md tells how nodes are switched over, one by one\n"
-       "! the SR-IOV operator's config daemon runs: railbed changes no VF on its nodes | DaemonSet sys/config | take "
-       "nodes out of configDaemonNodeSelector of the SriovOperatorConfig, one by one\n"
+       "! the SR-IOV operator runs: railbed writes only for nodes that were taken over | Deployment "
+       "sys/sriov-network-operator | docs/switching.md describes how to switch nodes over, one by one\n"
+       "! the SR-IOV operator's config daemon runs: railbed changes no VF on its nodes | DaemonSet sys/config | remove "
+       "nodes from configDaemonNodeSelector of the SriovOperatorConfig, one by one\n"
        "! the SR-IOV network device plugin runs: two plugins would offer VFs of one resource name | DaemonSet "
-       "sys/plugin | take it off the nodes that railbed takes over\n"
-       "whereabouts gives addresses in this cluster | DaemonSet sys/whereabouts | docs/switching.md tells how nodes are "
-       "switched over, one by one\n"},
+       "sys/plugin | remove it from the nodes that railbed takes over\n"
+       "whereabouts allocates addresses in this cluster | DaemonSet sys/whereabouts | docs/switching.md describes how "
+       "to switch nodes over, one by one\n"},
       {[](ClusterLook& look) {
          look.workloads = {
              workload("DaemonSet", "multus", "", "ghcr.io/x/multus-cni:v4", R"("--multus-conf-file=auto")")};
        },
        "Multus runs; once railbed's agent answers on a node, pods get their networks from railbed | DaemonSet "
-       "sys/multus | docs/switching.md tells how nodes are switched over, one by one; no node needs both in the end\n"
-       "Multus makes its configuration by itself: 00-multus.conf, which sorts behind railbed's 00-a-railbed.json | "
-       "DaemonSet sys/multus | nothing: Multus reads *.conf and *.conflist, so it never delegates to railbed's file\n"},
+       "sys/multus | docs/switching.md describes how to switch nodes over, one by one; finally no node needs both\n"
+       "Multus generates its configuration: 00-multus.conf, which sorts after railbed's 00-a-railbed.json | DaemonSet "
+       "sys/multus | nothing: Multus reads *.conf and *.conflist, so it never delegates to railbed's file\n"},
       {[](ClusterLook& look) {
          look.config_maps = {
              json(R"({"kind": "ConfigMap", "metadata": {"namespace": "kube-system", "name": "multus-daemon-config"},
@@ -136,9 +136,9 @@ TEST(PreflightOfACluster, SaysWhatStandsAgainstRailbed) {
              json(R"({"kind": "ConfigMap", "metadata": {"namespace": "kube-system", "name": "cilium-config"},
                      "data": {"cni-exclusive": "true"}})")};
        },
-       "Multus makes its configuration by itself: 00-multus.conf, which sorts behind railbed's 00-a-railbed.json | "
-       "ConfigMap kube-system/multus-daemon-config | nothing: Multus reads *.conf and *.conflist, so it never delegates "
-       "to railbed's file\n"
+       "Multus generates its configuration: 00-multus.conf, which sorts after railbed's 00-a-railbed.json | ConfigMap "
+       "kube-system/multus-daemon-config | nothing: Multus reads *.conf and *.conflist, so it never delegates to "
+       "railbed's file\n"
        "! Cilium renames the CNI configurations of others, railbed's too (cni-exclusive: \"true\") | ConfigMap "
        "kube-system/cilium-config | set cni.exclusive=false in Cilium's Helm values, and restart its agents\n"},
       {[](ClusterLook& look) {
@@ -156,14 +156,14 @@ TEST(PreflightOfACluster, SaysWhatStandsAgainstRailbed) {
                         R"(, "annotations": {"meta.helm.sh/release-name": "multus"})"),
              definition("certificates.cert-manager.io", R"(, "labels": {"olm.managed": "true"})")};
        },
-       "! this definition is the Operator Lifecycle Manager's, which would fight with railbed over it | "
-       "CustomResourceDefinition sriovnetworks.sriovnetwork.openshift.io | leave "
-       "crds/sriovnetworks.sriovnetwork.openshift.io.yaml out of your kustomization; what that definition does not know "
-       "is told by Events instead\n"
-       "! this definition is the Helm release multus's, which would fight with railbed over it | "
-       "CustomResourceDefinition network-attachment-definitions.k8s.cni.cncf.io | leave "
-       "crds/network-attachment-definitions.k8s.cni.cncf.io.yaml out of your kustomization; what that definition does "
-       "not know is told by Events instead\n"},
+       "! this definition is managed by the Operator Lifecycle Manager, which would conflict with railbed | "
+       "CustomResourceDefinition sriovnetworks.sriovnetwork.openshift.io | remove "
+       "crds/sriovnetworks.sriovnetwork.openshift.io.yaml from your kustomization; fields that the definition lacks "
+       "are reported by Events instead\n"
+       "! this definition is managed by the Helm release multus, which would conflict with railbed | "
+       "CustomResourceDefinition network-attachment-definitions.k8s.cni.cncf.io | remove "
+       "crds/network-attachment-definitions.k8s.cni.cncf.io.yaml from your kustomization; fields that the definition "
+       "lacks are reported by Events instead\n"},
       {[](ClusterLook& look) {
          look.pools = {json(R"({"kind": "IPPool", "metadata": {"namespace": "kube-system", "name": "10.1.0.0-16"},
                                "spec": {"allocations": {"1": {"podref": "a/b"}, "2": {"podref": "a/c"}}}})"),
@@ -171,10 +171,10 @@ TEST(PreflightOfACluster, SaysWhatStandsAgainstRailbed) {
                                "spec": {"allocations": {}}})"),
                        json(R"({"kind": "NodeSlicePool", "metadata": {"namespace": "kube-system", "name": "net0"}})")};
        },
-       "! whereabouts has given addresses to pods: railbed gives none of these ranges until they are taken over | IPPool "
-       "kube-system/10.1.0.0-16 (2) | docs/switching.md tells how nodes are switched over, one by one\n"
+       "! whereabouts has allocated addresses to pods: railbed allocates none of these ranges until they are taken "
+       "over | IPPool kube-system/10.1.0.0-16 (2) | docs/switching.md describes how to switch nodes over, one by one\n"
        "! whereabouts gives each node a slice of a range (node_slice_size), which railbed refuses | NodeSlicePool "
-       "kube-system/net0 | take node_slice_size out of the networks that railbed is to serve\n"},
+       "kube-system/net0 | remove node_slice_size from the networks that railbed will serve\n"},
       {[](ClusterLook& look) {
          look.own_namespace = json(R"({"metadata": {"name": "railbed",
                                        "labels": {"pod-security.kubernetes.io/enforce": "restricted"}}})");
@@ -199,8 +199,8 @@ TEST(PreflightOfACluster, SaysWhatStandsAgainstRailbed) {
          look.nodes.clear();
          look.unknown = {"Node: GET /api/v1/nodes: 403 Forbidden"};
        },
-       "! this could not be looked at, so it may stand against railbed | Node: GET /api/v1/nodes: 403 Forbidden | grant "
-       "what deploy/preflight grants, and look again\n"},
+       "! this could not be checked and may block railbed | Node: GET /api/v1/nodes: 403 Forbidden | grant the rights "
+       "in deploy/preflight, and check again\n"},
       {[](ClusterLook& look) {
          look.workloads = {running("quay.io/x/opensm:3", ""),
                            running("tools:1", R"("sh", "-c", "ibping -S & sleep 1")"),
@@ -266,30 +266,30 @@ TEST(PreflightOfANode, SaysWhatStandsAgainstRailbed) {
          look.bin = Folder::kReadOnly;
          look.conf = Folder::kReadOnly;
        },
-       "! the folder of CNI plugins cannot be written | node node1: /opt/cni/bin | give the init container `shims` "
-       "--bin-dir with the folder of this node's runtime\n"
-       "! the folder of CNI configurations cannot be written | node node1: /etc/cni/net.d | give the agent --cni-config "
-       "with the folder of this node's runtime\n"},
+       "! the folder of CNI plugins cannot be written | node node1: /opt/cni/bin | set --bin-dir of the init "
+       "container `shims` to the directory of this node's runtime\n"
+       "! the folder of CNI configurations cannot be written | node node1: /etc/cni/net.d | set --cni-config of the "
+       "agent to the directory of this node's runtime\n"},
       {[](NodeLook& look) {
          look.conf = Folder::kMissing;
          look.files.clear();
        },
-       "! there is no folder of CNI configurations | node node1: /etc/cni/net.d | give the agent --cni-config with the "
-       "folder of this node's runtime\n"},
+       "! there is no folder of CNI configurations | node node1: /etc/cni/net.d | set --cni-config of the agent to the "
+       "directory of this node's runtime\n"},
       {[](NodeLook& look) {
          look.files = {{"00-0-first.conf", R"({"type": "bridge"})"}, {"00-0-first.bak", R"({"type": "bridge"})"}};
        },
        "! this file sorts before railbed's 00-a-railbed.json, so the runtime would not ask railbed | node node1: "
-       "/etc/cni/net.d/00-0-first.conf | rename it, so that it begins with 00-b or later\n"},
+       "/etc/cni/net.d/00-0-first.conf | rename it to begin with 00-b or later\n"},
       {[](NodeLook& look) { look.files = {{"00-multus.conf", R"({"type": "multus"})"}}; },
-       "! there is no configuration of a default network, and pods wait until there is one | node node1: /etc/cni/net.d | "
+       "! no configuration of a default network found; pods wait until there is one | node node1: /etc/cni/net.d | "
        "install the cluster's network first (Calico, Cilium, flannel, …)\n"},
       {[](NodeLook& look) { look.files.push_back({"00-multus.conf.cilium_bak", "{}"}); },
        "! Cilium has renamed the CNI configurations of others (*.cilium_bak) | node node1: /etc/cni/net.d | set "
        "cni.exclusive=false in Cilium's Helm values, and restart its agents\n"},
       {[](NodeLook& look) { look.pfs.clear(); },
-       "no NIC here can make VFs | node node1 | pods get no VFs here; see whether SR-IOV is on in the firmware of NIC and "
-       "machine\n"},
+       "no NIC here can make VFs | node node1 | pods get no VFs here; check that SR-IOV is enabled in the firmware of "
+       "NIC and machine\n"},
       {[](NodeLook& look) { look.topology_policy = ""; },
        "the kubelet's Topology Manager is off: VFs, GPUs and CPUs of a pod may be of different NUMA nodes | node node1 | "
        "set topologyManagerPolicy: best-effort (or stricter) and cpuManagerPolicy: static in the kubelet's "

@@ -66,7 +66,7 @@ bool DefinitionWriter::is_everybody() const {
 }
 
 std::string DefinitionWriter::to_string() const {
-  if (subject.empty()) return fmt::format("{} (nobody is bound to it yet)", role);
+  if (subject.empty()) return fmt::format("{} (not bound yet)", role);
   return fmt::format("{} by {}{}", subject, role, ns.empty() ? "" : fmt::format(" in namespace {}", ns));
 }
 

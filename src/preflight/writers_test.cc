@@ -95,7 +95,7 @@ TEST(DefinitionWriters, ARoleIsThatOfItsNamespace) {
 TEST(DefinitionWriters, OwnersOfNamespacesWillBe) {
   EXPECT_EQ(
       writers_in({some_role("admin", kDefinitions), some_role("edit", kReads), some_role("other", kDefinitions)}, {}),
-      "ClusterRole admin (nobody is bound to it yet); ");
+      "ClusterRole admin (not bound yet); ");
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ void read_conditions(const Value& object, ClusterNode& node) {
       }
     }
   if (node.standing == Standing::kGood && node.conditions.size() > 1) node.standing = Standing::kWaits;
-  if (node.conditions.empty()) node.conditions.emplace_back("its kubelet has told nothing yet");
+  if (node.conditions.empty()) node.conditions.emplace_back("kubelet has not reported yet");
   const Value* spec = doc::object_in(object, "spec");
   if (spec != nullptr && doc::flag_in(*spec, "unschedulable")) node.conditions.emplace_back("cordoned");
 }
@@ -91,14 +91,14 @@ bool is_outdated(const SriovNetworkNodeState& state) {
 void read_state(const SriovNetworkNodeState& state, const std::set<std::string>& held, ClusterNode& node) {
   for (const api::FoundNic& nic : state.nics)
     if (nic.total_vfs > 0 || nic.num_vfs > 0) node.pfs.push_back(pf_of(nic, state, held));
-  node.state = state.sync_status.empty() ? "Unknown: its agent has not told yet" : state.sync_status;
+  node.state = state.sync_status.empty() ? "Unknown: not yet reported by its agent" : state.sync_status;
   node.state_standing = state.sync_status == "Succeeded"    ? Standing::kGood
                         : state.sync_status == "Failed"     ? Standing::kBad
                         : state.sync_status == "InProgress" ? Standing::kWaits
                                                             : Standing::kUnknown;
   if (is_outdated(state)) {
     node.state = fmt::format(
-        "Pending: its agent has not carried out the last change yet, and said {} of the one before", node.state);
+        "Pending: its agent has not applied the last change yet; it reported {} for the previous one", node.state);
     node.state_standing = Standing::kWaits;
   } else if (!state.last_sync_error.empty()) {
     node.state += ": " + state.last_sync_error;
@@ -160,7 +160,7 @@ PolicyOnNode by_node_state(const SriovNetworkNodeState& state, const std::string
   const auto told = std::ranges::find(state.policies, policy, &NodeStatePolicy::name);
   if (is_outdated(state) || (state.sync_status != "Succeeded" && told == state.policies.end())) {
     on.state = state.sync_status == "Failed" && !is_outdated(state) ? "Failed" : "Pending";
-    on.message = on.state == "Failed" ? state.last_sync_error : "the node has not carried it out yet";
+    on.message = on.state == "Failed" ? state.last_sync_error : "not yet applied by the node";
     return on;
   }
   if (told == state.policies.end()) {
@@ -221,7 +221,7 @@ ClusterPolicy policy_of(const Value& object, const std::vector<SriovNetworkNodeS
     out.nodes = selector_text(policy->node_selector);
     out.nics = nics_text(policy->nic_selector);
   }
-  out.state = "Unknown: the operator has not told yet";
+  out.state = "Unknown: not yet reported by the operator";
   read_ready(object, out);
   if (!policy) {
     out.standing = Standing::kBad;
@@ -285,7 +285,7 @@ Cluster cluster_of(const ClusterObjects& objects) {
   }
   for (const SriovNetworkNodeState& state : states) {
     ClusterNode& node = nodes[*state.meta.name];
-    if (node.conditions.empty()) node.conditions.emplace_back("there is no Node of this name");
+    if (node.conditions.empty()) node.conditions.emplace_back("Node not found");
     const auto of_node = held.find(*state.meta.name);
     read_state(state, of_node != held.end() ? of_node->second : std::set<std::string>(), node);
   }

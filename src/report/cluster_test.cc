@@ -140,9 +140,9 @@ TEST(Cluster, NodesWithConditionsPfsAndVfs) {
   EXPECT_EQ(bad.state, "Failed: ens1f0: create 2 VFs: EBUSY");
   EXPECT_EQ(bad.state_standing, Standing::kBad);
   const ClusterNode& gone = cluster.nodes[1];
-  EXPECT_THAT(gone.conditions, ElementsAre("there is no Node of this name"));
+  EXPECT_THAT(gone.conditions, ElementsAre("Node not found"));
   EXPECT_EQ(gone.state,
-            "Pending: its agent has not carried out the last change yet, and said Succeeded of the one before");
+            "Pending: its agent has not applied the last change yet; it reported Succeeded for the previous one");
   const ClusterNode& good = cluster.nodes[2];
   EXPECT_EQ(good.name, "gpu-1");
   EXPECT_THAT(good.conditions, ElementsAre("Ready"));
@@ -167,8 +167,8 @@ TEST(Cluster, ANodeOfWhichNothingIsKnownIsThereAllTheSame) {
   objects.nodes = {node("new", "")};
   objects.node_states = {state("new", R"("lastSyncError": "")")};
   const Cluster cluster = cluster_of(objects);
-  EXPECT_THAT(cluster.nodes[0].conditions, ElementsAre("its kubelet has told nothing yet"));
-  EXPECT_EQ(cluster.nodes[0].state, "Unknown: its agent has not told yet");
+  EXPECT_THAT(cluster.nodes[0].conditions, ElementsAre("kubelet has not reported yet"));
+  EXPECT_EQ(cluster.nodes[0].state, "Unknown: not yet reported by its agent");
 }
 
 std::vector<std::string> where(const ClusterPolicy& policy) {
@@ -190,13 +190,13 @@ TEST(Cluster, PoliciesWithWhatBecameOfThem) {
   EXPECT_EQ(first.state, "Failed: node gpu-2: ens1f0: create 2 VFs: EBUSY");
   EXPECT_THAT(where(first),
               ElementsAre("gpu-2 [ens1f0: VFs 0-1] Failed: ens1f0: create 2 VFs: EBUSY",
-                          "gone [ens1f0: VFs 0-1] Pending: the node has not carried it out yet",
+                          "gone [ens1f0: VFs 0-1] Pending: not yet applied by the node",
                           "gpu-9 [] Shadowed: railbed/other took its VFs", "gpu-1 [ens1f0: VFs 0-1] Applied"));
   const ClusterPolicy& second = cluster.policies[1];
-  EXPECT_EQ(second.state, "Unknown: the operator has not told yet");
-  EXPECT_THAT(where(second), ElementsAre("gpu-2 [ens2f0: VF 0] Held: llm/w has VF 0",
-                                         "gone [ens2f0: VF 0] Pending: the node has not carried it out yet",
-                                         "gpu-1 [ens2f0: VF 0] Applied"));
+  EXPECT_EQ(second.state, "Unknown: not yet reported by the operator");
+  EXPECT_THAT(where(second),
+              ElementsAre("gpu-2 [ens2f0: VF 0] Held: llm/w has VF 0",
+                          "gone [ens2f0: VF 0] Pending: not yet applied by the node", "gpu-1 [ens2f0: VF 0] Applied"));
   EXPECT_EQ(cluster.policies[2].state, "NoNodeMatches: no node has the labels of its nodeSelector");
   EXPECT_THAT(cluster.policies[2].where, IsEmpty());
 }
@@ -215,10 +215,9 @@ TEST(Cluster, WithoutPoliciesInItsStateANodeTellsBySyncStatus) {
   objects.node_states = {state("a", R"("syncStatus": "Failed", "lastSyncError": "no room")"),
                          state("b", R"("syncStatus": "InProgress")"), state("c", R"("syncStatus": "Succeeded")")};
   objects.policies = {policy("rail0", 10, "{}")};
-  EXPECT_THAT(
-      where(cluster_of(objects).policies[0]),
-      ElementsAre("a [ens1f0: VFs 0-1] Failed: no room",
-                  "b [ens1f0: VFs 0-1] Pending: the node has not carried it out yet", "c [ens1f0: VFs 0-1] Applied"));
+  EXPECT_THAT(where(cluster_of(objects).policies[0]),
+              ElementsAre("a [ens1f0: VFs 0-1] Failed: no room",
+                          "b [ens1f0: VFs 0-1] Pending: not yet applied by the node", "c [ens1f0: VFs 0-1] Applied"));
 }
 
 TEST(Cluster, NetworksAndThePodsThatHaveThem) {

@@ -84,14 +84,14 @@ TEST(CollectiveHtml, WholePage) {
 
 TEST(CollectiveHtml, TellsHowMuchIsNotShown) {
   const std::string many = collectives_html(std::vector<CollectiveRun>(70, test_run("r", 2, 1)));
-  EXPECT_THAT(many, HasSubstr("<p class=\"quiet\">and 6 more, which the result files have</p>"));
+  EXPECT_THAT(many, HasSubstr("<p class=\"quiet\">and 6 more, see the result files</p>"));
   EXPECT_THAT(many, HasSubstr("<p class=\"quiet\">Charts have the first 16 lines.</p>"));
   EXPECT_EQ(collectives_html({}), "");
   // Of 100 ranks those with the most work of their own are shown, in their order: the last one is the slow one.
   const std::string large = collectives_html({test_run("r", 100, 1)});
   EXPECT_THAT(large, HasSubstr("<td>rank99 <span class=\"state caution\">slow</span></td>"));
-  EXPECT_THAT(large, HasSubstr("<p class=\"quiet\">and 36 more, which the result files have</p>"));
-  EXPECT_THAT(large, HasSubstr("<p class=\"quiet\">and 134 more, which the result files have</p>"));
+  EXPECT_THAT(large, HasSubstr("<p class=\"quiet\">and 36 more, see the result files</p>"));
+  EXPECT_THAT(large, HasSubstr("<p class=\"quiet\">and 134 more, see the result files</p>"));
 }
 
 }  // namespace

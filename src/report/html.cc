@@ -116,19 +116,19 @@ std::string to_html(const Report& report) {
     out += fmt::format("<section><h2>What was measured</h2><div class=\"wide\">{}</div></section>\n", scene);
   if (report.cluster) out += cluster_html(*report.cluster);
   if (charted.size() < rails.size())
-    out += fmt::format("<p class=\"quiet\">Charts are of the {} rails of {} that are worth a look first.</p>\n",
+    out += fmt::format("<p class=\"quiet\">Charts are of the {} rails of {} with the most notable results.</p>\n",
                        charted.size(), rails.size());
   out += charts_html(charted);
   out += environment_html(report.measurements);
   if (!report.measurements.empty() || (report.jitters.empty() && report.collectives.empty()))
     out += measurements_html(report.measurements);
   if (results.empty() && !(report.measurements.empty() && report.others.empty()))
-    out += "<p class=\"quiet\">The results are too large to be in this page; the result files have them.</p>\n";
+    out += "<p class=\"quiet\">The results are too large for this page; see the result files.</p>\n";
   out += fmt::format(
       "<footer>Gb/s are 10⁹ bits of payload per second. Latency one way is half of a round trip, which is known only "
-      "of the fastest and the middle one; all other times are of whole round trips. Percentiles are of all samples, "
-      "none dropped, and are told where ten samples or more lie beyond. Good is {:.0f} to {:.0f} % of what the link "
-      "can carry (rate, MTU, headers, PCIe).</footer></main>\n",
+      "for the fastest and the middle one; all other times are whole round trips. Percentiles are of all samples, none "
+      "dropped, and are reported if at least ten samples exceed them. Good is {:.0f} to {:.0f} % of what the link can "
+      "carry (rate, MTU, headers, PCIe).</footer></main>\n",
       100 * kBandFrom, 100 * kBandTo);
   if (!report.meshes.empty())
     out += fmt::format("<script type=\"application/json\" id=\"meshes\">{}</script>\n",

@@ -206,15 +206,16 @@ std::string charts_html(const std::vector<const RailFigures*>& rails) {
       flow +=
           rail_figure_html({"flow", rail.name, flow_said(rdma, rail.rdma.best) + flow_said("TCP", rail.tcp.best)}, i);
   }
-  return "<noscript><p class=\"quiet\">The charts need scripts; the tables below hold the same figures.</p></noscript>\n" +
+  return "<noscript><p class=\"quiet\">The charts require JavaScript; the tables below contain the same "
+         "figures.</p></noscript>\n" +
          section("Latency over time",
                  "Whole round trips of small messages, per slot of time: the line is the median, the band reaches from "
                  "the fastest to 99 of 100, the dots are the slowest. Lower and flatter is better; spikes are jitter, "
                  "red bands are outages without an answer.",
                  latency) +
          section("How latency is distributed",
-                 "Read as: so many percent of all round trips took at most so long, as far as ten samples lie beyond. "
-                 "A flat line to the right means no surprises.",
+                 "The percentage of round trips that took at most this long, shown while at least ten samples exceed "
+                 "it. A flat line to the right means no outliers.",
                  distribution) +
          section("Latency by message size", "Whole round trips: the middle one, and as a thin line 99 of 100.", sizes) +
          section("Bandwidth by message size",

@@ -115,7 +115,7 @@ std::string policy_rows(const ClusterPolicy& policy) {
 }
 
 std::string policies_html(const std::vector<ClusterPolicy>& policies) {
-  if (policies.empty()) return "<p class=\"quiet\">There are no policies.</p>\n";
+  if (policies.empty()) return "<p class=\"quiet\">No policies found.</p>\n";
   std::string out = objects_head("Policies", {"Policy", "Asks for", "State", "Nodes", "PFs", "There"});
   for (const ClusterPolicy& policy : policies) out += policy_rows(policy);
   return out.append(kObjectsEnd);
@@ -159,7 +159,7 @@ std::string pod_rows(const ClusterPod& pod) {
 }
 
 std::string pods_html(const std::vector<const ClusterPod*>& pods) {
-  if (pods.empty()) return "<p class=\"quiet\">No pod has these networks.</p>\n";
+  if (pods.empty()) return "<p class=\"quiet\">No pod uses these networks.</p>\n";
   std::string out = objects_head("Pods", {"Pod", "Node", "Interface", "Network", "Addresses", "VF", "RDMA device"});
   for (size_t i = 0; i < std::min(pods.size(), kMostPods); ++i) out += pod_rows(*pods[i]);
   return out.append(kObjectsEnd) + more_html(pods.size(), kMostPods, "pods");
@@ -172,7 +172,7 @@ std::string namespaces_html(const Cluster& cluster) {
   std::string out;
   for (const auto& [name, of] : namespaces)
     out += fmt::format("<h3>Namespace {}</h3>\n{}{}", escaped(name), networks_html(of.networks), pods_html(of.pods));
-  return out.empty() ? "<p class=\"quiet\">No namespace has networks, and no pod has any.</p>\n" : out;
+  return out.empty() ? "<p class=\"quiet\">No networks found, and no pod uses any.</p>\n" : out;
 }
 
 }  // namespace

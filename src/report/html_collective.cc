@@ -26,7 +26,7 @@ constexpr size_t kMostSeries = 16;  // of a chart: eight colours, with and witho
 constexpr size_t kMostRows = 64;    // of ranks, of steps, of wrong data
 
 std::string more_text(size_t count) {
-  return fmt::format("<p class=\"quiet\">and {} more, which the result files have</p>\n", count);
+  return fmt::format("<p class=\"quiet\">and {} more, see the result files</p>\n", count);
 }
 
 // The `kMostRows` with the greatest `figure`, in their own order.
@@ -229,10 +229,10 @@ std::string collectives_html(const std::vector<CollectiveRun>& runs) {
   const size_t shown = std::min(runs.size(), kMostRuns);
   std::erase_if(all, [&](const CollectiveSeries& one) { return one.run >= runs.data() + shown; });
   std::string out =
-      "<section class=\"collective\"><h2>All-reduces</h2>\n<p class=\"quiet\">Over all ranks and rails at once, each "
-      "rail with the whole size; figures are those of all rails together, as nccl-tests defines them: algbw is the "
-      "size over the time, busbw is algbw · 2(n−1)/n, which can be held against the links’ rate (1 GB/s are 8 Gb/s). "
-      "Each sum was checked at every rank.</p>\n";
+      "<section class=\"collective\"><h2>All-reduces</h2>\n"
+      "<p class=\"quiet\">Over all ranks and rails at once, each rail with the whole size; figures are for all rails "
+      "together, as defined by nccl-tests: algbw is the size over the time, busbw is algbw · 2(n−1)/n, which is "
+      "comparable to the links’ rate (1 GB/s are 8 Gb/s). Each sum was checked at every rank.</p>\n";
   out += series_side_by_side(all) + charts(runs);
   for (size_t i = 0; i < shown; ++i) out += run_html(runs[i], names[i], all);
   if (shown < runs.size()) out += more_text(runs.size() - shown);

@@ -28,7 +28,7 @@ std::string side_by_side_row(const JitterPage& page, const JitterRounds& rounds,
 }
 
 std::string pages_side_by_side(const std::vector<JitterPage>& pages) {
-  std::string out = objects_head("Rails side by side: round trips of probes, each from when it was due",
+  std::string out = objects_head("Rails side by side: round trips of probes, each from its due time",
                                  {"Rail", "", "p50", "p90", "p99", "p99.9", "p99.99", "Max", "The load makes it"});
   for (size_t i = 0; i < std::min(pages.size(), kMostPages); ++i) {
     out += side_by_side_row(pages[i], pages[i].idle, PathLoad::kIdle);
@@ -36,7 +36,7 @@ std::string pages_side_by_side(const std::vector<JitterPage>& pages) {
   }
   out.append(kObjectsEnd);
   if (pages.size() > kMostPages)
-    out += fmt::format("<p class=\"quiet\">and {} more, which the result files have</p>\n", pages.size() - kMostPages);
+    out += fmt::format("<p class=\"quiet\">and {} more, see the result files</p>\n", pages.size() - kMostPages);
   return out;
 }
 
@@ -117,8 +117,8 @@ std::string page_html(const JitterPage& page) {
   out += entry_html("Client", end_text(page.client)) + entry_html("Server", end_text(page.server));
   out +=
       entry_html("Parts", page.clock == "device"
-                              ? "sending: the client woke late; between: devices and network; noticing: the answer was "
-                                "there and the client had not noticed, by the device's clock"
+                              ? "sending: the client woke late; between: devices and network; noticing: the answer had "
+                                "arrived but the client had not noticed it, by the device's clock"
                               : "sending: the client woke late; between: devices and network, and how late the client "
                                 "noticed the answer, which a software clock cannot separate");
   out += entry_html("Rounds", fmt::format("{} of {} s each, reads of {} bytes, railbed {}", page.idle.repeats,

@@ -81,8 +81,8 @@ std::string counters_html(std::string_view title, const perf::PortCounters& coun
 std::string depth_text(const Measurement& m) {
   const auto [least, most] = std::ranges::minmax(m.bandwidth, {}, &BandwidthPoint::used_tx_depth);
   return least.used_tx_depth == most.used_tx_depth
-             ? fmt::format("{} writes under way", most.used_tx_depth)
-             : fmt::format("{} to {} writes under way, by size", least.used_tx_depth, most.used_tx_depth);
+             ? fmt::format("{} outstanding writes", most.used_tx_depth)
+             : fmt::format("{} to {} outstanding writes, by size", least.used_tx_depth, most.used_tx_depth);
 }
 
 std::string measurement_html(const Measurement& m) {
@@ -116,7 +116,7 @@ std::string measurements_html(const std::vector<Measurement>& measurements) {
   for (size_t i = 0; i < std::min(measurements.size(), kMostMeasurements); ++i)
     out += measurement_html(measurements[i]);
   if (measurements.size() > kMostMeasurements)
-    out += fmt::format("<p class=\"quiet\">and {} more measurements, which the result files have</p>\n",
+    out += fmt::format("<p class=\"quiet\">and {} more measurements, see the result files</p>\n",
                        measurements.size() - kMostMeasurements);
   return out + "</section>\n";
 }

@@ -28,11 +28,11 @@ std::string gbps(std::optional<double> value) {
 }
 // "196 Gb/s" and "50 % of usual" below.
 std::string compared(const std::string& text, std::optional<double> share) {
-  return share ? fmt::format("{}<small>{:.0f} % of usual</small>", text, 100 * *share) : text;
+  return share ? fmt::format("{}<small>{:.0f} % of the median</small>", text, 100 * *share) : text;
 }
 
 std::string topology_html(const MeshPage& page) {
-  std::string out = objects_head("Topology, and what is usual on each rail",
+  std::string out = objects_head("Topology, and the median of each rail",
                                  {"Rail", "NICs", "Leaves", "Sends", "Receives", "p50", "p99", "Stand out"});
   for (const MeshRailRow& row : page.rails)
     out += fmt::format(
@@ -44,7 +44,7 @@ std::string topology_html(const MeshPage& page) {
 
 std::string stragglers_html(const MeshPage& page) {
   if (page.stragglers.empty()) return "";
-  std::string out = objects_head("NICs that stand out, the worst first: medians over their partners",
+  std::string out = objects_head("Outlier NICs, worst first: medians over their partners",
                                  {"Host", "Rail", "Leaf", "Sends", "Receives", "p50", "p99", "Bad pairs"});
   for (const MeshNicRow& row : page.stragglers)
     out += fmt::format(
@@ -86,7 +86,7 @@ std::string legend_html() {
   out += entry(kCellWorst, fmt::format("below {:.0f} %", 100 * kCellSteps[0]));
   for (size_t i = 0; i < std::size(kCellSteps); ++i)
     out += entry(kCellWorst + 1 + i, fmt::format("{:.0f} %", 100 * kCellSteps[i]) +
-                                         (kCellWorst + 1 + i == kCellUsual ? " of usual and more" : ""));
+                                         (kCellWorst + 1 + i == kCellUsual ? " of the median and more" : ""));
   return out + "<span>no colour: not measured</span></div>\n";
 }
 
@@ -97,15 +97,15 @@ std::string said_of_map(const HeatMap& map) {
   const size_t measured = map.cells.size() - counts[kCellUnknown];
   size_t low = 0;
   for (size_t level = kCellWorst; level < kCellUsual - 3; ++level) low += counts[level];  // below 90 %
-  return fmt::format("{}: of {} cells measured, {} failed or had outages, {} are below 90 % of what is usual", map.rail,
+  return fmt::format("{}: of {} cells measured, {} failed or had outages, {} are below 90 % of the median", map.rail,
                      measured, counts[kCellFailed], low);
 }
 
 std::string maps_html(const MeshPage& page) {
   if (page.side == 0) return "";
   std::string out = fmt::format(
-      "<h3>Bandwidth between all hosts, over what is usual on the rail</h3><p class=\"quiet\">A row sends, a column "
-      "receives; hosts on one leaf stand together. A dark row is a NIC that sends slowly, a dark column one that "
+      "<h3>Bandwidth between all hosts, relative to the median of the rail</h3><p class=\"quiet\">A row sends, a "
+      "column receives; hosts on one leaf are adjacent. A dark row is a NIC that sends slowly, a dark column one that "
       "receives slowly, a band of both a leaf.{}</p>\n",
       page.hosts_per_cell == 1 ? "" : fmt::format(" Each cell is the worst of {0} × {0} hosts.", page.hosts_per_cell));
   out += legend_html() + "<div class=\"grid heats\">\n";
@@ -119,10 +119,9 @@ std::string maps_html(const MeshPage& page) {
 }  // namespace
 
 std::string mesh_html(const MeshPage& page) {
-  std::string out =
-      fmt::format("<section class=\"mesh\"><h2>All pairs</h2>\n<p>{}",
-                  page.clean ? "<span class=\"state good\">nothing stands out</span>"
-                             : "<span class=\"state caution\">something stands out, or is missing</span>");
+  std::string out = fmt::format("<section class=\"mesh\"><h2>All pairs</h2>\n<p>{}",
+                                page.clean ? "<span class=\"state good\">no outliers</span>"
+                                           : "<span class=\"state caution\">outliers, or missing results</span>");
   for (const std::string& line : page.coverage) out += fmt::format("<br><small>{}</small>", escaped(line));
   out += "</p>\n";
   out += fmt::format("<div class=\"wide\"><pre>{}</pre></div>\n", escaped_lines(page.findings));

@@ -214,7 +214,7 @@ std::string rails_html(const std::vector<RailFigures>& rails) {
     out += "<section><h2>Rails side by side</h2>\n";
     if (shown.size() < rails.size())
       out += fmt::format(
-          "<p class=\"quiet\">The {} of {} that are worth a look first: for their jitter, and for their "
+          "<p class=\"quiet\">The {} of {} with the most notable results: for their jitter, and for their "
           "bandwidth.</p>\n",
           shown.size(), rails.size());
     out += rails_side_by_side(shown) + "</section>\n";

@@ -46,12 +46,12 @@ void read_pf(Fields& fields, NodeStatus::Pf& pf) {
 Result<NodeStatus> node_from_status_json(std::string_view text) {
   if (text.size() > kMaxFile_bytes)
     return fail(Code::kInvalid, "{} bytes of JSON, at most {} are allowed", text.size(), kMaxFile_bytes);
-  const doc::Value document = TRY(doc::read_object("", text).context("this is no status"));
+  const doc::Value document = TRY(doc::read_object("", text).context("not a status report"));
   doc::Diagnostics found;
   Fields fields(document, "", doc::kNoFamily, found);
   NodeStatus node;
   fields.need("node", node.name, kStatusText);
-  TRY(doc::first_error(found).hint("this should be the output of `railbed status -o json`"));
+  TRY(doc::first_error(found).hint("expected the output of `railbed status -o json`"));
   fields.each("pods", node.pods, read_pod, kMaxObjects);
   fields.each("pfs", node.pfs, read_pf, kMaxObjects);
   TRY(doc::first_error(found));

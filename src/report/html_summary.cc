@@ -189,7 +189,7 @@ void judge_counters(const RailFigures& rail, Verdict& verdict) {
   const auto counted = m->client_counters.find("port_xmit_data_bytes");
   if (counted != m->client_counters.end() && static_cast<double>(counted->second) < 0.9 * sent_bytes)
     verdict.remarks.push_back(
-        fmt::format("{} sent {:.3g} bytes, and its port {} counted {:.3g}: they went another way.", rail.name,
+        fmt::format("{} sent {:.3g} bytes, but its port {} counted {:.3g}: the traffic used another path.", rail.name,
                     sent_bytes, m->client.device, static_cast<double>(counted->second)));
   std::string troubles;
   for (const auto& [side, counters] :
@@ -211,7 +211,7 @@ void judge_completeness(const RailFigures& rail, Verdict& verdict) {
   for (const PathFigures* path : {&rail.rdma, &rail.tcp})
     for (const Measurement* m : {path->bandwidth, path->latency})
       if (m != nullptr && !m->ended_by.empty())
-        verdict.remarks.push_back(fmt::format("{} was not measured to the end: {}.", rail.name, m->ended_by));
+        verdict.remarks.push_back(fmt::format("The measurement of {} is incomplete: {}.", rail.name, m->ended_by));
 }
 
 bool has_rdma(const RailFigures& rail) {
@@ -281,7 +281,7 @@ std::vector<RailFigures> rails_of(const std::vector<Measurement>& measurements) 
     });
     if (shared) rail.name = fmt::format("{} ({})", rail.label, rail.ends);
     if (rail.verb != perf::RdmaVerb::kWrite) rail.name += fmt::format(" ({})", perf::traits_of(rail.verb).text);
-    if (rail.together) rail.name += " (beside others)";
+    if (rail.together) rail.name += " (among others)";
   }
   return rails;
 }
@@ -324,14 +324,13 @@ Verdict verdict_of(const std::vector<RailFigures>& rails) {
                                          : Verdict::Tone::kGood;
   if (soft) {
     verdict.remarks.push_back(
-        "These devices are soft RDMA (RoCE made by the processor, no RDMA NIC): the path, the addresses "
-        "and the software are proven, but the figures say nothing about a real fabric, so there is no verdict about them. "
-        "RDMA in software is often slower than TCP.");
+        "These devices are soft RDMA (RoCE in software, no RDMA NIC): the path, the addresses and the software work, "
+        "but the figures say nothing about a real fabric, so there is no verdict. RDMA in software is often slower "
+        "than TCP.");
     if (!bandwidths.empty()) verdict.remarks.push_back(fmt::format("Bandwidth: {}.", span_text(bandwidths, gbps_text)));
   } else if (!all_measured) {
     verdict.remarks.push_back(
-        "Whether that is good is not known of every rail: it takes a bandwidth of large messages and the rate of both "
-        "links.");
+        "There is no verdict for every rail: it requires the bandwidth of large messages and the rate of both links.");
   }
   if (!gains.empty() && !soft)
     verdict.remarks.push_back(

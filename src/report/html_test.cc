@@ -174,7 +174,7 @@ TEST(Verdict, RailsAloneAndAllAtOnceAreBothShown) {
   }
   const auto rails = rails_of(all);
   ASSERT_EQ(rails.size(), 4u);
-  EXPECT_EQ(rails[2].name, "rail0 (beside others)");
+  EXPECT_EQ(rails[2].name, "rail0 (among others)");
   EXPECT_EQ(rails[3].rdma.best->average_gbps, 195);
   EXPECT_EQ(verdict_of(rails).tone, Verdict::Tone::kCaution);
   EXPECT_TRUE(verdict_of(rails).headline.starts_with("RDMA works on 2 rails and carries 195 Gb/s to 390 Gb/s"))
@@ -236,7 +236,7 @@ TEST(Verdict, TellsOutagesAndWhatIsMissing) {
   const Verdict verdict = verdict_for(all);
   EXPECT_EQ(verdict.tone, Verdict::Tone::kCaution);
   EXPECT_EQ(verdict.remarks[0], "rail0 gave no answer over RDMA 2 times, for up to 1.00 s.");
-  EXPECT_EQ(verdict.remarks[1], "rail0 was not measured to the end: the peer closed the connection.");
+  EXPECT_EQ(verdict.remarks[1], "The measurement of rail0 is incomplete: the peer closed the connection.");
 }
 
 // The ports' own counters: that the bytes went over them, and what it took.
@@ -253,7 +253,7 @@ TEST(Verdict, TellsWhatThePortsCounted) {
   EXPECT_EQ(
       verdict.remarks,
       (std::vector<std::string>{
-          "rail0 sent 6.55e+07 bytes, and its port mlx5_1 counted 5e+04: they went another way.",
+          "rail0 sent 6.55e+07 bytes, but its port mlx5_1 counted 5e+04: the traffic used another path.",
           "rail0 had losses or congestion meanwhile: rp_cnp_handled 7 (client), out_of_sequence 3 (server), pause "
           "frames sent 5 (server)."}));
 }
@@ -264,8 +264,8 @@ TEST(Verdict, SaysNothingOfATailThatIsNotSettled) {
   m.latency[0].histogram = {};
   m.latency[0].histogram.record(2190);
   EXPECT_EQ(verdict_for({m}).remarks,
-            std::vector<std::string>{"Whether that is good is not known of every rail: it takes a bandwidth of large "
-                                     "messages and the rate of both links."});
+            std::vector<std::string>{"There is no verdict for every rail: it requires the bandwidth of large messages "
+                                     "and the rate of both links."});
   for (int i = 0; i < 20; ++i) m.latency[0].histogram.record(2190);
   EXPECT_EQ(verdict_for({m}).remarks.back(), "A small message typically takes 1.09 µs one way.");
 }
@@ -303,7 +303,7 @@ TEST(Verdict, TellsWhichRailDiffers) {
     for (Measurement& m : all) m.client.link_gbps = 0;
     std::string out = verdict_for(all).headline;
     for (const std::string& one : verdict_for(all).remarks)
-      if (!one.starts_with("Whether that is good is not known")) out += "\n" + one;
+      if (!one.starts_with("There is no verdict for every rail")) out += "\n" + one;
     return out;
   };
   EXPECT_EQ(remarks(TestKind::kBandwidth, {100, 90}),
@@ -368,7 +368,7 @@ TEST(Status, ToleratesAbsenceButNotWrongTypes) {
   EXPECT_TRUE(node_from_status_json(R"({"node":"n"})"));
   EXPECT_TRUE(node_from_status_json(R"({"node":"n","pods":[{}],"pfs":[{}]})"));
   EXPECT_EQ(node_from_status_json(R"({"pods":[]})").error().to_string(),
-            "node is missing\n  this should be the output of `railbed status -o json`");
+            "node is missing\n  expected the output of `railbed status -o json`");
   EXPECT_EQ(node_from_status_json(R"({"node":"n","pods":[{"interfaces":[{"name":7}]}]})").error().to_string(),
             "pods[0].interfaces[0].name must be a string, found an integer 7\n  put it in quotes: \"7\"");
 }
@@ -454,10 +454,10 @@ TEST(Report, StaysSmallWithManyRails) {
   }
   const std::string html = to_html({.title = "t", .measurements = all, .nodes = {}});
   EXPECT_LT(html.size(), 2'000'000U);
-  EXPECT_NE(html.find("The 128 of 300 that are worth a look first"), std::string::npos);
+  EXPECT_NE(html.find("The 128 of 300 with the most notable results"), std::string::npos);
   EXPECT_NE(html.find("Charts are of the 16 rails of 300"), std::string::npos);
   EXPECT_NE(html.find("and 400 more measurements"), std::string::npos);
-  EXPECT_NE(html.find("too large to be in this page"), std::string::npos);
+  EXPECT_NE(html.find("too large for this page"), std::string::npos);
   EXPECT_NE(html.find("data-kind=\"distribution\" data-rail=\"15\""), std::string::npos);
 }
 

@@ -145,7 +145,7 @@ TEST(JitterHtml, WholePage) {
 
 TEST(JitterHtml, TellsHowManyAreNotShown) {
   const std::vector<JitterPage> many(130, page(result("r", 1, false)));
-  EXPECT_THAT(jitter_html(many), HasSubstr("<p class=\"quiet\">and 2 more, which the result files have</p>"));
+  EXPECT_THAT(jitter_html(many), HasSubstr("<p class=\"quiet\">and 2 more, see the result files</p>"));
   EXPECT_EQ(jitter_html({}), "");
 }
 

@@ -190,7 +190,7 @@ std::string node_headline(const NodeFacts& facts) {
                       vfs == 1 ? "" : "s");
   if (given > 0) text += fmt::format(", {} VF{} without a PF here", given, given == 1 ? "" : "s");
   if (!facts.gpus.empty()) text += fmt::format(", {} GPU{}", facts.gpus.size(), facts.gpus.size() == 1 ? "" : "s");
-  text += !facts.iommu ? ", IOMMU not told" : *facts.iommu ? ", IOMMU on" : ", no IOMMU";
+  text += !facts.iommu ? ", IOMMU unknown" : *facts.iommu ? ", IOMMU on" : ", no IOMMU";
   if (!facts.rdma_netns_mode.empty()) text += fmt::format(", RDMA namespaces {}", facts.rdma_netns_mode);
   return text + "\n";
 }
@@ -423,8 +423,8 @@ std::string untold_text(const NodeFacts& facts) {
     list += (i == 0 ? "" : i + 1 == facts.untold.size() ? " and " : ", ") + doc::printable(facts.untold[i]);
   // PCI functions have a line of advice of their own.
   const bool hides_use = facts.untold.front() != facts::kPciFunctions;
-  return fmt::format("Not told by these files: {}.{}\n", list,
-                     hides_use ? " What the host itself uses does not show then." : "");
+  return fmt::format("Not available from these files: {}.{}\n", list,
+                     hides_use ? " The host's own use of devices is then not shown." : "");
 }
 
 }  // namespace
@@ -446,7 +446,7 @@ std::string node_text(const NodeFacts& facts, Detail detail, Colour colour) {
   if (detail == Detail::kWide) add(gid_table(facts));
   if (detail == Detail::kWide || !facts.virtual_rdma.empty()) add(virtual_table(facts));
   if (const std::vector<std::string> troubles = facts::troubles_of(facts); !troubles.empty()) {
-    text += "\nWrong here:\n";
+    text += "\nProblems:\n";
     for (const std::string& trouble : troubles) text += fmt::format("  - {}\n", doc::printable(trouble));
   }
   if (const std::string untold = untold_text(facts); !untold.empty()) text += "\n" + untold;

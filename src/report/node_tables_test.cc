@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(Discover, Machine,
 
 TEST(NodeText, ANodeWithoutAnythingSaysWhereToLook) {
   EXPECT_EQ(node_text({.node = "empty"}, Detail::kNormal, Colour::kNo),
-            "node empty: 0 NICs, 0 can make VFs, 0 VFs now, IOMMU not told\n"
+            "node empty: 0 NICs, 0 can make VFs, 0 VFs now, IOMMU unknown\n"
             "\n"
             "There is no network function on this machine's PCI bus, so nothing can make VFs.\n"
             "  - In a container, /sys of the host must be mounted; on a machine, look at `lspci -nn` for class "
@@ -57,15 +57,17 @@ TEST(NodeText, NothingOfAMachineReachesTheTerminalUnescaped) {
 TEST(NodeText, SaysWhatIsNotTold) {
   const auto told = [](std::vector<std::string> untold) {
     const std::string text = node_text({.node = "n", .untold = std::move(untold)}, Detail::kNormal, Colour::kNo);
-    const size_t at = text.find("Not told");
+    const size_t at = text.find("Not available");
     return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
   };
   EXPECT_EQ(told({}), "");
-  EXPECT_EQ(told({"addresses"}), "Not told by these files: addresses. What the host itself uses does not show then.");
+  EXPECT_EQ(told({"addresses"}),
+            "Not available from these files: addresses. The host's own use of devices is then not shown.");
   EXPECT_EQ(
       told({"addresses", "routes", "PCI functions"}),
-      "Not told by these files: addresses, routes and PCI functions. What the host itself uses does not show then.");
-  EXPECT_EQ(told({"PCI functions"}), "Not told by these files: PCI functions.");
+      "Not available from these files: addresses, routes and PCI functions. The host's own use of devices is then "
+      "not shown.");
+  EXPECT_EQ(told({"PCI functions"}), "Not available from these files: PCI functions.");
 }
 
 TEST(NicTable, OfUnknownStateShowsNone) {

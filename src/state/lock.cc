@@ -20,9 +20,9 @@ Error held_by(int fd) {
   ssize_t length = pread(fd, text, sizeof text, 0);
   std::string holder(text, length > 0 ? static_cast<size_t>(length) : 0);
   return Error{.code = Code::kBusy,
-               .message = fmt::format("another railbed{} is at work on this machine",
+               .message = fmt::format("another railbed{} is running on this machine",
                                       holder.empty() ? "" : fmt::format(" ({})", holder)),
-               .hint = "wait for it to end, or use --wait"};
+               .hint = "wait until it exits, or use --wait"};
 }
 
 }  // namespace

@@ -48,10 +48,9 @@ std::string advice_after_damage(const std::string& path) {
   // A pattern is no word: only what is before its '*' is quoted.
   const std::string move = fmt::format("mv {}* {}", shell_quoted(path), shell_quoted(aside + "/"));
   return fmt::format(
-      "stop the agent, move the file and its log away ({} && {}) and start it "
-      "again: it sets aside the addresses that interfaces in pods have, and reads from disk what executed plugins have to "
-      "undo. Devices in pods come home with their network namespaces. How PFs were before railbed is lost: `railbed down` "
-      "leaves them as they are",
+      "stop the agent, move the file and its log away ({} && {}) and start it again: it sets aside the addresses that "
+      "interfaces in pods have, and reads from disk what executed plugins have to undo. Devices in pods return when "
+      "their network namespaces end. The original settings of PFs are lost: `railbed down` leaves them unchanged",
       Command{"mkdir"}.path(aside), move);
 }
 

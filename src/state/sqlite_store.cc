@@ -459,8 +459,8 @@ class SqliteStore : public Store {
       return fail(
           Error{.code = Code::kConflict,
                 .message = fmt::format("{} was replaced by another file while this process had it open", path()),
-                .hint = "restart the agent: it goes on with the file that is there, and reserves the addresses "
-                        "of the pods that this file does not know"});
+                .hint = "restart the agent: it continues with the existing file and reserves the addresses of pods "
+                        "that are missing in it"});
     TRY(remove_log_of_none(path()));
     const std::string fresh = path() + ".new";
     std::error_code problem;
@@ -567,7 +567,7 @@ Result<void> check_version(Database& db, int64_t min_reader, const std::string& 
                       .message = fmt::format("state file {} was written by a railbed that is too old (schema {}, this "
                                              "one reads {} and newer)",
                                              path, schema, kOldestRead),
-                      .hint = fmt::format("start a version in between first, {}", kWayOut)});
+                      .hint = fmt::format("start an intermediate version first, {}", kWayOut)});
   return {};
 }
 

@@ -37,8 +37,8 @@ TEST_F(SqliteStore, TellsASecondOneWhoIsAtWork) {
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().code, Code::kBusy);
   EXPECT_EQ(second.error().to_string(),
-            fmt::format("another railbed (pid {}, `railbed up`) is at work on this machine\n"
-                        "  wait for it to end, or use --wait",
+            fmt::format("another railbed (pid {}, `railbed up`) is running on this machine\n"
+                        "  wait until it exits, or use --wait",
                         getpid()));
   first->reset();
   EXPECT_TRUE(open().has_value());
@@ -125,9 +125,9 @@ TEST_F(RemovedState, IsNotWrittenOverAnotherOne) {
   EXPECT_EQ(refused.error().code, Code::kConflict);
   EXPECT_EQ(
       refused.error().to_string(),
-      fmt::format("{}/state.db was replaced by another file while this process had it open\n  restart the agent: it "
-                  "goes on with the file that is there, and reserves the addresses of the pods that this file does "
-                  "not know",
+      fmt::format("{}/state.db was replaced by another file while this process had it open\n"
+                  "  restart the agent: it continues with the existing file and reserves the addresses of pods that "
+                  "are missing in it",
                   directory_));
   EXPECT_EQ(pods_on_disk(), std::vector<std::string>{"b"});
 }
@@ -312,8 +312,8 @@ TEST_F(SqliteStore, SaysWhatToDoWithADamagedFile) {
       fmt::format("state file {0}/state.db: PRAGMA journal_mode = WAL: file is not a database\n"
                   "  stop the agent, move the file and its log away (mkdir {0}/damaged && mv {0}/state.db* "
                   "{0}/damaged/) and start it again: it sets aside the addresses that interfaces in pods have, and "
-                  "reads from disk what executed plugins have to undo. Devices in pods come home with their network "
-                  "namespaces. How PFs were before railbed is lost: `railbed down` leaves them as they are",
+                  "reads from disk what executed plugins have to undo. Devices in pods return when their network "
+                  "namespaces end. The original settings of PFs are lost: `railbed down` leaves them unchanged",
                   directory_));
 }
 
@@ -505,7 +505,7 @@ TEST_F(SqliteVersions, RefusesWhatItCannotRead) {
        "  install that version again, or drain this node and reboot it: the state ends with the boot"},
       {"PRAGMA user_version = 2",
        "state file {}/state.db was written by a railbed that is too old (schema 2, this one reads 3 and newer)\n"
-       "  start a version in between first, or drain this node and reboot it: the state ends with the boot"},
+       "  start an intermediate version first, or drain this node and reboot it: the state ends with the boot"},
   };
   for (const Case& one : cases) {
     std::filesystem::remove_all(directory_);

@@ -237,8 +237,7 @@ TEST_F(OperatorTest, FreesAddressesOfMachinesThatAreGone) {
   EXPECT_TRUE(soon([&] { return cells() == "10.0.0.16 gpu2 ;10.0.0.32 gpu3 1;"; })) << cells() << program.log();
   EXPECT_TRUE(soon([&] {
     return shell("kubectl get events.events.k8s.io -A -o jsonpath='{.items[*].note}'")
-               .find("16 addresses in 1 cells that node gpu1 (machine uuid-1) had leased are free") !=
-           std::string::npos;
+               .find("16 addresses in 1 cells leased by node gpu1 (machine uuid-1) were released") != std::string::npos;
   })) << program.log();
 
   EXPECT_THAT(addresses("list"), HasSubstr("10.0.0.16/28  gpu2  uuid-2"));
@@ -409,8 +408,7 @@ TEST_F(OperatorTest, KeepsSpecsWhenAllPoliciesAreDeleted) {
   kube::real_clock()->wait(seconds(3), {});
   EXPECT_TRUE(has("gpu1", R"("numVfs":2)")) << program.log();
   const auto described = [&] { return shell("kubectl -n " + ns + " describe sriovnetworknodestate gpu1"); };
-  EXPECT_TRUE(soon([&] { return described().find("there is no policy any more") != std::string::npos; }))
-      << described();
+  EXPECT_TRUE(soon([&] { return described().find("no policies are left") != std::string::npos; })) << described();
   shell("kubectl -n " + ns + " annotate sriovnetworknodestates --all railbed.dev/confirm-no-policies=true");
   EXPECT_TRUE(soon([&] { return spec("gpu1") == R"({"interfaces":[]})"; })) << spec("gpu1") << program.log();
 }

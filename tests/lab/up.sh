@@ -36,7 +36,7 @@ first_up() {
   local refused
   refused=$(on guest 'as_nobody "railbed up /t/full --node guest"; echo status $?')
   has "without root: says so" "$refused" "privileges are missing, nothing was changed"
-  has "without root: names the steps for /sys" "$refused" "CAP_DAC_OVERRIDE: 14 steps write to /sys as root (first: eth0: keep drivers off new VFs"
+  has "without root: names the steps for /sys" "$refused" "CAP_DAC_OVERRIDE: 14 steps write to /sys as root (first: eth0: do not bind drivers to new VFs"
   has "without root: names the interfaces" "$refused" "CAP_SYS_ADMIN: 4 interfaces of pods go into network namespaces"
   has "without root: status 1" "$refused" "status 1"
   same "without root: nothing was changed" "$(on guest 'sh state.sh x')" "$before"
@@ -49,7 +49,7 @@ first_up() {
     railbed up full --node guest --soft-rdma --wait 60 >waited.log 2>&1 & two=$!
     railbed status >status.log; echo "status: $?"
     wait $one; echo "first: $?"; wait $two; echo "waited: $?"; tail -1 waited.log')
-  has "two at once: the second is told who is at work" "$both" "is at work"
+  has "two at once: the second is told who is running" "$both" "is running"
   has "two at once: and ends with status 1" "$both" "told: 1"
   has "two at once: status does not wait" "$both" "status: 0"
   has "two at once: the first does its work" "$both" "first: 0"

@@ -112,19 +112,19 @@ TEST_F(FenceTest, ProgramsThatOthersCanChangeAreNotExecuted) {
   fs::permissions(program, fs::perms(0775));
   EXPECT_EQ(said(program), "") << "the group is root's";
   EXPECT_EQ(::chown(program.c_str(), 0, 50), 0);
-  EXPECT_EQ(said(program), program + ": " + program + " can be written by group 50");
+  EXPECT_EQ(said(program), program + ": " + program + " is writable by group 50");
   fs::permissions(program, fs::perms(0757));
-  EXPECT_EQ(said(program), program + ": " + program + " can be written by everybody");
+  EXPECT_EQ(said(program), program + ": " + program + " is writable by all users");
   EXPECT_EQ(::chown(program.c_str(), 1000, 0), 0);
   EXPECT_EQ(said(program), program + ": " + program + " belongs to user 1000");
   EXPECT_EQ(::chown(program.c_str(), 0, 0), 0);
   fs::permissions(program, fs::perms(0755));
   fs::permissions(folder + "/bin", fs::perms(0777));
-  EXPECT_EQ(said(program), program + ": " + folder + "/bin can be written by everybody");
+  EXPECT_EQ(said(program), program + ": " + folder + "/bin is writable by all users");
   // By a link into it, too.
   fs::create_directories(folder + "/links");
   fs::create_symlink("../bin/tool", folder + "/links/tool");
-  EXPECT_EQ(said(folder + "/links/tool"), folder + "/links/tool: " + folder + "/bin can be written by everybody");
+  EXPECT_EQ(said(folder + "/links/tool"), folder + "/links/tool: " + folder + "/bin is writable by all users");
   fs::permissions(folder + "/bin", fs::perms(01777));
   EXPECT_EQ(said(folder + "/links/tool"), "");
   EXPECT_EQ(said(folder + "/nothing"), "look at " + folder + "/nothing: ENOENT (No such file or directory)");
@@ -138,7 +138,7 @@ TEST_F(FenceTest, ProgramsThatOthersCanChangeAreNotExecuted) {
                                              .trust = Trust::kOthersUnfenced});
   ASSERT_FALSE(run.has_value());
   EXPECT_THAT(run.error().to_string(),
-              HasSubstr(fmt::format("run {0}: {0}: {1}/bin can be written by everybody\n", program, folder)));
+              HasSubstr(fmt::format("run {0}: {0}: {1}/bin is writable by all users\n", program, folder)));
   fs::remove_all(folder);
 }
 

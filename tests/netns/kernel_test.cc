@@ -81,7 +81,7 @@ TEST_F(KernelTest, ModulesThatAreThereOrNot) {
   ASSERT_TRUE(modules.has_value());
   ASSERT_FALSE(modules->empty());
   EXPECT_TRUE(kernel_->processes().load_module(modules->front()).has_value());
-  EXPECT_EQ(kernel_->processes().load_module("x; reboot").error().message, "\"x; reboot\" is no module name");
+  EXPECT_EQ(kernel_->processes().load_module("x; reboot").error().message, "\"x; reboot\" is not a module name");
   auto missing = kernel_->processes().load_module("no_such_module");
   ASSERT_FALSE(missing.has_value());
   EXPECT_TRUE(missing.error().message.starts_with("module no_such_module: modprobe: ") ||

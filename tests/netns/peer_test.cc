@@ -96,18 +96,18 @@ TEST_F(PeerTest, ARuntimeWithMountsOfItsOwnMayAsk) {
 
 TEST_F(PeerTest, UserZeroWithoutRightsMayNot) {
   EXPECT_EQ(said_of(&drop_all_capabilities),
-            "the process that asks has no CAP_SYS_ADMIN, which a container runtime has");
+            "the requesting process lacks CAP_SYS_ADMIN, which container runtimes have");
   EXPECT_EQ(said_of([] { return ::unshare(CLONE_NEWUSER); }),
-            "the process that asks is in another user namespace than the agent");
+            "the requesting process is in another user namespace than the agent");
   EXPECT_EQ(said_of([this] { return enter_container(folder_ + "/root"); }),
-            "the process that asks is in a container: neither its mounts nor its root directory are the machine's");
+            "the requesting process is in a container: neither its mounts nor its root directory are the machine's");
   EXPECT_EQ(said_of([] { return ::setuid(65534); }),
-            "the process that asks has no CAP_SYS_ADMIN, which a container runtime has")
+            "the requesting process lacks CAP_SYS_ADMIN, which container runtimes have")
       << "the socket's user is that of connect(2)";
 }
 
 TEST_F(PeerTest, APeerThatHasEndedIsNobody) {
-  EXPECT_EQ(said_of([] { return 0; }, Afterwards::kEnds), "the process that asks has ended");
+  EXPECT_EQ(said_of([] { return 0; }, Afterwards::kEnds), "the requesting process has exited");
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST_F(UpTest, WhatIsPlannedIsDoneAndThenNothingIsLeft) {
   EXPECT_THAT(verb("plan one.yaml --node n1"),
               AllOf(HasSubstr("llm/b: it is in none of the manifests\n"),
                     HasSubstr("detach net1, remove its network namespace\n"),
-                    HasSubstr("disturbs llm/a  detach net1 [MTU 1400 instead of 1450]\n"), HasSubstr("status 2\n")));
+                    HasSubstr("disrupts llm/a  detach net1 [MTU 1400 instead of 1450]\n"), HasSubstr("status 2\n")));
   EXPECT_THAT(verb("up one.yaml --node n1"), AllOf(HasSubstr("llm/b: 1 interface detached\n"),
                                                    HasSubstr("1 interface attached"), HasSubstr("status 0\n")));
   EXPECT_THAT(verb("plan one.yaml --node n1"), HasSubstr("status 0\n"));
@@ -126,7 +126,7 @@ gone)",
   EXPECT_THAT(first, AllOf(HasSubstr("node n1: 2 steps for pods\n"), HasSubstr("3 interfaces attached"),
                            HasSubstr("node n1: nothing to change\n"), HasSubstr("nothing to do")));
   const std::string then = part("then plan", "at last");
-  EXPECT_THAT(then, AllOf(HasSubstr("disturbs llm/a  attach net1 to llm/plain (up0) [MTU 1400 instead of 1450]\n"),
+  EXPECT_THAT(then, AllOf(HasSubstr("disrupts llm/a  attach net1 to llm/plain (up0) [MTU 1400 instead of 1450]\n"),
                           HasSubstr("llm/b: 1 interface detached\n"), HasSubstr("MTU 1400"),
                           HasSubstr("node n1: nothing to change\n")));
   EXPECT_THAT(part("at last", "no such text"),

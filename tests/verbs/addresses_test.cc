@@ -97,8 +97,9 @@ TEST_F(Addresses, OfAMachineThatRunsAreNotReleased) {
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_EQ(ran.output, "");
   EXPECT_EQ(ran.errors,
-            "railbed: Node gpu1 is Ready: its machine, uuid-1, runs and may have given its addresses to pods\n"
-            "  a machine that runs gives its addresses back by itself when its pods are gone\n");
+            "railbed: Node gpu1 is Ready: its machine, uuid-1, is running and may have allocated its addresses to "
+            "pods\n"
+            "  a running machine releases its addresses itself when its pods are deleted\n");
 }
 
 TEST_F(Addresses, NeedAnActionAndACluster) {

@@ -25,7 +25,7 @@ constexpr const char* kPolicy =
     "  mtu: 9000\n"
     "  nicSelector: {vendor: \"15b3\", deviceID: \"101d\", pfNames: [ens1f0np0]}\n";
 constexpr const char* kNoFacts =
-    "not checked, for want of node facts: 10 rules\n"
+    "not checked, because node facts are missing: 10 rules\n"
     "  give them with --facts: `railbed discover -o yaml` on each node (explain --list names the rules)\n";
 
 // A folder with files, and one with programs, which is all of PATH but for the shell's own.

@@ -60,8 +60,8 @@ TEST_F(CniVerb, RefusesATypeThatIsNotServed) {
     EXPECT_THAT(ran.output, IsEmpty());
     EXPECT_EQ(
         ran.errors,
-        "railbed cni: --types: frob not in "
-        "{sriov,ib-sriov,ib-sriov-cni,host-device,macvlan,ipvlan,dummy,tuning,rdma,sbr,vrf,host-local,static,whereabouts,dhcp,railbed}\n"
+        "railbed cni: --types: frob not in {sriov,ib-sriov,ib-sriov-cni,host-device,macvlan,ipvlan,dummy,tuning,rdma,sbr,"
+        "vrf,host-local,static,whereabouts,dhcp,railbed}\n"
         "  run `railbed cni --help` for details\n");
   }
   EXPECT_EQ(content(bin() + "/frob"), "somebody's plugin");

@@ -81,7 +81,7 @@ TEST_F(PerfReport, WithAClusterShowsItsObjects) {
   EXPECT_THAT(ran.output, AllOf(StartsWith("RDMA works on 1 rail"), HasSubstr("report: " + path("report.html"))));
   const std::string html = read("report.html");
   EXPECT_THAT(html, AllOf(HasSubstr(">gpu1</th>"), HasSubstr("rail0: VF 0"), HasSubstr("Namespace llm"),
-                          HasSubstr("1 in use"), HasSubstr("There are no policies.")));
+                          HasSubstr("1 in use"), HasSubstr("No policies found.")));
   EXPECT_THAT(html, HasSubstr(">pod llm/w</text>")) << "the drawing has it without a status file";
   EXPECT_THAT(cluster_.server.requests(), testing::Each(StartsWith("GET /api")));
 }

@@ -76,7 +76,7 @@ TEST_F(PlanVerb, ExitsTwoWhenThereIsSomethingToChange) {
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.err, IsEmpty());
   EXPECT_THAT(ran.out, AllOf(StartsWith("node roce-2x-cx6dx: 11 steps on 1 PF\n"), HasSubstr("  create 4 VFs\n"),
-                             HasSubstr("(<stdin>:4:52) wants 4 VFs, there are 0\n")));
+                             HasSubstr("(<stdin>:4:52) requests 4 VFs, found 0\n")));
 }
 
 TEST_F(PlanVerb, ExitsZeroWhenNothingIs) {

@@ -157,7 +157,7 @@ TEST_F(ServingProgram, RefusesOptionsThatItCannotServeBeforeItTouchesAnything) {
   EXPECT_FALSE(fs::exists(root / "socket"));
   for (const auto& [after, message] : std::map<std::string, std::string>{
            {"1 day",
-            "--reclaim-after: \"1 day\" is no period of time\n"
+            "--reclaim-after: \"1 day\" is not a duration\n"
             "  a number with s, m, h or d, of at most 3650d: 90s, 30m, 24h, 2d"},
            {"0h", "--reclaim-after 0h is too short: a re-created Node would lose its addresses immediately"}}) {
     ran = run(RAILBED_PROGRAM, {"operator", "--reclaim-after", after});

@@ -234,7 +234,7 @@ TEST(Dhcp, SendsAndAsksWhatTheConfigurationSays) {
   ipam.set("request", doc::Value::Array{item({{"option", "gateway"}})});
   rig.owner.interface = "net2";
   EXPECT_EQ(rig.acquire(ipam).error().story(),
-            "network lan: ipam type dhcp: ipam.request: \"gateway\" is no DHCP option that is known here");
+            "network lan: ipam type dhcp: ipam.request: \"gateway\" is not a known DHCP option");
 }
 
 TEST(Dhcp, AsksAgainUntilItsTimeIsUp) {

@@ -234,8 +234,7 @@ Result<std::vector<ipam::Assigned>> HostLocal::finish(Engine::Turn& turn, Reserv
     if (!written.has_value()) return fail(std::move(written.error()));
     if (reservation.had)
       return fail(Code::kConflict,
-                  "network {}: a file in {} assigns an address of pod {}, interface {} to another "
-                  "container",
+                  "network {}: a file in {} assigns an address of pod {}, interface {} to another container",
                   reservation.claim.network, reservation.directory, reservation.claim.owner.pod,
                   reservation.claim.owner.interface);
   }

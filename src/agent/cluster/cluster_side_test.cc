@@ -188,7 +188,7 @@ TEST_F(ClusterSideTest, MorePodsThanFitAreOneTroubleAndThoseThatAreKnownStay) {
   ASSERT_TRUE(eventually([&] { return side->not_ready().empty(); }));
   for (const char* name : {"b", "c", "d"}) server.put(pod_path(name), pod_object(name));
   const std::string what_to_do =
-      "; delete objects of this kind that are not needed, or check the API server and any proxy in front of it";
+      "; delete unneeded objects of this kind, or check the API server and any proxy in front of it";
   const auto told = [&] { return events.all().empty() ? "" : events.all().front().last_error; };
   ASSERT_TRUE(eventually(
       [&] { return told() == "GET /api/v1/pods: the list is too large: more than 2 objects" + what_to_do; }));

@@ -179,7 +179,7 @@ TEST_F(NodeKeeperTest, WhatAPodHasIsHeldBackAndToldAndCarriedOutWhenItHasGone) {
   EXPECT_EQ(node.pass(more), milliseconds(10'000));
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
   const std::string held =
-      "eth0: 4 VFs instead of 2: held back, ai/vllm-0 uses it (policy rail0 wants 4 VFs, there are 2)";
+      "eth0: 4 VFs instead of 2: deferred, ai/vllm-0 uses it (policy rail0 requests 4 VFs, found 2)";
   EXPECT_EQ(node.told("syncStatus"), "InProgress");
   EXPECT_EQ(node.told("lastSyncError"), held);
   EXPECT_EQ(doc::to_json(*node.told().find("policies")),
@@ -204,7 +204,7 @@ TEST_F(NodeKeeperTest, AVfOfAPodWithoutAttachmentIsInUseBecauseTheKubeletSaysSo)
   node.offers.calls.clear();
   node.pass(node.state_of(policy_text("rail0", "eth0", 2), 2));
   EXPECT_EQ(node.told("lastSyncError"),
-            "eth0: VF 1: bind to the kernel's network driver: held back, ai/dpdk uses it (policy rail0 has VFs 0-1)");
+            "eth0: VF 1: bind to the kernel's network driver: deferred, ai/dpdk uses it (policy rail0 has VFs 0-1)");
   // VF 0 is free, and was bound anew.
   EXPECT_EQ(node.offers.calls, (std::vector<std::string>{"allocated", "withdraw 1", "allocated", "offer"}));
   EXPECT_EQ(node.kernel.snapshot().find("vfio-pci") != std::string::npos, true);
@@ -217,7 +217,7 @@ TEST_F(NodeKeeperTest, AVfThatAPodGetsWhileItIsWithdrawnIsHeldBack) {
   node.kernel.clear_journal();
   node.pass(node.state_of(policy_text("rail0", "eth0", 4), 2));
   EXPECT_EQ(node.told("lastSyncError"),
-            "eth0: 4 VFs instead of 2: held back, ai/late uses it (policy rail0 wants 4 VFs, there are 2)");
+            "eth0: 4 VFs instead of 2: deferred, ai/late uses it (policy rail0 requests 4 VFs, found 2)");
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
   EXPECT_EQ(node.offers.calls.back(), "offer") << "what was withdrawn is offered again";
 }
@@ -234,8 +234,8 @@ TEST_F(NodeKeeperTest, VfsThatAreThereStayAsTheyAreWhileTheKubeletIsSilent) {
   EXPECT_EQ(
       node.told("lastSyncError"),
       "existing VFs stay unchanged, because the kubelet does not report which of them pods use: the kubelet cannot be "
-      "asked; eth0: 4 VFs instead of 2: held back, (the kubelet does not report its pod) uses it (policy rail0 wants 4 "
-      "VFs, there are 2)");
+      "asked; eth0: 4 VFs instead of 2: deferred, (the kubelet does not report its pod) uses it (policy rail0 requests "
+      "4 VFs, found 2)");
   node.offers.silent = false;
   carried_out(node.state_of(policy_text("rail0", "eth0", 4) + policy_text("rail1", "eth1", 1), 2));
 }

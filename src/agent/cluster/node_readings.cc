@@ -35,9 +35,8 @@ std::vector<Reading> node_readings(const NodeStatesCounters& now) {
   add_results("railbed_node_status_writes_total", "statuses of the node state: written, and failed attempts", "written",
               now.status.written, now.status.failed);
   add("railbed_node_silent_seconds",
-      "seconds since the last update of the node state from the API server; -1: up to "
-      "date",
-      kGauge, now.silent ? std::chrono::duration<double>(*now.silent).count() : -1.0);
+      "seconds since the last update of the node state from the API server; -1: up to date", kGauge,
+      now.silent ? std::chrono::duration<double>(*now.silent).count() : -1.0);
   return out;
 }
 

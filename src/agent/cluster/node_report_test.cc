@@ -30,14 +30,14 @@ TEST(NodeReport, TellsTheWorstOfEachPolicyAndAllOfItInOneLine) {
   EXPECT_EQ(told.sync_status, "Failed");
   EXPECT_EQ(told.observed_generation, 4);
   EXPECT_EQ(told.last_sync_error,
-            "write: EBUSY; eth0 keeps 2 VFs; policy c: ens2 is gone; later; "
-            "eth0: MTU 9000: held back, ai/x uses it (why); eth0: MTU 9000: held back, ai/x uses it (why)");
+            "write: EBUSY; eth0 keeps 2 VFs; policy c: ens2 is gone; later; eth0: MTU 9000: deferred, ai/x uses it "
+            "(why); eth0: MTU 9000: deferred, ai/x uses it (why)");
   EXPECT_EQ(told.policies, (std::vector<api::NodeStatePolicy>{
                                {"a", PolicyState::kApplied, ""},
-                               {"b", PolicyState::kHeld, "eth0: MTU 9000: held back, ai/x uses it (why)"},
+                               {"b", PolicyState::kHeld, "eth0: MTU 9000: deferred, ai/x uses it (why)"},
                                {"c", PolicyState::kFailed, "ens2 is gone"},
                                {"d", PolicyState::kFailed,
-                                "write: EBUSY; eth0 keeps 2 VFs; eth0: MTU 9000: held back, ai/x uses it (why)"}}));
+                                "write: EBUSY; eth0 keeps 2 VFs; eth0: MTU 9000: deferred, ai/x uses it (why)"}}));
 }
 
 TEST(NodeReport, ALongListEndsWithHowManyMore) {

@@ -36,9 +36,7 @@ Result<std::optional<plan::PoolVf>> OfferedVfs::find(const std::string& id, Firs
   }
   if (look == FirstLook::kPending)
     return fail(Code::kBusy,
-                "the agent has just started and does not know yet whether {} is a VF of this node's "
-                "policies",
-                id);
+                "the agent has just started and does not know yet whether {} is a VF of this node's policies", id);
   return std::optional<plan::PoolVf>();
 }
 

@@ -245,11 +245,11 @@ TEST(Server, TellsInCnisJsonWhatIsWrong) {
       {"G", "does not begin with RBC1"},
       {std::string("RBC1\2\0\0\0\1x", 10), "it is an answer, not a request"},
       {"RBC1\1\xff\xff\xff\xff", "larger than 4 MiB"},
-      {std::string("RBC1\1\0\1\0\0", 9), "65536 bytes are more than 1000"},
+      {std::string("RBC1\1\0\1\0\0", 9), "65536 bytes, the limit is 1000"},
       {frame("ADD") + "more", "extra bytes after its end"},
       {std::string("RBC1\1\0\0\0\1x", 10), "does not name a plugin"},
       {frame("FLY"), "unknown CNI_COMMAND: FLY"},
-      {frame("ADD", "../up"), "is no container id"},
+      {frame("ADD", "../up"), "is not a container id"},
   };
   for (const auto& [bytes, message] : cases) {
     Client client(agent.path());
@@ -745,7 +745,7 @@ TEST(Server, AnswersWithOurFaultWhenTheHandlerThrows) {
 TEST(Server, AnswersNobodyElse) {
   Agent agent(echo, {.uid = getuid() + 1});
   Client client(agent.path());
-  EXPECT_NE(client.answer().output.find("the agent answers user"), std::string::npos);
+  EXPECT_NE(client.answer().output.find("the agent serves user"), std::string::npos);
 }
 
 TEST(UnixListener, ReplacesADeadSocketButNotALivingOne) {

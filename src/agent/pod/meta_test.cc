@@ -437,8 +437,8 @@ TEST_F(MetaTest, FailsForAPodThatOnlyAnApiServerKnows) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(
       refused.error().message,
-      HasSubstr("the configuration names a kubeconfig (/etc/cni/net.d/multus.d/multus.kubeconfig), and this agent "
-                "does not ask the API server"));
+      HasSubstr("the configuration names a kubeconfig (/etc/cni/net.d/multus.d/multus.kubeconfig), but this agent "
+                "does not use the API server"));
   EXPECT_THAT(refused.error().details, HasSubstr("unknownPod"));
   EXPECT_TRUE(runs.empty());
   expect_nothing_left();

@@ -62,7 +62,7 @@ TEST(OutputTest, EveryFormOfWhatIsSeldom) {
 TEST(OutputTest, FactsAmongManifestsAreToldHowToBeUsed) {
   Report report;
   report.unknown_kinds = {{"NodeFacts", 1}};
-  EXPECT_TRUE(to_text(report).starts_with("not looked at: NodeFacts; --facts FILE checks against them"))
+  EXPECT_TRUE(to_text(report).starts_with("not checked: NodeFacts; --facts FILE checks against them"))
       << to_text(report);
   EXPECT_EQ(to_text(report).find("does not know"), std::string::npos);
 }

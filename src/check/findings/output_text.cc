@@ -44,11 +44,11 @@ std::string to_text(const Report& report, Colour colour) {
   std::string out = findings_text(report, colour);
   std::map<std::string, int> unknown = report.unknown_kinds;
   if (unknown.erase("NodeFacts") > 0)
-    out += "not looked at: NodeFacts; --facts FILE checks against them (railbed discover wrote them)\n";
-  if (!unknown.empty()) out += fmt::format("not looked at: {} (kinds that railbed does not know)\n", joined(unknown));
+    out += "not checked: NodeFacts; --facts FILE checks against them (railbed discover wrote them)\n";
+  if (!unknown.empty()) out += fmt::format("not checked: {} (unknown kinds)\n", joined(unknown));
   if (!report.grouped.empty()) out += report.grouped + "\n";
   if (!report.not_checked.empty()) {
-    out += fmt::format("not checked, for want of node facts: {}\n", counted(report.not_checked.size(), "rule"));
+    out += fmt::format("not checked, because node facts are missing: {}\n", counted(report.not_checked.size(), "rule"));
     out += "  give them with --facts: `railbed discover -o yaml` on each node (explain --list names the rules)\n";
   }
   return out + summary(report) + "\n";

@@ -130,14 +130,14 @@ void tell(const Ignore& ignore, bool known, doc::Diagnostics& findings) {
   if (!known)
     findings
         .warning("RB-IGNORE-003", ignore.span,
-                 ignore.id.empty() ? "no rule is named here" : fmt::format("there is no rule {}", ignore.id))
+                 ignore.id.empty() ? "no rule id is given" : fmt::format("unknown rule {}", ignore.id))
         .with_fix("railbed explain --list shows the rules");
   else if (!ignore.used)
     findings
-        .warning("RB-IGNORE-001", ignore.span, fmt::format("{} finds nothing here that could be ignored", ignore.id))
+        .warning("RB-IGNORE-001", ignore.span, fmt::format("{} reports nothing here that could be ignored", ignore.id))
         .with_fix("remove the comment");
   else if (ignore.reason.empty())
-    findings.warning("RB-IGNORE-002", ignore.span, "no reason is given; the next reader will ask for it")
+    findings.warning("RB-IGNORE-002", ignore.span, "no reason is given")
         .with_fix(fmt::format("# railbed: ignore {} why that is right here", ignore.id));
 }
 

@@ -41,13 +41,13 @@ TEST(SuppressTest, AComment) {
        "<!-- railbed: ignore RB-A-001 because -->\n\n```yaml\na: !\nb: !\n```\n!\n",
        "1:2 RB-A-001 x\n7:1 RB-A-001 x\n"},
       {"that is not needed is told", "a.yaml", "a: 1 # railbed: ignore RB-A-001 because\n",
-       "1:24 RB-IGNORE-001 RB-A-001 finds nothing here that could be ignored\n"},
+       "1:24 RB-IGNORE-001 RB-A-001 reports nothing here that could be ignored\n"},
       {"without a reason is told", "a.yaml", "a: ! # railbed: ignore RB-A-001\n",
-       "1:24 RB-IGNORE-002 no reason is given; the next reader will ask for it\n"},
+       "1:24 RB-IGNORE-002 no reason is given\n"},
       {"about no rule is told", "a.yaml", "a: ! # railbed: ignore RB-B-1 because\n",
-       "1:4 RB-A-001 x\n1:24 RB-IGNORE-003 there is no rule RB-B-1\n"},
+       "1:4 RB-A-001 x\n1:24 RB-IGNORE-003 unknown rule RB-B-1\n"},
       {"about another id leaves this one", "a.yaml", "a: ! # railbed: ignore RB-A-002 because\n",
-       "1:4 RB-A-001 x\n1:24 RB-IGNORE-001 RB-A-002 finds nothing here that could be ignored\n"},
+       "1:4 RB-A-001 x\n1:24 RB-IGNORE-001 RB-A-002 reports nothing here that could be ignored\n"},
       {"is only one behind a hash", "a.yaml", "a: \"! railbed: ignore RB-A-001 because\"\n", "1:5 RB-A-001 x\n"},
   };
   for (const Case& c : cases) EXPECT_EQ(left_of(c.name, c.text), c.left) << c.about;

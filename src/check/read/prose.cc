@@ -108,11 +108,9 @@ class ProseReader {
     Rebuilt rebuilt = rebuild_object(source_, index_, begin, std::min(next, region_.end));
     if (rebuilt.whole)
       out_.error("RB-DOC-001", index_.at(begin, kObjectKey.size() - 1),
-                 rebuilt.one_line ? "the line breaks of this manifest were lost; it is no YAML as it stands"
-                                  : "the indentation of this manifest was lost; it is no YAML as it stands")
-          .with_fix(
-              "take it from where it was copied; what is said about it here takes the nesting "
-              "from the schema of its kind");
+                 rebuilt.one_line ? "this manifest lost its line breaks and is not valid YAML"
+                                  : "this manifest lost its indentation and is not valid YAML")
+          .with_fix("copy it again from its source; the findings here take the nesting from the schema of its kind");
     add(std::move(rebuilt.value), true);
     return std::max(rebuilt.end, begin + kObjectKey.size());
   }

@@ -84,20 +84,14 @@ Then go on.
       json(r, 1),
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"worker","labels":{"app":"worker"},"annotations":{"k8s.v1.cni.cncf.io/networks":"rails"}},"spec":{"containers":[{"name":"main","image":"registry.example.org/x:1","command":["sleep","inf"],"resources":{"limits":{"net.example.org/rails":"1"}},"env":[{"name":"A","value":"1"},{"name":"B","value":"two"}]}],"volumes":[{"name":"shm","emptyDir":{"medium":"Memory"}}]}})");
   EXPECT_EQ(r.findings,
-            "page.txt:2:1: error: the indentation of this manifest was lost; it is no YAML as it stands "
-            "[RB-DOC-001]\n"
+            "page.txt:2:1: error: this manifest lost its indentation and is not valid YAML [RB-DOC-001]\n"
             "     2 | apiVersion: sriovnetwork.openshift.io/v1\n"
             "       | ^~~~~~~~~~\n"
-            "  fix: take it from where it was copied; what is said about it here takes the nesting from the "
-            "schema of "
-            "its kind\n"
-            "page.txt:18:1: error: the indentation of this manifest was lost; it is no YAML as it stands "
-            "[RB-DOC-001]\n"
+            "  fix: copy it again from its source; the findings here take the nesting from the schema of its kind\n"
+            "page.txt:18:1: error: this manifest lost its indentation and is not valid YAML [RB-DOC-001]\n"
             "    18 | apiVersion: v1\n"
             "       | ^~~~~~~~~~\n"
-            "  fix: take it from where it was copied; what is said about it here takes the nesting from the "
-            "schema of "
-            "its kind\n");
+            "  fix: copy it again from its source; the findings here take the nesting from the schema of its kind\n");
   const doc::Value* vfs = r.bundle.documents[0].value.find("spec")->find("numVfs");
   EXPECT_EQ(vfs->span.to_string(), "page.txt:14:9");
   EXPECT_TRUE(r.bundle.documents[0].rebuilt);

@@ -98,8 +98,8 @@ std::string why_not_read(const doc::Source& source, const doc::Diagnostics& foun
   if (contains(text, "AWSTemplateFormatVersion") || contains(text, "AWS::"))
     return "a template of CloudFormation, not of Kubernetes";
   if (text.starts_with("#cloud-config") || text.starts_with("## template: jinja")) return "a file of cloud-init";
-  if (begins_with_prompt(text)) return "what a command printed, and no manifest";
-  if (!has_words_of_manifest(text)) return "no manifest, and not YAML or JSON that is understood here";
+  if (begins_with_prompt(text)) return "output of a command, not a manifest";
+  if (!has_words_of_manifest(text)) return "not a manifest, and not valid YAML or JSON";
   return "";
 }
 

@@ -447,7 +447,7 @@ class Realigner {
       if (told.size() == 3 || !told.insert(one).second) continue;
       fix += (fix.empty() ? "" : ", or ") + one;
     }
-    finding.fix = fix + ": these mean different things, so nothing is changed here";
+    finding.fix = fix + ": the meanings differ, so nothing is changed";
   }
 
   std::vector<Diagnostic*> findings_;

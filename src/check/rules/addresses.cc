@@ -72,8 +72,8 @@ void overlaps_cluster(const Input& in, Findings& out) {
       for (const IpPrefix& cluster : in.settings.cluster_networks)
         if (range.subnet.length >= kShortestV4 && range.subnet.overlaps(cluster))
           out.error(subnet_span(network, range),
-                    fmt::format("{} overlaps with {}, a network of the cluster: pods that are attached here lose the "
-                                "way to the pods and services in it",
+                    fmt::format("{} overlaps with {}, a network of the cluster: pods attached to it cannot reach the "
+                                "pods and services in that network",
                                 IpPrefix{range.subnet.network(), range.subnet.length}.to_string(), cluster.to_string()))
               .with_fix("take a prefix that the cluster does not use");
 }
@@ -99,8 +99,8 @@ void takes_default_route(const Input& in, Findings& out) {
                               "registries goes into the fabric",
                               network.label()))
           .with_fix(
-              "remove the route, or ask for it in the pods that want it (\"default-route\" "
-              "in the networks annotation)");
+              "remove the route, or request it in the pods that need it (\"default-route\" in the networks "
+              "annotation)");
     }
   }
 }
@@ -115,9 +115,8 @@ void gateway_is_handed_out(const Input& in, Findings& out) {
           1)
         continue;
       const Value* gateway = network.ipam.find("gateway");
-      out.warning(
-             gateway == nullptr ? range.span : gateway->span,
-             fmt::format("whereabouts gives {} to a pod some day: it does not leave its gateway out", *range.gateway))
+      out.warning(gateway == nullptr ? range.span : gateway->span,
+                  fmt::format("whereabouts may allocate {} to a pod: it does not exclude its gateway", *range.gateway))
           .with_fix(fmt::format("\"exclude\": [\"{}/{}\"], or begin the range behind it", *range.gateway,
                                 range.gateway->bits()));
     }
@@ -164,7 +163,7 @@ void too_few_for_nodes(const Input& in, Findings& out) {
     const uint64_t pods = per_node ? 0 : certain_users(in, network);
     auto& told = out.warning(
         subnet_span(network, ranges.front()),
-        fmt::format("{} addresses for the {} VFs of {} on {} node{}: pods beyond them wait for one", addresses, vfs,
+        fmt::format("{} addresses for the {} VFs of {} on {} node{}: further pods wait for an address", addresses, vfs,
                     network.resource, per_node ? 1 : need.nodes.size(), per_node || need.nodes.size() == 1 ? "" : "s"));
     for (const PolicyView* policy : in.views.policies_of(network.resource))
       if (const Value* count = policy->spec->find("numVfs")) told.note(count->span, "VFs per PF");
@@ -214,8 +213,8 @@ void full_after_few_nodes(const Input& in, Findings& out) {
                                       per_node == 1 ? "" : "s", network.resource));
     if (pods > addresses) {
       told.severity = doc::Severity::kError;
-      told.message = fmt::format("{} addresses, and the pods here ask for {} at once: those beyond them do not start",
-                                 addresses, pods);
+      told.message =
+          fmt::format("{} addresses, and the pods here ask for {} at once: further pods do not start", addresses, pods);
     } else if (addresses < per_node) {
       told.severity = doc::Severity::kWarning;
     }
@@ -258,8 +257,8 @@ void host_local_on_many_nodes(const Input& in, Findings& out) {
     if (type == nullptr || text_at(network.ipam, "type") != "host-local" || !is_rail(network)) continue;
     if (on_one_node(in, network)) continue;
     out.warning(type->span,
-                "host-local counts on each node for itself: every node gives out the same addresses, and pods of two "
-                "nodes with one address reach nobody reliably")
+                "host-local allocates per node: all nodes allocate the same addresses, and pods that share an address "
+                "cannot communicate reliably")
         .with_fix("whereabouts, or a network of its own with a range of its own per node");
   }
 }
@@ -292,7 +291,7 @@ void dhcp_without_daemon(const Input& in, Findings& out) {
     const Value* type = network.ipam.find("type");
     if (type == nullptr || text_at(network.ipam, "type") != "dhcp") continue;
     out.warning(type->span,
-                "dhcp needs the plugin's daemon on every node; nothing here starts it, and OpenShift starts it only "
+                "dhcp requires the plugin's daemon on every node; nothing here starts it, and OpenShift starts it only "
                 "for networks that its Network object declares")
         .with_fix(
             "run `dhcp daemon` in a DaemonSet (OpenShift: a dummy dhcp network in "

@@ -84,8 +84,8 @@ void stray_word(const Input& in, Findings& out) {
       const Word& word = one.word(problem.word);
       if (is_placeholder(word.text) || !has_digit(word.text)) continue;
       const std::string message = problem.after.empty()
-                                      ? fmt::format("{} makes nothing of '{}'", one.tool->name, word.text)
-                                      : fmt::format("{} of {} takes no argument, so '{}' says nothing", problem.after,
+                                      ? fmt::format("{} does not recognize '{}'", one.tool->name, word.text)
+                                      : fmt::format("{} of {} takes no argument, so '{}' has no effect", problem.after,
                                                     one.tool->name, word.text);
       std::string fix = fmt::format("leave '{}' out", word.text);
       if (!one.tool->hint.empty()) fix += "; " + one.tool->hint;
@@ -125,10 +125,10 @@ void sides_differ(const Input& in, Findings& out) {
         return given->argument.empty() ? given->name : fmt::format("{} {}", given->name, given->argument);
       };
       const doc::Span at = client ? pair.client->word(client->word).span : pair.client->command->span;
-      out.error(at, fmt::format("the client of {} says '{}', its server '{}': the two do not speak of the same test",
+      out.error(at, fmt::format("the client of {} has '{}', its server '{}': they run different tests",
                                 pair.client->tool->name, said(client), said(server)))
           .note(server ? pair.server->word(server->word).span : pair.server->command->span, "the server")
-          .with_fix("say the same on both sides");
+          .with_fix("use the same options on both sides");
     }
   }
 }
@@ -187,8 +187,8 @@ void label_proves_itself(const Input& in, Findings& out) {
       const bool used = std::ranges::any_of(in.bundle.documents,
                                             [&](const Document& document) { return has_key(document.value, key); });
       if (used) continue;
-      out.warning(word.span, fmt::format("this lists the nodes that were given the label '{}' by hand: it says nothing "
-                                         "about them, and nothing selects by it",
+      out.warning(word.span, fmt::format("this lists the nodes that were manually labelled '{}': it shows nothing else "
+                                         "about them, and no selector uses it",
                                          key))
           .note(found->second->span, "it is set here")
           .with_fix(
@@ -259,7 +259,7 @@ void mst_name_of_another_card(const Input& in, Findings& out) {
       if (name.empty() || fits(known, selected, name)) continue;
       const Card* card = find_card(known, &Card::mst, name);
       auto& told = out.warning(part_of(word.span, word.text.find(name), name.size()),
-                               card == nullptr ? fmt::format("no card is called {}", name)
+                               card == nullptr ? fmt::format("no card is named {}", name)
                                                : fmt::format("{} is a {} (device {}), which no policy here selects",
                                                              name, card->name, card->pf));
       for (const auto& [id, span] : selected)
@@ -281,8 +281,8 @@ void mst_without_driver(const Input& in, Findings& out) {
     for (const Word& word : command.words) {
       const std::string_view name = mst_name(word.text);
       if (!name.empty() && fits(known, selected, name))
-        out.note(word.span, fmt::format("/dev/mst is made by MFT's `mst start`, which stands nowhere here; {} is of "
-                                        "mstflint and takes PCI addresses",
+        out.note(word.span, fmt::format("/dev/mst is created by `mst start` (MFT), which is never run here; {} is part "
+                                        "of mstflint and takes PCI addresses",
                                         program))
             .with_fix("-d 0000:5e:00.0");
     }
@@ -317,9 +317,9 @@ void first_card_only(const Input& in, Findings& out) {
         head && (command.words[1].text == "-1" || command.words[1].text == "-n1" ||
                  (command.words.size() > 2 && command.words[1].text == "-n" && command.words[2].text == "1"));
     if (one && same_line && lists_cards(*list))
-      out.warning(command.span, "this looks at the first card only; the others may differ")
+      out.warning(command.span, "this checks the first card only; the others may differ")
           .note(list->span, "they are listed here")
-          .with_fix("go over all of them: for card in $(lspci -Dn -d 15b3: | cut -d' ' -f1); do …; done");
+          .with_fix("loop over all of them: for card in $(lspci -Dn -d 15b3: | cut -d' ' -f1); do …; done");
   }
 }
 
@@ -341,8 +341,8 @@ void devices_of_the_node(const Input& in, Findings& out) {
   }
   if (on_node == nullptr) return;
   auto& told = out.note(on_node->span,
-                        "these are the devices of the node; a pod sees only those that its device plugin gave it");
-  told.with_fix("look in a pod as well: kubectl exec POD -- ls /dev/infiniband");
+                        "these are the devices of the node; a pod sees only those that its device plugin allocated");
+  told.with_fix("also check in a pod: kubectl exec POD -- ls /dev/infiniband");
   for (const Prose& prose : in.bundle.prose)
     if (same_source(prose.span, on_node->span) && prose.span.line >= on_node->span.line &&
         prose.span.line <= on_node->span.line + 3 && prose.text.find("GPU Operator") != std::string_view::npos)
@@ -363,7 +363,7 @@ void answer_is_no_proof(const Input& in, Findings& out) {
     if (!mentions(in.bundle, source, "RDMA") && !mentions(in.bundle, source, "RoCE")) continue;
     const std::vector<Word> proofs = texts_at(data, "proof");
     if (std::ranges::any_of(proofs, [&](const Word& proof) { return runs(in.bundle, proof.text); })) continue;
-    out.note(asks->span, "an answer comes over TCP too: this does not show that RDMA carried anything")
+    out.note(asks->span, "an answer also arrives over TCP; it does not prove that RDMA was used")
         .with_fix("read the port's counters before and after (port_xmit_data), or NCCL's and UCX's transport lines");
   }
 }
@@ -426,8 +426,8 @@ void ping_across_fabrics(const Input& in, Findings& out) {
     if (selected.contains(addresses[a->text]) == selected.contains(addresses[b->text])) continue;
     const Word* outside = selected.contains(addresses[a->text]) ? b : a;
     out.warning(outside->span,
-                fmt::format("{} ({}) is none of the devices that the policy selects, its partner is: the two may be in "
-                            "different fabrics, which never answer each other",
+                fmt::format("{} ({}) is not selected by the policy, but its partner is: the two may be in different "
+                            "fabrics, which cannot reach each other",
                             outside->text, addresses[outside->text]))
         .note((outside == a ? b : a)->span, "its partner")
         .with_fix("ping between ports of one fabric: those with the same subnet manager (sm_lid) and subnet prefix");
@@ -457,7 +457,8 @@ void placeholder_in_script(const Input& in, Findings& out) {
     for (const Word& word : command.words)
       if (word.text.starts_with("<") && word.text.ends_with(">") && word.text.size() > 2 &&
           command.span.source->text.compare(word.span.offset, 1, "<") == 0)
-        out.error(word.span, fmt::format("{} was never filled in; the shell reads '<' as a redirection", word.text))
+        out.error(word.span,
+                  fmt::format("the placeholder {} was not filled in; the shell reads '<' as a redirection", word.text))
             .with_fix("write the real value, or a variable that must be set: \"${NODE:?}\"")
             .that_says(doc::Says::kPlaceholder);
   }
@@ -465,11 +466,11 @@ void placeholder_in_script(const Input& in, Findings& out) {
 
 constexpr std::array kCommandRules = {
     Rule{"RB-CMD-001", "an option that the tool does not have", Needs::kNothing, unknown_option},
-    Rule{"RB-CMD-002", "a word that the tool makes nothing of", Needs::kNothing, stray_word},
+    Rule{"RB-CMD-002", "a word that the tool does not recognize", Needs::kNothing, stray_word},
     Rule{"RB-CMD-003", "an option without its argument", Needs::kNothing, missing_argument},
     Rule{"RB-CMD-004", "server and client of a test say different things", Needs::kNothing, sides_differ},
     Rule{"RB-CMD-005", "GPUs are used, only host memory is tested", Needs::kNothing, host_memory_only},
-    Rule{"RB-CMD-006", "a label is set by hand and then looked for", Needs::kNothing, label_proves_itself},
+    Rule{"RB-CMD-006", "a label is set manually and then queried", Needs::kNothing, label_proves_itself},
     Rule{"RB-CMD-007", "an mst name of another card", Needs::kNothing, mst_name_of_another_card},
     Rule{"RB-CMD-008", "/dev/mst without the mst driver", Needs::kNothing, mst_without_driver},
     Rule{"RB-CMD-009", "only the first of several cards is looked at", Needs::kNothing, first_card_only},
@@ -481,7 +482,7 @@ constexpr std::array kCommandRules = {
     Rule{"RB-OUT-001", "times of ibping are ten times too small", Needs::kNothing, ibping_clock},
     Rule{"RB-OUT-002", "output of another device than the command names", Needs::kNothing, output_of_another_device},
     Rule{"RB-OUT-003", "both ends of a test have the same address", Needs::kNothing, ends_not_mirrored},
-    Rule{"RB-OUT-004", "switches that cannot be told apart", Needs::kNothing, switches_of_one_name},
+    Rule{"RB-OUT-004", "several switches with one name", Needs::kNothing, switches_of_one_name},
     Rule{"RB-OUT-005", "figures from a processor that changes its clock", Needs::kNothing, clock_changes},
     Rule{"RB-OUT-006", "one queue pair does not fill the link", Needs::kNothing, one_queue_pair},
     Rule{"RB-OUT-007", "a log line that the library never prints", Needs::kNothing, never_printed},

@@ -113,8 +113,7 @@ void level_as_number(const Input& in, Findings& out) {
                             far ? ": GPUDirect even when NIC and GPU are on different sockets, which is often "
                                   "slower than through host memory"
                                 : ""))
-        .with_fix(far ? "leave it out (NCCL takes PXB), or name a level that was measured: PXB, PHB"
-                      : "write the name: " + name);
+        .with_fix(far ? "remove it (NCCL uses PXB), or use a measured level: PXB, PHB" : "write the name: " + name);
   });
 }
 
@@ -122,7 +121,7 @@ void set_to_default(const Input& in, Findings& out) {
   each_with(in, "obvious", [&](const Setting& setting, const Value&) {
     if (text_at(*setting.row, "default") != setting.text) return;
     out.note(setting.value->span,
-             fmt::format("{} is {} anyway: this line neither does nor proves anything", setting.name, setting.text))
+             fmt::format("{} is {} by default: this line has no effect and proves nothing", setting.name, setting.text))
         .with_fix("leave it out; NCCL_DEBUG=INFO shows what is used (NET/IB : Using …)")
         .about_field(setting.name);
   });
@@ -137,7 +136,7 @@ void fixed_gid_index(const Input& in, Findings& out) {
     if (!roce || text_at(*setting.row, "default") == setting.text) return;
     out.warning(setting.value->span,
                 fmt::format("the index of a VF's RoCE v2 address differs from pod to pod and from port to port: with a "
-                            "fixed {} connections fail, or go out as RoCE v1",
+                            "fixed {} connections fail or use RoCE v1",
                             setting.name))
         .with_fix(setting.name.starts_with("NCCL") ? "leave it out (NCCL 2.21 and later choose), or NCCL_IB_ADDR_RANGE"
                                                    : "leave it out");
@@ -164,7 +163,7 @@ void one_index_for_all(const Input& in, Findings& out) {
       });
       if (differs == pod.networks.end()) continue;
       out.warning(setting.value->span,
-                  fmt::format("the start script takes one GID index for all networks, the most common one, and the "
+                  fmt::format("the start script uses one GID index for all networks, the most common one, and the "
                               "tables of {} and {} differ: one of them is not usable",
                               pod.networks.front().interface, differs->interface))
           .note(pod.networks.front().selection->name.span, "this network has other addresses")
@@ -181,7 +180,7 @@ void misspelt(const Input& in, Findings& out) {
       if (std::ranges::none_of(prefixes, [&](const Word& one) { return setting.name.starts_with(one.text); })) continue;
       const std::string near = doc::nearest(setting.name, variables().names);
       if (near.empty()) continue;
-      auto& told = out.warning(setting.name_span, fmt::format("no library reads {}: it has no effect", setting.name))
+      auto& told = out.warning(setting.name_span, fmt::format("unknown variable {}: no library reads it", setting.name))
                        .with_fix("did you mean " + near + "?");
       if (setting.name_span.length == static_cast<int>(setting.name.size())) told.with_edit(setting.name_span, near);
     }
@@ -223,7 +222,7 @@ bool ucx_has_rdma(std::string_view tls) {
 
 void rdma_switched_off(const Input& in, Findings& out) {
   const auto tell = [&](const Setting& setting) {
-    out.warning(setting.value->span, fmt::format("{}={} switches RDMA off, and {} has RDMA networks: they stay idle",
+    out.warning(setting.value->span, fmt::format("{}={} disables RDMA, but {} has RDMA networks: they stay unused",
                                                  setting.name, setting.text, setting.pod->pod->label()))
         .note(setting.pod->networks.front().selection->name.span, "its networks")
         .with_fix("leave it out");
@@ -291,7 +290,7 @@ void interface_not_there(const Input& in, Findings& out) {
     });
     if (found) return;
     out.error(setting.value->span,
-              fmt::format("{} has no interface {}: its interfaces are {}, and the library stops without one",
+              fmt::format("{} has no interface {}: its interfaces are {}, and the library fails without one",
                           pod.pod->label(), setting.text, fmt::join(names, ", ")))
         .note(pod.networks.front().selection->name.span, "networks become net1, net2, … unless they are named")
         .with_fix("eth0");

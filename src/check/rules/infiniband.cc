@@ -92,17 +92,17 @@ void guid_of_two_pods(const Input& in, Findings& out) {
       if (!guid.present) continue;
       const std::string text = guid->to_pairs();
       if (guid->is_zero() || guid->value == UINT64_MAX) {
-        out.error(guid.span, fmt::format("{} is no GUID: the subnet manager leaves such a port down", text))
+        out.error(guid.span, fmt::format("{} is not a valid GUID: the subnet manager leaves such a port down", text))
             .with_fix("leave it out, or give one of your own (02:…)");
         continue;
       }
       const auto [first, fresh] = owners.try_emplace(guid->value, &net);
       if (!fresh)
-        out.error(guid.span, fmt::format("GUID {} is given to two ports: the subnet manager takes only one", text))
+        out.error(guid.span, fmt::format("GUID {} is assigned to two ports: the subnet manager accepts only one", text))
             .note(first->second->selection->infiniband_guid.span, "the other one")
             .with_fix("a GUID for each port");
       else if (pod.pod->replicas > 1)
-        out.error(guid.span, fmt::format("{} makes {} pods, all with GUID {}: the subnet manager takes only one",
+        out.error(guid.span, fmt::format("{} makes {} pods, all with GUID {}: the subnet manager accepts only one",
                                          pod.pod->label(), pod.pod->replicas, text))
             .with_fix("leave the GUID out; it is then the VF's own");
     }
@@ -141,14 +141,14 @@ void bad_vf_guids(const Input& in, Findings& out) {
       if (!vf.port_guid && !told) continue;
       if (!vf.port_guid || vf.port_guid->value == UINT64_MAX) {
         out.warning(span, fmt::format("{} has no GUID: the subnet manager leaves its port down", name))
-            .with_fix("railbed up gives VFs their GUIDs; with the operator, delete the VFs and let it make them anew");
+            .with_fix("railbed up sets the GUIDs of VFs; with the operator, delete the VFs so that it re-creates them");
         return;  // one finding per PF is enough
       }
       const auto [first, fresh] = owners.try_emplace(vf.port_guid->value, name);
       if (fresh) continue;
-      out.error(span, fmt::format("{} and {} have one GUID ({}): the subnet manager takes only one", name,
+      out.error(span, fmt::format("{} and {} share the GUID {}: the subnet manager accepts only one", name,
                                   first->second, vf.port_guid->to_pairs()))
-          .with_fix("railbed up gives every VF a GUID of its own");
+          .with_fix("railbed up sets a unique GUID for every VF");
       return;
     }
   });

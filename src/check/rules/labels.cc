@@ -211,7 +211,7 @@ void typo_of_well_known_label(const Input& in, const SelectedNodes& one, Finding
   if (has_label(in, one.key)) return;
   const std::string near = well_known_label_near(one.key);
   if (near.empty()) return;
-  out.warning(one.span, fmt::format("label {} is nearly {}: no node has it, unless somebody made it", one.key, near))
+  out.warning(one.span, fmt::format("label {} resembles {}: no node has it unless it was set manually", one.key, near))
       .with_fix("did you mean " + near + "?");
 }
 
@@ -245,7 +245,7 @@ void nobody_makes_label(const Input& in, Findings& out) {
         if (row.find("instead") == nullptr) names.push_back(text_at(row, "name"));
       const std::string near = doc::nearest(one.key, names);
       if (!near.empty())
-        out.error(one.span, fmt::format("nobody makes label {}: the selector takes no node", one.key))
+        out.error(one.span, fmt::format("no component sets label {}; the selector matches no node", one.key))
             .with_fix("did you mean " + near + "?");
     }
   }
@@ -263,7 +263,7 @@ void whitelist_without_infiniband(const Input& in, Findings& out) {
   for (const NfdConfig& nfd : nfd_configs(in)) {
     if (!nfd.has_whitelist || class_listed(nfd.classes, "0207") || !class_listed(nfd.classes, "0200")) continue;
     const std::string text =
-        "InfiniBand ports are of PCI class 0207, which is not on the list: such nodes get no pci-15b3 label, and the "
+        "InfiniBand ports are of PCI class 0207, which is not listed: such nodes get no pci-15b3 label, and the "
         "operators skip their drivers there";
     auto& told = infiniband ? out.warning(inside(*nfd.text, "deviceClassWhitelist"), text)
                             : out.note(inside(*nfd.text, "deviceClassWhitelist"), text);
@@ -290,7 +290,7 @@ void capable_before_enabled(const Input& in, Findings& out) {
       if (!told.insert({place.source.get(), place.offset}).second) continue;
       out.warning(place,
                   fmt::format("{} has {} with SR-IOV switched off in its firmware, so it gets this label only after "
-                              "the policy has enabled it, and the policy waits for the label",
+                              "the policy has enabled SR-IOV, but the policy waits for the label",
                               graph.facts->node, graph::pf_label(*card)))
           .with_fix(
               "select by a label that is there before (pci-15b3.present, a role), or enable SR-IOV once: mstconfig -d "
@@ -312,7 +312,7 @@ void label_that_nobody_selects(const Input& in, Findings& out) {
     if (document.kind != "Node") add_used(document.value, used);
   const auto tell = [&](const doc::Span& span, const std::string& key) {
     if (set_by_others(key) || used.contains(key)) return;
-    out.note(span, fmt::format("no selector here asks for label {}: setting it changes nothing", key))
+    out.note(span, fmt::format("no selector uses label {}: setting it has no effect", key))
         .with_fix("select by it, or leave it out");
   };
   for (const Document& document : in.bundle.documents) {
@@ -336,9 +336,10 @@ void documented_only(const Input& in, Findings& out) {
     if (row == nullptr || row->find("instead") == nullptr || made.contains(one.key)) continue;
     if (has_label(in, one.key)) continue;
     const std::string instead(text_at(*row, "instead"));
-    auto& told = out.error(one.span,
-                           fmt::format("Node Feature Discovery makes no label {}: the selector takes no node", one.key))
-                     .with_fix(instead + ": \"true\"");
+    auto& told =
+        out.error(one.span,
+                  fmt::format("Node Feature Discovery does not set label {}; the selector matches no node", one.key))
+            .with_fix(instead + ": \"true\"");
     if (one.span.length == static_cast<int>(one.key.size())) told.with_edit(one.span, instead);
   }
 }
@@ -356,12 +357,12 @@ void value_that_is_never_set(const Input& in, Findings& out) {
 }
 
 constexpr Rule kLabelRules[] = {
-    {"RB-LABEL-001", "a node selector asks for a label that nobody makes", Needs::kNothing, nobody_makes_label,
+    {"RB-LABEL-001", "a node selector uses a label that no component sets", Needs::kNothing, nobody_makes_label,
      doc::Says::kSelectsNoNode},
     {"RB-LABEL-002", "NFD's class list leaves InfiniBand out", Needs::kNothing, whitelist_without_infiniband},
-    {"RB-LABEL-003", "a policy that waits for a label that it has to bring about", Needs::kFacts,
-     capable_before_enabled, doc::Says::kSelectsNoNode},
-    {"RB-LABEL-004", "a label that no selector asks for", Needs::kNothing, label_that_nobody_selects},
+    {"RB-LABEL-003", "a policy that waits for a label that it must first cause", Needs::kFacts, capable_before_enabled,
+     doc::Says::kSelectsNoNode},
+    {"RB-LABEL-004", "a label that no selector uses", Needs::kNothing, label_that_nobody_selects},
     {"RB-LABEL-005", "a label that only documentation knows", Needs::kNothing, documented_only,
      doc::Says::kSelectsNoNode},
     {"RB-LABEL-006", "a value that a label never has", Needs::kNothing, value_that_is_never_set,

@@ -54,8 +54,9 @@ void tell_missing_networks(const Bundle& bundle, const Views& views, doc::Diagno
     for (const PodView::Net& net : pod.networks) {
       if (views.network(net.key) != nullptr || additional.contains(net.key)) continue;
       const doc::Span& name = net.selection->name.span;
-      auto& told = findings.error("RB-POD-001", name.known() ? name : net.selection->span,
-                                  fmt::format("{} asks for network {}, which is not there", pod.pod->label(), net.key));
+      auto& told =
+          findings.error("RB-POD-001", name.known() ? name : net.selection->span,
+                         fmt::format("{} requests network {}, which does not exist", pod.pod->label(), net.key));
       told.looks_for(net.key).that_says(doc::Says::kMissingNetwork);
       const std::string meant = near(views, net.key);
       if (!meant.empty()) told.with_fix("did you mean " + meant + "?");

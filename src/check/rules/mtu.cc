@@ -109,7 +109,7 @@ void infiniband_too_large(const Input& in, Findings& out) {
           .with_fix(fmt::format("mtu: {}, or none", kIpoibMost));
     if (*mtu <= kIpoibMost) continue;
     out.error(at(*policy.spec, "mtu")->span,
-              fmt::format("{} is no MTU of InfiniBand: IPoIB allows {} ({} where the partition has 2 KiB)", *mtu,
+              fmt::format("{} is not an InfiniBand MTU: IPoIB allows {} ({} where the partition has 2 KiB)", *mtu,
                           kIpoibMost, kIpoibDatagram))
         .note(policy.spec->find("linkType")->span, "InfiniBand is given here")
         .with_fix(fmt::format("mtu: {}", kIpoibMost));
@@ -157,8 +157,8 @@ void infiniband_without_mtu(const Input& in, Findings& out) {
         });
     if (!infiniband || policy.ignored || policy.spec->find("mtu") != nullptr) continue;
     out.note(name_span(*policy.document),
-             fmt::format("the InfiniBand ports have MTU {} and policy {} names none: it is kept until the operator "
-                         "resets a PF, which then gets 2048 and no longer fits the others",
+             fmt::format("the InfiniBand ports have MTU {} and policy {} sets none: it is retained until the operator "
+                         "resets a PF, which then has 2048 and no longer matches the others",
                          kIpoibMost, policy.document->name))
         .note(line->span, "what the ports have")
         .with_fix(fmt::format("mtu: {}", kIpoibMost));

@@ -31,8 +31,8 @@ void range_on_alt_name(const Input& in, Findings& out) {
         const facts::NetInterface* netdev = with_alt_name(node, name);
         if (netdev == nullptr) continue;
         out.warning(word.span,
-                    fmt::format("{} is only an alternative name of {} on {}: the operator finds the PF by it and "
-                                "forgets the range, so the policy gets all VFs",
+                    fmt::format("{} is only an alternative name of {} on {}: the operator finds the PF by it but "
+                                "ignores the range, so the policy gets all VFs",
                                 name, netdev->name, node.node))
             .with_fix(netdev->name + word.text.substr(hash));
         break;
@@ -69,11 +69,11 @@ void drain_of_all_or_none(const Input& in, Findings& out) {
     const bool is_percent = text.ends_with('%') && percent < 1000;
     const int64_t nodes = nodes_of(in, document);
     if (number == 0 || (is_percent && percent == 0))
-      out.error(most->span, "no node of this pool is ever drained, so no policy that needs it is carried out")
+      out.error(most->span, "no node of this pool is ever drained, so policies that need it are not applied")
           .with_fix("maxUnavailable: 1");
     else if (is_percent && nodes > 0 && percent * nodes < 100)
       out.error(most->span, fmt::format("{} of {} node{} is rounded down to 0: none is ever drained, and policies that "
-                                        "need it are not carried out",
+                                        "need it are not applied",
                                         text, nodes, nodes == 1 ? "" : "s"))
           .with_fix("maxUnavailable: 1");
   }
@@ -85,7 +85,7 @@ void fixed_names(const Input& in, Findings& out) {
   };
   static constexpr Row kRows[] = {
       {"NicClusterPolicy", "mellanox.com/", "nic-cluster-policy",
-       "the Network Operator looks at no NicClusterPolicy of another name"},
+       "the Network Operator ignores a NicClusterPolicy of any other name"},
       {"SriovOperatorConfig", "sriovnetwork.openshift.io/", "default",
        "the SR-IOV operator reads only the SriovOperatorConfig called default"},
   };
@@ -200,10 +200,10 @@ void defined_twice(const Input& in, Findings& out) {
     const auto found = difference(*here, *there, std::string(part));
     if (!found) continue;
     auto& told = out.warning(found->here.known() ? found->here : name_span(document),
-                             fmt::format("{} is written twice and differently ({}): what is applied last counts",
+                             fmt::format("{} is defined twice with differences ({}): the last one applied takes effect",
                                          document.label(), found->text));
     told.note(found->there.known() ? found->there : name_span(*first->second), "the other one")
-        .with_fix("keep one definition, and let the others name that file");
+        .with_fix("keep one definition and refer to that file elsewhere");
   }
 }
 
@@ -219,7 +219,7 @@ void operand_of_one_version(const Input& in, Findings& out) {
     out.note(image->span, fmt::format("the operand is that of OpenShift {}: on a cluster of another version labels are "
                                       "missing, or the operand does not start",
                                       tag))
-        .with_fix("leave spec.operand.image out: the operator takes the one that it was built with");
+        .with_fix("remove spec.operand.image; the operator uses the one that it was built with");
   }
 }
 
@@ -233,9 +233,8 @@ void outside_of_its_namespace(const Input& in, Findings& out) {
     const Value* ns = at(document.value, "metadata.namespace");
     if (ns == nullptr || std::ranges::find(kKinds, document.kind) == std::end(kKinds)) continue;
     if (document.ns == config->ns) continue;
-    out.error(ns->span,
-              fmt::format("the operator runs in {} and looks at {} objects there only: this one has no effect",
-                          config->ns, document.kind))
+    out.error(ns->span, fmt::format("the operator runs in {} and reads {} objects only there: this one has no effect",
+                                    config->ns, document.kind))
         .note(at(config->value, "metadata.namespace")->span, "the operator's namespace")
         .with_fix("namespace: " + config->ns);
   }
@@ -244,7 +243,7 @@ void outside_of_its_namespace(const Input& in, Findings& out) {
 constexpr Rule kOperatorRules[] = {
     {"RB-OP-001", "a VF range on an alternative name", Needs::kFacts, range_on_alt_name},
     {"RB-OP-002", "a pool that drains all nodes at once, or none", Needs::kNothing, drain_of_all_or_none},
-    {"RB-OP-003", "an object whose name its operator does not look at", Needs::kNothing, fixed_names},
+    {"RB-OP-003", "an object whose name its operator ignores", Needs::kNothing, fixed_names},
     {"RB-OP-004", "two NIC templates for one NIC", Needs::kNothing, two_templates},
     {"RB-OP-005", "one object written twice and differently", Needs::kNothing, defined_twice},
     {"RB-OP-006", "an operand of one cluster version", Needs::kNothing, operand_of_one_version},

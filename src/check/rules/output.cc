@@ -65,8 +65,8 @@ void ibping_clock(const Input& in, Findings& out) {
       if (has(line.text, "rtt min/avg/max") || (told == nullptr && has(line.text, "Pong from"))) told = &line;
     if (told == nullptr) continue;
     out.warning(told->span,
-                "ibping counts ten nanoseconds as one: these times are ten times too small, and a ping across the turn "
-                "of a second shows 900 ms too much")
+                "ibping counts ten nanoseconds as one: these times are ten times too small, and a ping across a second "
+                "boundary shows 900 ms too much")
         .with_fix(
             "measure latency with ib_write_lat or ib_send_lat (or `railbed perf`); ibping "
             "shows only that a port answers");
@@ -81,7 +81,7 @@ void output_of_another_device(const Input& in, Findings& out) {
       const auto device = value_behind(line.text, "Device");
       if (!device || device->text == asked->text) continue;
       out.warning(part_of(line.span, device->at, device->text.size()),
-                  fmt::format("this output is of {}, but the command asks for {}: it is of another run", device->text,
+                  fmt::format("this output is of {}, but the command uses {}: it is from another run", device->text,
                               asked->text))
           .note(asked->span, "asked for here")
           .with_fix("show what this command printed");
@@ -150,7 +150,7 @@ void clock_changes(const Input& in, Findings& out) {
       const size_t at = line.text.find(sign);
       if (at == std::string_view::npos || line.command == nullptr || !told.insert(line.span->source).second) continue;
       out.warning(part_of(*line.span, at, sign.size()),
-                  "the processor changed its clock during the test: figures of small messages mean little")
+                  "the CPU frequency changed during the test: results of small messages are unreliable")
           .with_fix("set the governor to performance (cpupower frequency-set -g performance) and measure again");
     }
   }
@@ -177,8 +177,8 @@ void one_queue_pair(const Input& in, Findings& out) {
     const double share = rate / *link;
     if (share < 0.85 || share > 0.97) continue;
     out.note(part_of(last->span, static_cast<size_t>(columns[3].data() - last->text.data()), columns[3].size()),
-             fmt::format("{:.0f} % of a {:.0f} Gb/s link is what one queue pair gives; it says nothing "
-                         "about the link or the fabric",
+             fmt::format("{:.0f} % of a {:.0f} Gb/s link is the limit of one queue pair; it says nothing about the "
+                         "link or the fabric",
                          share * 100, *link))
         .with_fix("measure with four as well: -q 4 on both sides (about 99 %)");
   }
@@ -231,7 +231,7 @@ void vf_link_disabled(const Command& command, Findings& out) {
     const size_t at = line.text.find(kDown);
     if (at == std::string_view::npos || line.text.find("vf ") > at) continue;
     out.note(part_of(line.span, at, kDown.size()),
-             "the link of this VF is held down: the device is there, and carries nothing")
+             "the link of this VF is disabled: the device exists but carries no traffic")
         .with_fix("linkState: enable in the network, or: ip link set PF vf N state enable");
     return;
   }
@@ -249,10 +249,10 @@ void port_not_active(const Input& in, Findings& out) {
       if (!state || std::ranges::find(kStates, state->text) == std::end(kStates)) continue;
       const bool down = state->text == "PORT_DOWN";
       out.note(part_of(line.span, state->at, state->text.size()),
-               down ? "this port has no link: the device is there, and carries nothing"
-                    : "this port waits for the subnet manager: the device is there, and carries nothing")
-          .with_fix(down ? "bring the link up (cable, link state of the VF), then look again"
-                         : "check that a subnet manager runs and knows the port's GUID, then look again");
+               down ? "this port has no link: the device exists but carries no traffic"
+                    : "this port waits for the subnet manager: the device exists but carries no traffic")
+          .with_fix(down ? "bring the link up (cable, link state of the VF), then check again"
+                         : "check that a subnet manager runs and knows the port's GUID, then check again");
       break;
     }
   }

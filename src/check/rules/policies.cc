@@ -110,8 +110,7 @@ void two_policies_take_the_same(const Input& in, Findings& out) {
           both->other.word.span,
           fmt::format("{} and {} both take {}: {}", first.document->name, later.document->name,
                       what(both->one, both->other),
-                      both->refused ? "the operator's webhook refuses the second; without it one of them loses "
-                                      "its VFs"
+                      both->refused ? "the operator's webhook rejects the second; without it one of them loses its VFs"
                                     : "with one priority the operator keeps the VFs of one of them"));
       told.note(both->one.word.span, "here, too")
           .with_fix("ranges that do not overlap (pfNames: [\"ens1f0#0-3\"]), or one policy");

@@ -89,10 +89,10 @@ void networks_and_vfs_differ(const Input& in, Findings& out) {
       auto& told =
           asked < used
               ? out.error(where->span,
-                          fmt::format("{} networks of {} take {}, and it asks for {}: the {} network gets no VF "
-                                      "and the pod does not start",
+                          fmt::format("{} networks of {} use {}, but it requests {}: the {} network gets no VF and the "
+                                      "pod does not start",
                                       used, pod.pod->label(), resource, asked, asked + 1 == used ? "last" : "later"))
-              : out.warning(where->span, fmt::format("{} takes {} VFs of {} and uses {}: the others stay idle in it",
+              : out.warning(where->span, fmt::format("{} requests {} VFs of {} but uses {}: the others stay unused",
                                                      pod.pod->label(), asked, resource, used));
       told.note(pod.networks.front().selection->name.span, "its networks")
           .with_fix(fmt::format("{}: {}", resource, used));
@@ -160,8 +160,8 @@ void one_resource_two_fabrics(const Input& in, Findings& out) {
       if (fabric_of(*first) == fabric) continue;
       const api::Metadata& meta = part.policy->object->meta;
       out.error(meta.name.span,
-                fmt::format("{} has VFs in two InfiniBand fabrics on {} ({} and {}): two pods reach each other only "
-                            "when chance gives them the same one",
+                fmt::format("{} has VFs in two InfiniBand fabrics on {} ({} and {}): two pods can reach each other "
+                            "only if both happen to get the same one",
                             resource, part.graph->facts->node, first->pf->name, part.pf->name))
           .with_fix("a policy and a resource per fabric (rootDevices or pfNames)");
       break;
@@ -185,7 +185,7 @@ void pair_on_one_node(const Input& in, Findings& out) {
       if (net.network == nullptr || !in.views.rdma(*net.network)) continue;
       const auto [first, fresh] = first_of.try_emplace(net.network->key, &pod);
       if (fresh || first->second == &pod || is_pinned(*pod.pod) || is_pinned(*first->second->pod)) continue;
-      out.warning(pod.pod->span, fmt::format("{} and {} may land on one node: what they measure is then a loopback "
+      out.warning(pod.pod->span, fmt::format("{} and {} may be scheduled to one node: they then measure a loopback "
                                              "inside the NIC, not the fabric",
                                              first->second->pod->label(), pod.pod->label()))
           .note(first->second->pod->span, "the other one")
@@ -234,8 +234,8 @@ void rails_from_one_pool(const Input& in, Findings& out) {
       const auto policies = in.views.policies_of(resource);
       auto& told_here = out.warning(
           pod.networks.front().selection->name.span,
-          fmt::format("{} takes {} VFs of {}, which are of several PFs: the kubelet may give it all of one port, and a "
-                      "rail's number says nothing about its port",
+          fmt::format("{} takes {} VFs of {}, which are of several PFs: the kubelet may allocate all of one port, and "
+                      "a rail's number does not identify its port",
                       pod.pod->label(), used, resource));
       if (!policies.empty()) told_here.note(policies[0]->resource_span, "one resource for all ports");
       told_here.with_fix("a policy, a resource and a network per port");

@@ -115,8 +115,8 @@ void memory_too_small(const Input& in, Findings& out) {
     const double needed = gpus > 0 ? kPerGpu * static_cast<double>(gpus) : kWithout;
     if (!bytes || *bytes >= needed) continue;
     const std::string text = fmt::format(
-        "pinned memory counts against this limit{}: RDMA buffers of a real job are gigabytes, and the pod is "
-        "killed when they do not fit",
+        "pinned memory counts against this limit{}: RDMA buffers of a real job take gigabytes, and the pod is killed "
+        "if they do not fit",
         gpus > 0 ? fmt::format(" ({} GPUs)", gpus) : "");
     (gpus > 0 ? out.warning(limit->span, text) : out.note(limit->span, text))
         .with_fix(fmt::format("memory: {}Gi or more", static_cast<int>(needed / kGi)));
@@ -173,9 +173,9 @@ void device_without_rdma(const Input& in, Findings& out) {
     if (asks == nullptr && pod == nullptr) continue;
     const Value* type = network.plugins.front().find("type");
     auto& told = out.warning(type->span,
-                             "host-device moves the interface only: the RDMA device stays outside, and nothing "
-                             "gives the pod /dev/infiniband");
-    if (pod != nullptr) told.note(pod->pod->span, "this pod wants RDMA");
+                             "host-device moves only the interface: the RDMA device stays outside, and the pod does "
+                             "not get /dev/infiniband");
+    if (pod != nullptr) told.note(pod->pod->span, "this pod needs RDMA");
     told.with_fix(
         "a resource that brings the device files (a device plugin with isRdma, named in annotation "
         "k8s.v1.cni.cncf.io/resourceName); in exclusive mode also a plugin {\"type\": \"rdma\"} behind it");
@@ -210,8 +210,8 @@ void namespace_mode(const Input& in, Findings& out) {
       if (because.known()) told.note(because, "the mode is set here");
       told.with_fix("metaPlugins: '{\"type\": \"rdma\"}', or mode shared");
     } else if (mode == "shared" && rdma != nullptr) {
-      auto& told = out.error(rdma->span, fmt::format("the rdma plugin refuses to run on {}: its RDMA devices "
-                                                     "are shared by all namespaces",
+      auto& told = out.error(rdma->span, fmt::format("the rdma plugin fails on {}: its RDMA devices are shared by all "
+                                                     "namespaces",
                                                      where));
       if (because.known()) told.note(because, "the mode is set here");
       told.with_fix("rdmaMode: exclusive (rdma system set netns exclusive), or no rdma plugin");
@@ -364,8 +364,8 @@ void parameters_on_one_line(const Input& in, Findings& out) {
         if (second == std::string_view::npos || line.starts_with("options ")) continue;
         const std::string_view word = line.substr(second, line.find_first_of("= ", second) - second);
         out.error(inside(member.value, word),
-                  fmt::format("{} stands on a line with another parameter: the driver container reads one per line, so "
-                              "the module does not load, or without it",
+                  fmt::format("{} is on the same line as another parameter: the driver container reads one per line, "
+                              "so the module does not load or ignores it",
                               word))
             .with_fix("a line for each parameter");
       }
@@ -386,7 +386,7 @@ void module_config_not_used(const Input& in, Findings& out) {
     const Value* name = at(document.value, "spec.driver.kernelModuleConfig.name");
     const std::string_view wanted = text_at(document.value, "spec.driver.kernelModuleConfig.name");
     if (wanted.empty() && name != nullptr && parameters != nullptr)
-      out.warning(name->span, fmt::format("no ConfigMap is named here, so nobody reads the module parameters of {}",
+      out.warning(name->span, fmt::format("no ConfigMap is referenced, so the module parameters of {} have no effect",
                                           parameters->name))
           .note(name_span(*parameters), "this one has nvidia.conf")
           .with_fix("name: " + parameters->name);
@@ -400,8 +400,8 @@ void module_config_not_used(const Input& in, Findings& out) {
     const bool there = std::ranges::any_of(
         in.bundle.documents, [&](const Document& map) { return map.kind == "ConfigMap" && map.name == wanted; });
     if (!there && parameters != nullptr)
-      out.error(name->span, fmt::format("ConfigMap {} is not here; the one with nvidia.conf is called {}", wanted,
-                                        parameters->name))
+      out.error(name->span,
+                fmt::format("ConfigMap {} not found; the one with nvidia.conf is named {}", wanted, parameters->name))
           .note(name_span(*parameters), "this one")
           .with_fix("name: " + parameters->name);
   }
@@ -440,10 +440,9 @@ void rdma_not_asked(const Input& in, Findings& out) {
       if (text_at(*policy->spec, "deviceType") == "vfio-pci" || !told.insert(policy).second) continue;
       const doc::Span flag = key_span(*policy->spec, "isRdma");
       out.error(flag.known() ? flag : name_span(*policy->document),
-                fmt::format("policy {} does not say isRdma: its VFs come without /dev/infiniband, "
-                            "and RDMA fails in the pod",
+                fmt::format("policy {} does not set isRdma: its VFs have no /dev/infiniband, and RDMA fails in the pod",
                             policy->document->name))
-          .note(pod->pod->span, "this pod wants RDMA")
+          .note(pod->pod->span, "this pod needs RDMA")
           .with_fix("isRdma: true");
     }
   }
@@ -481,7 +480,7 @@ void device_by_name(const Input& in, Findings& out) {
       if (!has_interface(node, name, in.settings)) without.push_back(node.node);
     if (!without.empty()) {
       const size_t shown = std::min<size_t>(without.size(), 4);
-      out.error(device->span, fmt::format("{} is not there on {}{}: pods on such nodes do not start", name,
+      out.error(device->span, fmt::format("{} does not exist on {}{}: pods on such nodes do not start", name,
                                           fmt::join(without.begin(), without.begin() + static_cast<long>(shown), ", "),
                                           shown < without.size() ? ", …" : ""))
           .with_fix("pciBusID, a resource from a device plugin, or one name on all nodes (udev)");
@@ -507,7 +506,7 @@ constexpr Rule kRdmaRules[] = {
     {"RB-RDMA-008", "a device plugin that lists other VFs than the policy makes", Needs::kNothing, pool_of_nothing},
     {"RB-RDMA-009", "nvidia_peermem without the driver that it needs", Needs::kNothing, peermem_without_mofed},
     {"RB-RDMA-010", "kernel module parameters on one line", Needs::kNothing, parameters_on_one_line},
-    {"RB-RDMA-011", "kernel module parameters that nobody reads", Needs::kNothing, module_config_not_used},
+    {"RB-RDMA-011", "kernel module parameters without effect", Needs::kNothing, module_config_not_used},
     {"RB-RDMA-012", "a placeholder in an image, secret or device", Needs::kNothing, placeholder_left},
     {"RB-RDMA-013", "RDMA pods on VFs without isRdma", Needs::kNothing, rdma_not_asked},
     {"RB-RDMA-014", "a host interface by a name that nodes do not have", Needs::kNothing, device_by_name},

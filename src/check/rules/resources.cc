@@ -82,8 +82,9 @@ void nothing_produces(const Input& in, Findings& out) {
     if (in.views.producer(request.resource) != nullptr || same_base(in, request.resource) != nullptr) continue;
     std::vector<std::string_view> made;
     for (const Producer& producer : in.views.producers) made.push_back(producer.resource);
-    auto& told = out.error(request.span, fmt::format("nothing here makes {}: {} waits for it forever", request.resource,
-                                                     request.pod->pod->label()));
+    auto& told = out.error(request.span, fmt::format("no policy or device plugin here creates {}: {} waits for it "
+                                                     "forever",
+                                                     request.resource, request.pod->pod->label()));
     told.looks_for(request.resource);
     const std::string near = doc::nearest(request.resource, made);
     const auto& networks = request.pod->resources;
@@ -139,12 +140,12 @@ void produced_twice(const Input& in, Findings& out) {
     const std::string text =
         producer.resource == other->resource
             ? fmt::format(
-                  "{} is made here and by another {}: two plugins register one name at the kubelet, the later one "
-                  "counts and the other's pods fail",
+                  "{} is made here and by another {}: two plugins register one name with the kubelet, the later one "
+                  "wins and the other's pods fail",
                   producer.resource, made_by(*other))
             : fmt::format(
                   "{} is made here and {} by a {}: the operator runs a device plugin of its own, so both count the "
-                  "same VFs and give them away twice",
+                  "same VFs and allocate them twice",
                   producer.resource, other->resource, made_by(*other));
     out.error(producer.span, text)
         .note(other->span, "the other one")
@@ -171,8 +172,8 @@ void without_prefix(const Input& in, Findings& out) {
           if (member.key.find('/') != std::string::npos || is_standard(member.key) || placeholder) continue;
           const Producer* meant = same_base(in, member.key);
           auto& told = out.error(member.key_span,
-                                 fmt::format("{} is no resource of containers: an extended resource has a prefix, and "
-                                             "the API server refuses {} with this one",
+                                 fmt::format("{} is not a container resource: an extended resource has a prefix, and "
+                                             "the API server rejects {} with this one",
                                              member.key, pod.pod->label()));
           if (meant != nullptr) told.note(meant->span, fmt::format("this one is {}", meant->resource));
           told.with_fix(meant != nullptr ? meant->resource
@@ -193,8 +194,8 @@ void other_prefix(const Input& in, Findings& out) {
     if (std::ranges::count(other->resource, '/') > 1) continue;
     const bool plugin = same != nullptr;
     const std::string text =
-        fmt::format("{} asks for {}, but the policy makes {}{}", request.pod->pod->label(), request.resource,
-                    other->resource, plugin ? "; only the device plugin beside it knows the other name" : "");
+        fmt::format("{} requests {}, but the policy creates {}{}", request.pod->pod->label(), request.resource,
+                    other->resource, plugin ? "; only the device plugin alongside it has the other name" : "");
     auto& told = plugin ? out.warning(request.span, text) : out.error(request.span, text);
     told.note(other->span, fmt::format("becomes {}: the operator's RESOURCE_PREFIX goes before it", other->resource))
         .with_fix(fmt::format("{}, or the prefix of your operator (--resource-prefix)", other->resource));
@@ -223,7 +224,7 @@ void not_requested(const Input& in, Findings& out) {
         return one.network != nullptr && one.network->resource == resource;
       });
       const std::string text = fmt::format(
-          "{} uses network {} and no container asks for {}: {}", pod.pod->label(), net->network->key, resource,
+          "{} uses network {}, but no container requests {}: {}", pod.pod->label(), net->network->key, resource,
           injected ? "the injector is off, so the pod gets no VF and its network fails"
                    : "it gets a VF only where the network resources injector runs and sees its namespace");
       const doc::Span span = net->selection->name.span;
@@ -335,8 +336,8 @@ void one_resource_in_two_parts(const Input& in, Findings& out) {
       const auto& [owner, other] = first->second;
       if (fresh || owner == &policy || part.vfs.overlaps(other.vfs)) continue;
       out.warning(part.word.span,
-                  fmt::format("two policies make {} of {}: the operator keeps only one of the ranges of one "
-                              "resource, the other VFs are lost",
+                  fmt::format("two policies make {} of {}: the operator keeps only one of the ranges of a resource, "
+                              "the other VFs are lost",
                               policy.resource, part.pf))
           .note(other.word.span, "the other range")
           .with_fix("one policy with one range, or two resource names");
@@ -364,8 +365,8 @@ void name_for_all_validators(const Input& in, Findings& out) {
     if (producer.by != Producer::By::kSriovPlugin || name.find('-') == std::string_view::npos) continue;
     std::string fixed(name);
     std::ranges::replace(fixed, '-', '_');
-    out.error(producer.span, fmt::format("the SR-IOV device plugin takes no '-' in a resourceName: it stops, and all "
-                                         "its resources with it ({})",
+    out.error(producer.span, fmt::format("the SR-IOV device plugin does not accept '-' in a resourceName: it exits, "
+                                         "and all its resources are lost ({})",
                                          name))
         .with_fix(fmt::format("{} (letters, digits and '_' pass everywhere)", fixed));
   }
@@ -383,8 +384,8 @@ void selectors_of_nothing(const Producer& producer, const Value& selectors, Find
   for (const Word& word : texts_at(selectors, "devices")) {
     if (is_device_id(word.text) || word.text.find_first_of("<{$") != std::string::npos) continue;
     const bool address = PciAddress::parse(word.text).has_value();
-    auto& told = out.error(word.span, fmt::format("\"{}\" is no PCI device id, so nothing is selected by it: the pool "
-                                                  "of {} stays empty",
+    auto& told = out.error(word.span, fmt::format("\"{}\" is not a PCI device id and selects nothing: the pool of {} "
+                                                  "stays empty",
                                                   word.text, producer.resource));
     told.with_fix(address ? fmt::format("\"pciAddresses\": [\"{}\"]", word.text)
                           : "four hexadecimal digits, as \"101e\" (lspci -nn shows them)");
@@ -411,11 +412,11 @@ void plugin_selects_nothing(const Input& in, Findings& out) {
 }
 
 constexpr Rule kResourceRules[] = {
-    {"RB-RES-001", "a resource that nothing makes", Needs::kNothing, nothing_produces},
+    {"RB-RES-001", "a resource that nothing creates", Needs::kNothing, nothing_produces},
     {"RB-RES-002", "a resource with the prefix of an example", Needs::kNothing, placeholder_prefix},
     {"RB-RES-003", "one resource made twice", Needs::kNothing, produced_twice},
     {"RB-RES-004", "a resource under another prefix than the operator's", Needs::kNothing, other_prefix},
-    {"RB-RES-005", "a network whose resource no container asks for", Needs::kNothing, not_requested},
+    {"RB-RES-005", "a network whose resource no container requests", Needs::kNothing, not_requested},
     {"RB-RES-006", "fewer VFs than the pods need", Needs::kFacts, too_few_vfs},
     {"RB-RES-007", "more VFs than the operator's webhook allows", Needs::kNothing, above_webhook_limit},
     {"RB-RES-008", "two policies with ranges of one PF for one resource", Needs::kNothing, one_resource_in_two_parts},

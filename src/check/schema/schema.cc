@@ -92,12 +92,12 @@ class Parts {
       if (first == 0 && line[0] != '#') {
         end_at(at);
         section = line == "definitions:" ? &definitions_ : line == "kinds:" ? &kinds_ : nullptr;
-        if (section == nullptr) problems_.push_back(fmt::format("{}: {} is no section", file.name, line));
+        if (section == nullptr) problems_.push_back(fmt::format("{}: unknown section {}", file.name, line));
       } else if (first == 2 && line[2] != '#' && section != nullptr) {
         end_at(at);
         const std::string name(line.substr(2, line.find(':') - 2));
         const auto [made, fresh] = section->try_emplace(name, Part{.file = file.name, .begin = at});
-        if (!fresh) problems_.push_back(fmt::format("{}: {} is there twice", file.name, name));
+        if (!fresh) problems_.push_back(fmt::format("{}: duplicate {}", file.name, name));
         open = &made->second;
       }
       at = end + 1;

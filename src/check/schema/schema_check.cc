@@ -446,7 +446,7 @@ class Checker {
     for (const auto& [name, variant] : schema.variants) known.push_back(name);
     const std::string meant = doc::nearest(*type, known);
     auto& told =
-        warning(1, by->span, fmt::format("{} \"{}\" is not known; its fields are not checked", schema.what, *type))
+        warning(1, by->span, fmt::format("{} \"{}\" is unknown; its fields are not checked", schema.what, *type))
             .about_field(below(frame, schema.by).path());
     // Plugins of others are nobody's mistake; a name that is near to a known one is.
     if (meant.empty())
@@ -585,9 +585,9 @@ class Checker {
     const std::string meant = doc::nearest(member.key, known);
     if (is_a_level_too_much(member, frame)) {
       const std::string name = name_of(frame);
-      warning(3, member.key_span, fmt::format("'{}' is a level too much: {} has its fields itself", member.key, name))
-          .with_fix(
-              fmt::format("leave '{}:' out, and put what is in it directly below '{}:'", member.key, frame.field()))
+      warning(3, member.key_span,
+              fmt::format("'{}' is one level too many: {} contains the fields directly", member.key, name))
+          .with_fix(fmt::format("remove '{}:' and put its content directly below '{}:'", member.key, frame.field()))
           .about_field(below(frame, member.key).path());
       return;
     }
@@ -706,7 +706,7 @@ void check_schema(const Value& value, const Schema& schema, const std::string& p
   // Repairing so many mistakes round by round would take too long.
   for (size_t i = before; i < out.all().size(); ++i) out.mutable_all()[i].edits.clear();
   out.note("RB-API-013", value.span,
-           fmt::format("{} mistakes are told of this object; there may be more", kMaxMistakes));
+           fmt::format("first {} errors of this object shown; there may be more", kMaxMistakes));
 }
 
 }  // namespace railbed::check

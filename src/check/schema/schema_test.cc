@@ -189,7 +189,7 @@ TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
                   "     \"rangeStart\": \"10.0.0.5\"}}\n"),
        "7:6 RB-IPAM-002 'rangeStart' is not a field of ipam; it has no effect (did you mean 'range_start'?)\n"},
       {"a type that nobody knows", attachment("    {\"type\": \"tunning\"}\n"),
-       "6:14 RB-CNI-001 CNI plugin \"tunning\" is not known; its fields are not checked (did you mean \"tuning\"?)\n"},
+       "6:14 RB-CNI-001 CNI plugin \"tunning\" is unknown; its fields are not checked (did you mean \"tuning\"?)\n"},
       {"a list of plugins", attachment("    {\"plugins\": [{\"type\": \"tuning\", \"mtu\": \"9000\"}], \"mtu\": 1}\n"),
        "6:44 RB-CNI-004 config.plugins[0].mtu must be an integer, found a string \"9000\" (write it without "
        "quotes: \"mtu\": 9000)\n"
@@ -322,7 +322,7 @@ TEST(CheckSchema, AnObjectTellsAThousandMistakesAndNoMore) {
   const Checked checked = checked_text(policy(spec));
   EXPECT_EQ(checked.findings.all().size(), 1'001U);
   EXPECT_EQ(checked.findings.all().back().id, "RB-API-013");
-  EXPECT_EQ(checked.findings.all().back().message, "1000 mistakes are told of this object; there may be more");
+  EXPECT_EQ(checked.findings.all().back().message, "first 1000 errors of this object shown; there may be more");
   for (const doc::Diagnostic& d : checked.findings.all()) ASSERT_TRUE(d.edits.empty());
 }
 

@@ -31,7 +31,7 @@ class DeviceList::Stream : public grpc::ServerWriteReactor<List> {
     if (list != nullptr)
       StartWrite(list.get());
     else if (refused_)
-      Finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many streams follow this resource"});
+      Finish({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many streams watch this resource"});
     else
       Finish(grpc::Status::OK);
   }

@@ -136,7 +136,7 @@ Result<void> Plugin::withdraw(const std::set<PciAddress>& vfs) {
     told = tell(resources_of(node_, withdrawn_));
   }
   if (all_delivered(told, std::chrono::steady_clock::now() + settings_.notice)) return {};
-  return fail(Code::kTimeout, "the kubelet has not taken within {} ms that VFs are withdrawn",
+  return fail(Code::kTimeout, "the kubelet has not accepted the withdrawal of VFs within {} ms",
               settings_.notice.count());
 }
 
@@ -183,7 +183,7 @@ Result<plan::InUse> Plugin::allocated() {
                                       listed = true;
                                       refresh_checkpoint(std::chrono::steady_clock::now() + settings_.notice);
                                     })
-                               .context("asking the kubelet which VFs pods have"));
+                               .context("requesting the VFs of pods from the kubelet"));
   const std::scoped_lock lock(mutex_);
   if (listed) std::erase_if(answered_, [&](const auto& one) { return one.second + settings_.admission <= now; });
   for (const auto& [vf, when] : answered_) in_use.try_emplace(vf, "(a pod that is being admitted)");
@@ -310,7 +310,7 @@ Result<void> Plugin::serve(Served& one) {
 
 Result<void> Plugin::register_with_kubelet(Served& one, const std::stop_token& stop) const {
   const std::string socket = settings_.directory + "/kubelet.sock";
-  if (!kubelet_.has_value()) return fail(Code::kNotFound, "there is no {}: does the kubelet run?", socket);
+  if (!kubelet_.has_value()) return fail(Code::kNotFound, "{} not found; check that the kubelet is running", socket);
   v1beta1::RegisterRequest request;
   request.set_version("v1beta1");
   request.set_endpoint(one.server->endpoint());
@@ -333,7 +333,7 @@ std::vector<std::string> Plugin::problems() const {
   for (const auto& [name, one] : served_)
     if (!one->server->list().kubelet_follows())
       lines.push_back(
-          fmt::format("{}: {}", name, one->problem.empty() ? "the kubelet has not taken it yet" : one->problem));
+          fmt::format("{}: {}", name, one->problem.empty() ? "the kubelet has not accepted it yet" : one->problem));
   return lines;
 }
 

@@ -190,10 +190,10 @@ TEST_F(DevicePluginTest, AllocateRefusesWithTheReason) {
   ASSERT_TRUE(kubelet.has(kRail, kBoth));
   v1beta1::AllocateResponse answer;
   EXPECT_EQ(kubelet.allocate(kRail, {"0000:09:00.0"}, answer).error_message(),
-            "railbed: 0000:09:00.0 is no device of openshift.io/rail0");
+            "railbed: 0000:09:00.0 is not a device of openshift.io/rail0");
   ASSERT_TRUE(plugin->withdraw({vf_address(1, 0)}));
   EXPECT_EQ(kubelet.allocate(kRail, {kFirst}, answer).error_message(),
-            "railbed: VF 0000:01:01.0 of openshift.io/rail0 cannot be given to a pod now: it is about to be changed");
+            "railbed: VF 0000:01:01.0 of openshift.io/rail0 cannot be allocated now: it is about to be changed");
 }
 
 TEST_F(DevicePluginTest, WithdrawHasToldTheKubeletWhenItReturns) {
@@ -222,7 +222,7 @@ TEST_F(DevicePluginTest, WithdrawSaysWhenTheKubeletDoesNotTakeIt) {
   Result<void> told;
   for (int i = 0; i < 250 && told.has_value(); ++i) told = plugin->withdraw({vf_address(1, i)});
   ASSERT_FALSE(told.has_value());
-  EXPECT_EQ(told.error().story(), "the kubelet has not taken within 100 ms that VFs are withdrawn");
+  EXPECT_EQ(told.error().story(), "the kubelet has not accepted the withdrawal of VFs within 100 ms");
 }
 
 // A monitor, or a thief, that follows the list, too: it keeps nothing from being withdrawn, and no kubelet away.
@@ -288,8 +288,8 @@ TEST_F(DevicePluginTest, IsThereAgainWhenTheKubeletStartsAgain) {
 TEST_F(DevicePluginTest, WaitsForAKubeletThatComesLater) {
   const auto plugin = start_plugin();
   ASSERT_TRUE(plugin->offer(node_of(1, 2)));
-  const std::vector<std::string> none{kRail + ": there is no " + folder.path() +
-                                      "/kubelet.sock: does the kubelet run?"};
+  const std::vector<std::string> none{kRail + ": " + folder.path() +
+                                      "/kubelet.sock not found; check that the kubelet is running"};
   ASSERT_TRUE(eventually([&] { return plugin->problems() == none; }));
   TestKubelet kubelet(folder.path());
   EXPECT_TRUE(kubelet.has(kRail, kBoth));

@@ -21,7 +21,7 @@ class RealEswitch : public EswitchPort {
     auto request = encode_get_eswitch(family_, pf);
     for (const NetlinkMessage& message : TRY(ask(request, fmt::format("DEVLINK_CMD_ESWITCH_GET pci/{}", pf))))
       if (auto mode = decode_eswitch(message)) return *mode;
-    return fail(Code::kUnsupported, "DEVLINK_CMD_ESWITCH_GET pci/{}: the driver tells no mode", pf);
+    return fail(Code::kUnsupported, "DEVLINK_CMD_ESWITCH_GET pci/{}: the driver reports no mode", pf);
   }
 
   Result<void> set_mode(PciAddress pf, EswitchMode mode) override {
@@ -34,7 +34,7 @@ class RealEswitch : public EswitchPort {
     auto request = encode_get_device_info(family_, pf);
     for (const NetlinkMessage& message : TRY(ask(request, fmt::format("DEVLINK_CMD_INFO_GET pci/{}", pf))))
       if (auto version = decode_firmware(message)) return *version;
-    return fail(Code::kNotFound, "DEVLINK_CMD_INFO_GET pci/{}: the driver tells no firmware version", pf);
+    return fail(Code::kNotFound, "DEVLINK_CMD_INFO_GET pci/{}: the driver reports no firmware version", pf);
   }
 
  private:

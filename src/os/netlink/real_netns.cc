@@ -340,7 +340,7 @@ class RealNetns : public NetnsPort {
     while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK && errno != EINTR) return fail(system_error(errno, "lock " + run_dir_));
       if (std::chrono::steady_clock::now() > deadline)
-        return fail(Code::kBusy, "lock {}: somebody has held it for {} s", run_dir_, kLockTimeout.count());
+        return fail(Code::kBusy, "lock {}: another process has held it for {} s", run_dir_, kLockTimeout.count());
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     return fd;

@@ -32,7 +32,7 @@ class RealRdma : public RdmaPort {
     auto request = encode_rdma_netns_mode();
     for (const NetlinkMessage& message : TRY(ask(request, [] { return "RDMA_NLDEV_CMD_SYS_GET"; })))
       if (auto mode = decode_rdma_netns_mode(message)) return *mode;
-    return fail(Code::kUnsupported, "RDMA_NLDEV_CMD_SYS_GET: this kernel does not tell the namespace mode");
+    return fail(Code::kUnsupported, "RDMA_NLDEV_CMD_SYS_GET: this kernel does not report the namespace mode");
   }
 
   Result<void> create_soft(const std::string& type, const std::string& name, const IfName& netdev) override {

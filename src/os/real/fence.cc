@@ -96,7 +96,8 @@ Result<std::vector<sock_filter>> compiled(scmp_filter_ctx filter) {
 std::unexpected<Error> others_change(const std::string& program, const std::string& path, std::string_view how) {
   return fail(Error{.code = Code::kDenied,
                     .message = fmt::format("{}: {} {}", program, path, how),
-                    .hint = "programs that the agent executes as root must be root's alone: chown root, chmod go-w"});
+                    .hint = "programs that the agent executes as root must be writable by root only: chown root, chmod "
+                            "go-w"});
 }
 
 Result<void> check_one(const std::string& program, const std::string& path) {
@@ -105,9 +106,9 @@ Result<void> check_one(const std::string& program, const std::string& path) {
   if (about.st_uid != 0) return others_change(program, path, fmt::format("belongs to user {}", about.st_uid));
   const bool sticky = S_ISDIR(about.st_mode) && (about.st_mode & S_ISVTX) != 0;
   if (S_ISLNK(about.st_mode) || sticky) return {};
-  if ((about.st_mode & S_IWOTH) != 0) return others_change(program, path, "can be written by everybody");
+  if ((about.st_mode & S_IWOTH) != 0) return others_change(program, path, "is writable by all users");
   if ((about.st_mode & S_IWGRP) != 0 && about.st_gid != 0)
-    return others_change(program, path, fmt::format("can be written by group {}", about.st_gid));
+    return others_change(program, path, fmt::format("is writable by group {}", about.st_gid));
   return {};
 }
 

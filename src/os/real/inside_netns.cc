@@ -38,7 +38,7 @@ Result<int> socket_inside(const Netns& netns, int domain, int type, int protocol
   const int fd = ::socket(domain, type, protocol);
   const int failure = errno;
   if (::setns(own.get(), CLONE_NEWNET) != 0) {
-    std::perror("railbed ends: a thread cannot leave a pod's network namespace");
+    std::perror("railbed exits: a thread cannot leave a pod's network namespace");
     std::abort();
   }
   return fd < 0 ? -failure : fd;

@@ -35,8 +35,8 @@ TEST(LinkStatistics, SaysWhoseDriverCountsNothing) {
   };
   EXPECT_EQ(why("no-such-link"), "ETHTOOL_GSSET_INFO no-such-link: ENODEV (No such device)");
   EXPECT_EQ(real_link_statistics()->read("no-such-link").error().code, Code::kNotFound);
-  EXPECT_EQ(why("longer-than-fits"), "\"longer-than-fits\" is no interface's name");
-  EXPECT_EQ(why(""), "\"\" is no interface's name");
+  EXPECT_EQ(why("longer-than-fits"), "\"longer-than-fits\" is not an interface name");
+  EXPECT_EQ(why(""), "\"\" is not an interface name");
   // The loopback interface has no driver.
   EXPECT_EQ(why("lo"), "ETHTOOL_GSSET_INFO lo: its driver counts nothing");
   EXPECT_EQ(real_link_statistics()->read("lo").error().code, Code::kUnsupported);

@@ -89,27 +89,28 @@ Result<Descriptor> pidfd_of(const Connection& connection, const Peer& peer) {
   int fd = -1;
   socklen_t size = sizeof fd;
   if (::getsockopt(connection.fd(), SOL_SOCKET, kPeerPidfd, &fd, &size) == 0) return Descriptor(fd);
-  if (errno == ESRCH || errno == EINVAL) return fail(Code::kNotFound, "the process that asks has ended");
+  if (errno == ESRCH || errno == EINVAL) return fail(Code::kNotFound, "the requesting process has exited");
   const uint64_t look_began = ticks_now();
   Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
   if (!pidfd) return fail(system_error(errno, fmt::format("pidfd_open {}", peer.pid)));
   if (TRY(began(fmt::format("/proc/{}", peer.pid))) > look_began)
-    return fail(Code::kNotFound, "the process that asks has ended");
+    return fail(Code::kNotFound, "the requesting process has exited");
   return pidfd;
 }
 
 Result<void> check_process(const std::string& proc, const TrustedPlaces& places) {
   constexpr uint64_t kSysAdmin = uint64_t{1} << CAP_SYS_ADMIN;
   if (TRY(identity_of(proc + "/ns/user")) != places.user_namespace)
-    return denied("the process that asks is in another user namespace than the agent");
+    return denied("the requesting process is in another user namespace than the agent");
   if ((TRY(effective_capabilities(proc)) & kSysAdmin) == 0)
-    return denied("the process that asks has no CAP_SYS_ADMIN, which a container runtime has");
+    return denied("the requesting process lacks CAP_SYS_ADMIN, which container runtimes have");
   const auto is_among = [](const std::vector<FileIdentity>& known, const FileIdentity& one) {
     return std::ranges::find(known, one) != known.end();
   };
   if (is_among(places.mounts, TRY(identity_of(proc + "/ns/mnt")))) return {};
   if (is_among(places.roots, TRY(identity_of(proc + "/root")))) return {};
-  return denied("the process that asks is in a container: neither its mounts nor its root directory are the machine's");
+  return denied(
+      "the requesting process is in a container: neither its mounts nor its root directory are the machine's");
 }
 
 }  // namespace
@@ -131,12 +132,12 @@ void add_places(TrustedPlaces& places, const TrustedPlaces& more) {
 
 Result<void> check_peer(const Connection& connection, uint32_t uid, const TrustedPlaces& places) {
   const Peer peer = TRY(connection.peer());
-  if (peer.uid != uid) return denied(fmt::format("the agent answers user {} only", uid));
-  if (peer.pid <= 0) return denied("the process that asks is in another PID namespace, where the agent cannot see it");
+  if (peer.uid != uid) return denied(fmt::format("the agent serves user {} only", uid));
+  if (peer.pid <= 0) return denied("the requesting process is in another PID namespace, where the agent cannot see it");
   const Descriptor pidfd = TRY(pidfd_of(connection, peer));
   Result<void> checked = check_process(fmt::format("/proc/{}", peer.pid), places);
   // What was read is of the peer only if it lives still.
-  if (has_ended(pidfd)) return fail(Code::kNotFound, "the process that asks has ended");
+  if (has_ended(pidfd)) return fail(Code::kNotFound, "the requesting process has exited");
   return checked;
 }
 

@@ -41,7 +41,7 @@ class RealLinkStatistics : public LinkStatistics {
  public:
   Result<std::map<std::string, uint64_t>> read(const std::string& interface) override {
     if (interface.empty() || interface.size() >= IFNAMSIZ)
-      return fail(Code::kInvalid, "\"{}\" is no interface's name", interface);
+      return fail(Code::kInvalid, "\"{}\" is not an interface name", interface);
     const Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     if (!socket) return fail(system_error(errno, "a socket for ETHTOOL_GSTATS"));
     for (int tried = 0; tried < kTries; ++tried) {

@@ -108,10 +108,10 @@ Result<std::unique_ptr<PacketSocket>> open_here(const std::string& interface, ui
   int index = asked.ifr_ifindex;
   if (::ioctl(socket.get(), SIOCGIFHWADDR, &asked) != 0) return fail(system_error(errno, "interface " + interface));
   if (asked.ifr_hwaddr.sa_family != ARPHRD_ETHER)
-    return fail(Error{
-        .code = Code::kUnsupported,
-        .message = fmt::format("interface {} is no Ethernet (hardware type {})", interface, asked.ifr_hwaddr.sa_family),
-        .hint = "give networks over InfiniBand an ipam of type whereabouts, host-local or static"});
+    return fail(Error{.code = Code::kUnsupported,
+                      .message = fmt::format("interface {} is not Ethernet (hardware type {})", interface,
+                                             asked.ifr_hwaddr.sa_family),
+                      .hint = "use ipam type whereabouts, host-local or static for networks over InfiniBand"});
   MacAddress mac;
   std::memcpy(mac.bytes.data(), asked.ifr_hwaddr.sa_data, mac.bytes.size());
   TRY(only_port(socket.get(), port));
@@ -128,7 +128,7 @@ class RealPackets : public PacketPort {
  public:
   Result<std::unique_ptr<PacketSocket>> open(const std::string& netns_path, const std::string& interface,
                                              uint16_t port) override {
-    if (interface.size() >= IFNAMSIZ) return fail(Code::kInvalid, "\"{}\" is no interface's name", interface);
+    if (interface.size() >= IFNAMSIZ) return fail(Code::kInvalid, "\"{}\" is not an interface name", interface);
     int fd = ::open(netns_path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return fail(system_error(errno, "open network namespace " + netns_path));
     Netns netns(fd, netns_path);

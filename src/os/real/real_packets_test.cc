@@ -19,7 +19,7 @@ TEST(RealPackets, SaysWhichNamespaceIsNone) {
 TEST(RealPackets, RefusesWhatIsNoInterfacesName) {
   const auto opened = real_packets()->open("/proc/self/ns/net", "longer-than-fits", 68);
   ASSERT_FALSE(opened.has_value());
-  EXPECT_EQ(opened.error().to_string(), "\"longer-than-fits\" is no interface's name");
+  EXPECT_EQ(opened.error().to_string(), "\"longer-than-fits\" is not an interface name");
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ class RealProcesses : public ProcessPort {
   Result<void> load_module(const std::string& name) override {
     if (name.empty() ||
         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != std::string::npos)
-      return fail(Code::kInvalid, "\"{}\" is no module name", name);
+      return fail(Code::kInvalid, "\"{}\" is not a module name", name);
     std::string underscored = name;
     std::ranges::replace(underscored, '-', '_');
     if (std::filesystem::exists("/sys/module/" + underscored)) return {};

@@ -23,7 +23,8 @@ Result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path)
-    return fail(Code::kInvalid, "\"{}\" is no path of a unix socket: 1 to {} bytes", path, sizeof address.sun_path - 1);
+    return fail(Code::kInvalid, "\"{}\" is not a valid unix socket path: 1 to {} bytes", path,
+                sizeof address.sun_path - 1);
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;
 }
@@ -46,7 +47,7 @@ Result<void> make_folder_of(const std::string& path) {
 Error somebody_listens(const std::string& path) {
   return Error{.code = Code::kBusy,
                .message = fmt::format("another process listens on {}", path),
-               .hint = "one agent runs per machine; stop the other one, or give another --socket"};
+               .hint = "only one agent runs per machine; stop the other one, or use another --socket"};
 }
 }  // namespace
 
@@ -131,7 +132,7 @@ Result<Descriptor> UnixListener::listen_at(const std::string& path) {
   const sockaddr_un address = TRY(address_of(fresh));
   struct stat there{};
   if (::lstat(path.c_str(), &there) == 0 && !S_ISSOCK(there.st_mode))
-    return fail(Code::kConflict, "{} is there and is no socket", path);
+    return fail(Code::kConflict, "{} exists and is not a socket", path);
   if (Connection::connect(path)) return fail(somebody_listens(path));
   ::unlink(fresh.c_str());
   Descriptor socket = TRY(new_socket());

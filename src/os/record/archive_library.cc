@@ -11,7 +11,7 @@ constexpr const char* kLibrary = "libarchive.so.13";
 Error missing(const char* what) {
   const char* why = ::dlerror();
   return {.code = Code::kNotFound,
-          .message = fmt::format("recordings need libarchive 3, and {}: {}", what, why ? why : "no reason is known"),
+          .message = fmt::format("recordings need libarchive 3, and {}: {}", what, why ? why : "unknown reason"),
           .hint = "apt-get install libarchive13 (its file is libarchive.so.13 on other systems, too)"};
 }
 

@@ -13,7 +13,7 @@ namespace railbed::os {
 namespace {
 
 std::unexpected<Error> read_only(std::string_view what) {
-  return fail(Code::kUnsupported, "{}: this is a recorded machine, nothing can be changed", what);
+  return fail(Code::kUnsupported, "{}: this is a recorded machine; nothing can be changed", what);
 }
 
 class RecordedLinkPort : public LinkPort {
@@ -75,7 +75,7 @@ class RecordedRdmaPort : public RdmaPort {
   explicit RecordedRdmaPort(const RecordedRdma& recorded) : recorded_(recorded) {}
   Result<std::vector<RdmaLink>> list() override { return recorded_.devices; }
   Result<RdmaNetnsMode> netns_mode() override {
-    if (!recorded_.mode) return fail(Code::kUnsupported, "the recorded machine did not tell its RDMA namespace mode");
+    if (!recorded_.mode) return fail(Code::kUnsupported, "the recording does not contain the RDMA namespace mode");
     return *recorded_.mode;
   }
   Result<void> create_soft(const std::string&, const std::string&, const IfName&) override {
@@ -94,14 +94,14 @@ class RecordedEswitchPort : public EswitchPort {
   Result<EswitchMode> mode(PciAddress pf) override {
     auto found = recorded_.devlink.find(pf);
     if (found == recorded_.devlink.end() || !found->second.mode)
-      return fail(Code::kUnsupported, "pci/{} told no eswitch mode when it was recorded", pf);
+      return fail(Code::kUnsupported, "the recording of pci/{} contains no eswitch mode", pf);
     return *found->second.mode;
   }
   Result<void> set_mode(PciAddress, EswitchMode) override { return read_only("DEVLINK_CMD_ESWITCH_SET"); }
   Result<std::string> firmware(PciAddress pf) override {
     auto found = recorded_.devlink.find(pf);
     if (found == recorded_.devlink.end() || found->second.firmware.empty())
-      return fail(Code::kNotFound, "pci/{} told no firmware version when it was recorded", pf);
+      return fail(Code::kNotFound, "the recording of pci/{} contains no firmware version", pf);
     return found->second.firmware;
   }
 

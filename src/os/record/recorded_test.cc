@@ -180,7 +180,7 @@ TEST_F(RecordingTest, APlainCopyOfFilesHasNoNetlink) {
   EXPECT_EQ(kernel->links().error().message, "the recording has no railbed/links.json");
   EXPECT_EQ(kernel->rdma().error().code, Code::kUnsupported);
   EXPECT_EQ(kernel->files().write("/sys/class/net/x", "1").error().message,
-            "write /sys/class/net/x: this is a recorded machine, nothing can be changed");
+            "write /sys/class/net/x: this is a recorded machine; nothing can be changed");
 }
 
 // Reads a machine through a Recorder; the tar file then gives the same answers.
@@ -297,10 +297,10 @@ TEST(Tar, HostileTarsAreRefused) {
       {{{"../etc/passwd", AE_IFREG, "x"}}, "t.tar: \"../etc/passwd\" leads out of the recording"},
       {{{"sys/../../x", AE_IFREG, "x"}}, "t.tar: \"sys/../../x\" leads out of the recording"},
       {{{"a", AE_IFLNK, "/etc"}, {"a/passwd", AE_IFREG, "x"}},
-       "t.tar: \"a/passwd\" lies below something that is no directory"},
-      {{{"a", AE_IFREG, "x"}, {"a/b", AE_IFREG, "x"}}, "t.tar: \"a/b\" lies below something that is no directory"},
-      {{{"a", AE_IFREG, "/etc/passwd", true}}, "t.tar: \"a\" is a second name of what is not there"},
-      {{{"a", AE_IFREG, "../../etc/passwd", true}}, "t.tar: \"a\" is a second name of what is not there"},
+       "t.tar: \"a/passwd\" is below a path that is not a directory"},
+      {{{"a", AE_IFREG, "x"}, {"a/b", AE_IFREG, "x"}}, "t.tar: \"a/b\" is below a path that is not a directory"},
+      {{{"a", AE_IFREG, "/etc/passwd", true}}, "t.tar: \"a\" is a hard link to a missing entry"},
+      {{{"a", AE_IFREG, "../../etc/passwd", true}}, "t.tar: \"a\" is a hard link to a missing entry"},
   };
   for (const auto& c : cases) {
     MemoryFiles files;
@@ -341,7 +341,7 @@ TEST(Tar, CutAndOtherFilesAreRefused) {
   }
   MemoryFiles files;
   auto read = read_tar_bytes("this is no tar file at all, just a text", "t.tar", files);
-  EXPECT_EQ(read.error().message, "t.tar is no tar file: Unrecognized archive format");
+  EXPECT_EQ(read.error().message, "t.tar is not a tar file: Unrecognized archive format");
   EXPECT_EQ(read_tar("/no/such.tar", files).error().message, "open /no/such.tar: ENOENT (No such file or directory)");
 }
 

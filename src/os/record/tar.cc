@@ -91,7 +91,7 @@ class TarReader {
     if (const char* target = library().archive_entry_hardlink(entry)) {
       auto other = inside_path(target);
       auto content = other ? files_.read(*other) : Result<std::string>(fail(Code::kInvalid, "outside"));
-      if (!content) return fail(Code::kInvalid, "{}: {} is a second name of what is not there", name_, shown(raw));
+      if (!content) return fail(Code::kInvalid, "{}: {} is a hard link to a missing entry", name_, shown(raw));
       bytes_ += content->size();
       TRY(check_size());
       fits = files_.put_file(*path, std::move(*content));
@@ -103,7 +103,7 @@ class TarReader {
     } else if (library().archive_entry_filetype(entry) == AE_IFREG) {
       fits = files_.put_file(*path, TRY(content(*path)));
     }
-    if (!fits) return fail(Code::kInvalid, "{}: {} lies below something that is no directory", name_, shown(raw));
+    if (!fits) return fail(Code::kInvalid, "{}: {} is below a path that is not a directory", name_, shown(raw));
     return {};
   }
 
@@ -196,7 +196,7 @@ Result<void> read_tar(const std::string& tar_file, MemoryFiles& files) {
   auto reader = new_reader();
   if (::access(tar_file.c_str(), R_OK) != 0) return fail(system_error(errno, "open " + tar_file));
   if (library().archive_read_open_filename(reader.get(), tar_file.c_str(), kBlockBytes) != ARCHIVE_OK)
-    return fail(Code::kInvalid, "{} is no tar file: {}", tar_file, reason(reader.get()));
+    return fail(Code::kInvalid, "{} is not a tar file: {}", tar_file, reason(reader.get()));
   return TarReader(reader.get(), tar_file, files).read();
 }
 
@@ -204,7 +204,7 @@ Result<void> read_tar_bytes(std::string_view bytes, const std::string& name, Mem
   TRY(archive_library());
   auto reader = new_reader();
   if (library().archive_read_open_memory(reader.get(), bytes.data(), bytes.size()) != ARCHIVE_OK)
-    return fail(Code::kInvalid, "{} is no tar file: {}", name, reason(reader.get()));
+    return fail(Code::kInvalid, "{} is not a tar file: {}", name, reason(reader.get()));
   return TarReader(reader.get(), name, files).read();
 }
 

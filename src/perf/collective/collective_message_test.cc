@@ -141,10 +141,10 @@ TEST(CollectiveMessage, WhatMakesAMachineAllocateAndSendIsBounded) {
 TEST(CollectiveMessage, TwoAnswersAboutOneThingAreNone) {
   Joined twice = some_joined();
   twice.rails[0].links[1].peer = 0;
-  EXPECT_EQ(refusal(encode(twice)), "message collective-joined: rails[0].links: peer 0 is there twice");
+  EXPECT_EQ(refusal(encode(twice)), "message collective-joined: rails[0].links: duplicate peer 0");
   Reduced rails = some_reduced();
   rails.rails.push_back(rails.rails[0]);
-  EXPECT_EQ(refusal(encode(rails)), "message collective-reduced: rails: rail 3 is there twice");
+  EXPECT_EQ(refusal(encode(rails)), "message collective-reduced: rails: duplicate rail 3");
   Joined pairs = some_joined();
   pairs.rails[0].links[0].rdma->qps.push_back({});
   EXPECT_EQ(refusal(encode(pairs)), "message collective-joined: rails[0].links[0].rdma: a link has one queue pair");

@@ -162,9 +162,8 @@ Result<StepDone> MeshEndpoint::carry_out(const Step& step) {
         answers.put(measure_pair(step.spec, task, token));
       });
     } catch (const std::system_error&) {
-      answers.put({.rail = task.rail,
-                   .problem = "starting a thread for this rail failed: too many threads on this "
-                              "machine"});
+      answers.put(
+          {.rail = task.rail, .problem = "starting a thread for this rail failed: too many threads on this machine"});
     }
   }
   Clock& clock = *options_.limits.clock;

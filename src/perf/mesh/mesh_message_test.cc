@@ -40,7 +40,7 @@ TEST(MeshMessage, WhatMakesAMachineSendIsBounded) {
       {{"\"port\":18600", "\"port\":0"}, "tasks[0].port must be at least 1, found 0"},
       {{"10.1.0.5", "db.example.com"}, "tasks[0].address: \"db.example.com\" is not an IP address"},
       {{"\"tasks\":[", "\"tasks\":[{\"rail\":1,\"address\":\"10.1.0.6\",\"port\":1,\"device\":\"\"},"},
-       "tasks: rail 1 is there twice"},
+       "tasks: duplicate rail 1"},
   };
   for (const auto& [edit, expected] : cases)
     EXPECT_EQ(refusal(with(good, edit.first, edit.second)), fmt::format("message mesh-step: {}", expected));

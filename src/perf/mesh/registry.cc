@@ -97,7 +97,7 @@ void Registry::drop(Guest& guest, const Error& error) {
   if (guest.registered) roster_.remove(guest.id);
   // Of who only looked whether somebody listens nothing is told.
   if (guest.greeted || error.code != Code::kCanceled)
-    tell(fmt::format("{}: {}", guest.name, error.code == Code::kCanceled ? "has gone" : error.story()));
+    tell(fmt::format("{}: {}", guest.name, error.code == Code::kCanceled ? "disconnected" : error.story()));
   if (guest.registered) tell_progress();
 }
 

@@ -201,7 +201,7 @@ TEST_F(RegistryTest, WhoHasGoneIsNoneOfThem) {
     Channel gone = greeted();
     EXPECT_EQ(answer(gone, host("gone", 1)), "1 of 2");
   }
-  EXPECT_TRUE(events_.wait_for("gone: has gone"));
+  EXPECT_TRUE(events_.wait_for("gone: disconnected"));
   Channel first = greeted();
   EXPECT_EQ(answer(first, host("a", 1)), "1 of 2");
   Channel second = greeted();

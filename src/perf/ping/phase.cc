@@ -45,8 +45,7 @@ std::string hint_of(PingPhase phase, int sys_errno) {
     return "on InfiniBand check that `sminfo` finds the subnet manager, which answers path queries, and that both ends "
            "are in one partition; on RoCE check that the interface is up";
   if (sys_errno == ECONNREFUSED)
-    return "connection refused: nothing is listening on this port; check that the server "
-           "is running";
+    return "connection refused: nothing is listening on this port; check that the server is running";
   if (sys_errno == ECONNRESET)
     return "the peer's connection manager answered and then dropped the connection; see the peer's log and check that "
            "its RDMA device is up";
