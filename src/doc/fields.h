@@ -41,7 +41,7 @@ namespace railbed::doc {
 // because first_error() is taken of such documents.
 struct Family {
   std::string_view name;
-  int unknown = 2;    // a field that nobody knows
+  int unknown = 2;    // an unknown field
   int elsewhere = 3;  // a field that belongs elsewhere
   int kind = 4;       // a text where a number should be
   int value = 5;      // a value that is not allowed

@@ -173,7 +173,7 @@ Result<GidChoice> choose_gid(const std::vector<GidEntry>& table, const LocalNetw
                     "bring it up, or relax --gid-rule"};
     return fail(std::move(error));
   }
-  return GidChoice{.entry = *best, .reason = describe(*best, network) + (rule.index ? ", as told" : ", by rule")};
+  return GidChoice{.entry = *best, .reason = describe(*best, network) + (rule.index ? ", as configured" : ", by rule")};
 }
 
 }  // namespace railbed::perf

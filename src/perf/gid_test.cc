@@ -55,7 +55,7 @@ TEST(ChooseGid, FollowsTheRules) {
   EXPECT_EQ(choice(table, "v1", ip("10.1.0.5")), "GID 4, RoCE v1, 10.1.0.5 on net1, by rule");
   EXPECT_EQ(choice(table, "ipv6", ip("10.1.0.5")), "GID 7, RoCE v2, fd00::5 on net1, by rule");
   EXPECT_EQ(choice(table, "v1,ipv6", ip("10.1.0.5")), "GID 6, RoCE v1, fd00::5 on net1, by rule");
-  EXPECT_EQ(choice(table, "index=6", ip("10.1.0.5")), "GID 6, RoCE v1, fd00::5 on net1, as told");
+  EXPECT_EQ(choice(table, "index=6", ip("10.1.0.5")), "GID 6, RoCE v1, fd00::5 on net1, as configured");
   EXPECT_EQ(choice(table, "address=fd00::5,netdev=net1", ip("10.1.0.5")), "GID 7, RoCE v2, fd00::5 on net1, by rule");
 }
 

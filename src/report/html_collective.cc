@@ -66,7 +66,7 @@ std::string series_row(const CollectiveSeries& series) {
       us_text(small.time_us()), perf::size_text(static_cast<int64_t>(small.size_bytes)), us_text(large.time_us()),
       perf::size_text(static_cast<int64_t>(large.size_bytes)), gbytes_text(large.algbw_gbytes_per_s()),
       gbytes_text(large.busbw_gbytes_per_s()),
-      sums_html(series.sizes) + fmt::format("</td><td>{}", slow.empty() ? "nobody" : escaped(slow)));
+      sums_html(series.sizes) + fmt::format("</td><td>{}", slow.empty() ? "none" : escaped(slow)));
 }
 
 std::string series_side_by_side(const std::vector<CollectiveSeries>& all) {

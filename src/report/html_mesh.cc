@@ -33,7 +33,7 @@ std::string compared(const std::string& text, std::optional<double> share) {
 
 std::string topology_html(const MeshPage& page) {
   std::string out = objects_head("Topology, and the median of each rail",
-                                 {"Rail", "NICs", "Leaves", "Sends", "Receives", "p50", "p99", "Stand out"});
+                                 {"Rail", "NICs", "Leaves", "Sends", "Receives", "p50", "p99", "Outliers"});
   for (const MeshRailRow& row : page.rails)
     out += fmt::format(
         "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",

@@ -262,7 +262,7 @@ Table port_table(const NodeFacts& facts) {
                {"LID", "lid", Align::kRight},
                {"PHYSICAL", "physicalState"},
                {"IPOIB QPN", "qpn"},
-               {"RATE AS TOLD", "rateText"},
+               {"RATE AS REPORTED", "rateText"},
                {"TRANSPORT", "transport"}});
   for (const Nic& nic : facts.nics)
     for (const facts::CardPort& port : facts::ports_of(nic)) {

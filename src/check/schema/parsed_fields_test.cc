@@ -32,6 +32,8 @@ struct ParsedKind {
   std::string api_version, kind;
   std::string base;                           // the least that is valid, without apiVersion, kind and metadata
   std::map<std::string, std::string> values;  // of fields whose texts have a form: two of them, a JSON list
+  std::map<std::string, std::string> needs;   // of fields that need others: members of spec
+  std::map<std::string, std::string> items;   // of lists of objects: the least that is valid
   std::map<std::string, std::string> unread;  // and why
   // What the parser makes of two objects: whether both are there, and whether they are equal.
   std::function<std::pair<bool, bool>(const Value&, const Value&)> parse;
@@ -59,12 +61,15 @@ std::pair<bool, bool> as_node_state(const Value& a, const Value& b) {
 }
 
 const char* const kForOvs = "no Open vSwitch is configured by railbed; a policy with it is reported (RB-POLICY-012)";
+const char* const kAddresses = R"(["0000:3b:00.0", "0000:5e:00.0"])";
+const char* const kPf = R"({"pciAddress": "0000:3b:00.0", "name": "p0"})";
 const char* const kForOthers = "of the SR-IOV operator, for people";
 
 std::vector<ParsedKind> parsed_kinds() {
   const std::map<std::string, std::string> network{
       {"spec.capabilities", R"(["{\"mac\": true}", "{\"ips\": true}"])"},
-      {"spec.ipam", R"(["{\"type\": \"dhcp\"}", "{\"type\": \"host-local\", \"subnet\": \"10.1.0.0/24\"}"])"},
+      {"spec.ipam",
+       R"(["{\"type\": \"host-local\", \"subnet\": \"10.2.0.0/24\"}", "{\"type\": \"host-local\", \"subnet\": \"10.1.0.0/24\"}"])"},
       {"spec.metaPlugins", R"(["{\"type\": \"tuning\"}", "{\"type\": \"rdma\"}"])"},
       {"spec.logLevel", R"(["info", "debug"])"},
       {"spec.vlanProto", R"(["802.1q", "802.1ad"])"},
@@ -80,25 +85,54 @@ std::vector<ParsedKind> parsed_kinds() {
                   {"spec.nicSelector.netFilter", R"(["aws/NetworkID:a", "aws/NetworkID:b"])"},
                   {"spec.nicSelector.rootDevices", R"([["0000:3b:00.0"], ["0000:5e:00.0"]])"},
                   {"spec.nicSelector.vendor", R"(["15b3", "8086"])"}},
+       .needs = {{"spec.bridge", R"({"eSwitchMode": "switchdev", "linkType": "eth"})"},
+                 {"spec.nicSelector.netFilter", R"({"nicSelector": {}})"},
+                 {"spec.vdpaType", R"({"eSwitchMode": "switchdev", "deviceType": "netdevice"})"}},
+       .items = {},
        .unread = {},
        .parse = by_load},
       {.api_version = "sriovnetwork.openshift.io/v1",
        .kind = "SriovNetwork",
        .base = network_base,
        .values = network,
+       .needs = {{"spec.vlanProto", R"({"vlan": 7})"}, {"spec.vlanQoS", R"({"vlan": 7})"}},
+       .items = {},
        .unread = {},
        .parse = by_load},
       {.api_version = "sriovnetwork.openshift.io/v1",
        .kind = "SriovIBNetwork",
        .base = network_base,
        .values = network,
+       .needs = {},
+       .items = {},
        .unread = {},
        .parse = by_load},
       {.api_version = "sriovnetwork.openshift.io/v1",
        .kind = "SriovNetworkNodeState",
        .base = R"({"spec": {}})",
-       .values = {},
-       .unread = {{"spec.bridges", kForOvs}, {"status.bridges", kForOvs}, {"spec.system", kForOthers}},
+       .values = {{"spec.interfaces[].eSwitchMode", R"(["legacy", "switchdev"])"},
+                  {"spec.interfaces[].linkType", R"(["IB", "ETH"])"},
+                  {"spec.interfaces[].pciAddress", kAddresses},
+                  {"spec.interfaces[].vfGroups[].deviceType", R"(["netdevice", "vfio-pci"])"},
+                  {"spec.interfaces[].vfGroups[].vfRange", R"(["0-1", "0-2"])"},
+                  {"spec.interfaces[].vfGroups[].vdpaType", R"(["virtio", "vhost"])"},
+                  {"status.interfaces[].pciAddress", kAddresses},
+                  {"status.interfaces[].Vfs[].pciAddress", kAddresses}},
+       .needs = {},
+       .items = {{"spec.interfaces[]", kPf},
+                 {"spec.interfaces[].vfGroups[]", R"({"vfRange": "0-1", "policyName": "p", "resourceName": "r"})"},
+                 {"status.interfaces[]", kPf},
+                 {"status.interfaces[].Vfs[]", R"({"pciAddress": "0000:3b:00.1", "vfID": 0})"},
+                 {"status.policies[]", R"({"name": "op/p"})"}},
+       .unread = {{"spec.bridges", kForOvs},
+                  {"spec.system", kForOthers},
+                  {"status.bridges", kForOvs},
+                  {"status.interfaces[].Vfs[].assigned", kForOthers},
+                  {"status.interfaces[].Vfs[].representorName", kForOthers},
+                  {"status.interfaces[].Vfs[].vdpaType", kForOthers},
+                  {"status.interfaces[].externallyManaged", kForOthers},
+                  {"status.interfaces[].netFilter", kForOthers},
+                  {"status.system", kForOthers}},
        .parse = as_node_state},
   };
 }
@@ -177,19 +211,26 @@ class Walker {
     object.set("apiVersion", kind_.api_version);
     object.set("kind", kind_.kind);
     object.set("metadata", json(R"({"name": "a", "namespace": "b"})"));
+    const std::string name = fmt::format("{}", fmt::join(path, "."));
+    for (const auto& [of, members] : kind_.needs)
+      if (name.starts_with(of)) {
+        const Value needed = json(members);
+        for (const Value::Member& one : *needed.as_object()) object.find("spec")->set(one.key, one.value);
+      }
     Value* at = &object;
-    for (size_t i = 0; i < path.size(); ++i) {
+    std::string done;
+    for (size_t i = 0; i + 1 < path.size(); ++i) {
+      done += (done.empty() ? "" : ".") + path[i];
       const bool is_list = path[i].ends_with("[]");
       const std::string key = is_list ? path[i].substr(0, path[i].size() - 2) : path[i];
-      if (i + 1 == path.size()) {
-        at->set(key, value);
-        break;
-      }
+      const auto item = kind_.items.find(done);
       Value* next = at->find(key);
       if (next == nullptr)
-        next = &at->set(key, is_list ? json(R"([{"pciAddress": "0000:3b:00.0", "name": "n"}])") : json("{}"));
+        next =
+            &at->set(key, json(is_list ? fmt::format("[{}]", item != kind_.items.end() ? item->second : "{}") : "{}"));
       at = is_list ? &next->as_array()->front() : next;
     }
+    at->set(path.back(), value);
     return object;
   }
 

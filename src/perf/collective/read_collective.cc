@@ -54,7 +54,7 @@ class Reader {
     fields.each(
         "results", run_.results, [this](Fields& inner, SizeResult& size) { read_size(inner, size); }, kMaxResults);
     must_say(fields, "complete", run_.ended_by.empty(), "ended_by");
-    must_say(fields, "right", run_.is_right(), "what is told as wrong");
+    must_say(fields, "right", run_.is_right(), "what is reported as wrong");
     for (std::string& rank : run_.ranks) rank = doc::printable(rank);
   }
 

@@ -84,11 +84,12 @@ Result<TestSpec> as_perftest(TestSpec spec, Role role, bool duration_given) {
   TRY(fits_wire(spec));
   if (is_counted(spec)) {
     if (duration_given)
-      return fail(Error{.code = Code::kInvalid,
-                        .message = fmt::format("duration: both ends of {} count messages, and neither tells the other "
-                                               "when it stops",
-                                               program_of(spec)),
-                        .hint = "give a number of messages (-n), the same on both sides"});
+      return fail(Error{
+          .code = Code::kInvalid,
+          .message = fmt::format("duration: both ends of {} count messages, and neither signals the other when it "
+                                 "stops",
+                                 program_of(spec)),
+          .hint = "give a number of messages (-n), the same on both sides"});
     if (spec.iterations == 0) spec.iterations = usual_iterations(spec);
   }
   TRY(fits_step(spec, role));

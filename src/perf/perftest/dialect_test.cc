@@ -84,7 +84,7 @@ TEST(PerftestDialect, CountsWhereBothEndsDo) {
     const auto refused = as_perftest(spec, Role::kClient, true);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().to_string(),
-              fmt::format("duration: both ends of {} count messages, and neither tells the other when it stops{}",
+              fmt::format("duration: both ends of {} count messages, and neither signals the other when it stops{}",
                           program, hint));
   }
   for (const TestSpec& spec : {bw(), bw(RdmaVerb::kRead), bw(RdmaVerb::kFetchAdd, 8), lat(RdmaVerb::kRead)}) {
