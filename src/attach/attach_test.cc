@@ -631,7 +631,7 @@ TEST_F(AttachFaults, AGuidOfAnotherVfIsNotGivenToAPodThatAsksForIt) {
         rig.kernel, rig.store, {.pod = "default/b", .netns_path = "/run/netns/b", .interfaces = {one}}, rig.soon()));
   };
   const std::string refused = ask("02:00:00:00:00:00:00:09", R"({"type":"ib-sriov"})");
-  EXPECT_THAT(refused, HasSubstr("the pod asks for GUID 02:00:00:00:00:00:00:09, which "));
+  EXPECT_THAT(refused, HasSubstr("the pod requests GUID 02:00:00:00:00:00:00:09, which "));
   EXPECT_THAT(refused, HasSubstr(" has on this node\n  request another one, or none"));
   EXPECT_EQ(ask("02:00:00:00:00:00:00:0a", R"({"type":"ib-sriov"})"), "");
 }

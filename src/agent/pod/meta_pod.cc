@@ -8,6 +8,8 @@
 #include "api/cni_types.h"
 #include "api/load.h"
 #include "api/names.h"
+#include "attach/types.h"
+#include "doc/members.h"
 
 namespace railbed::agent {
 namespace {
@@ -202,7 +204,7 @@ class PodReader {
   // A pod's author can write ib-kubernetes' word, and a GUID beside it, unless the cluster keeps it for ib-kubernetes.
   Outcome<void> says_ib_kubernetes(const NetworkInfo& definition, const Delegate& network) {
     const auto& args = network.selection.cni_args;
-    const bool said = args.present && args->is_object() && args->find(kIbKubernetesWord) != nullptr;
+    const bool said = args.present && args->is_object() && args->find(attach::kIbKubernetesWord) != nullptr;
     if (!said || std::ranges::none_of(network.list.plugins, is_by_ib_kubernetes)) return {};
     const Result<bool> reserved = source_.reserves_ib_kubernetes();
     if (!reserved.has_value()) {
@@ -212,7 +214,7 @@ class PodReader {
     }
     if (*reserved) return {};
     return wrong(fmt::format("network {}: it waits for ib-kubernetes, but the author of a pod can also write {}",
-                             definition.key(), kIbKubernetesWord),
+                             definition.key(), attach::kIbKubernetesWord),
                  "apply deploy/sharing/ib-kubernetes.yaml, which reserves it for ib-kubernetes' service account");
   }
 
