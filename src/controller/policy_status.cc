@@ -36,7 +36,7 @@ Line line_of(const NodeOutcome& node) {
       break;
   }
   if (node.progress == NodeProgress::kFailed) return {"Failed", node.error};
-  if (node.progress == NodeProgress::kNotYet) return {"Pending", "the node has not carried it out yet"};
+  if (node.progress == NodeProgress::kNotYet) return {"Pending", "not yet applied by the node"};
   if (outcome.state == State::kApplied) return {"Applied", ""};
   std::string why = outcome.detail;
   if (!outcome.shadowed_by.empty())

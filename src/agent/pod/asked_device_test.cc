@@ -46,7 +46,8 @@ class AskedDevice : public RequestTest {
     pods.add_network("hd", kHostDevice + members + "}", resource);
     pods.add_pod(fmt::format(R"([{{"name":"hd","deviceID":"{}"}}])", device));
     std::string added = ask(cni::Command::kAdd, "a");
-    if (added == "attached") EXPECT_EQ(ask(cni::Command::kDel, "a"), "attached");
+    if (added != "attached") return added;
+    EXPECT_EQ(ask(cni::Command::kDel, "a"), "attached");
     return added;
   }
   std::string offered_answer(const std::string& device) {

@@ -67,7 +67,8 @@ TEST(CollectiveValue, NamesTheFieldThatIsWrong) {
             "transport: \"udp\" is not a transport: rdma or tcp");
   EXPECT_EQ(error_with("\"rank0\",\n    \"rank1\",\n    \"rank2\"", "\"rank0\""),
             "ranks: a collective has two or more");
-  EXPECT_EQ(error_with("\"right\": true", "\"right\": false"), "right: false, which contradicts what is reported as wrong");
+  EXPECT_EQ(error_with("\"right\": true", "\"right\": false"),
+            "right: false, which contradicts what is reported as wrong");
   EXPECT_EQ(error_with("\"complete\": true", "\"complete\": false"), "complete: false, which contradicts ended_by");
   EXPECT_EQ(error_with("\"algorithm\": \"ring\"", "\"algorithm\": \"star\""),
             "results[0].algorithm must be \"ring\" or \"tree\", found \"star\"");
