@@ -163,7 +163,7 @@ TEST_F(StateVerbs, GcGivesUpADeviceThatIsGoneAtOnce) {
   os::RunResult ran = run("gc", {"--yes"});
   EXPECT_EQ(ran.exit_status, 0);
   EXPECT_EQ(ran.output,
-            "KIND       WHAT  POD                    WHY                                  RESULT\n"
+            "KIND       WHAT  POD                    WHY                                           RESULT\n"
             "interface  net1  ns/a@0123456789abcdef  its namespace /nowhere/gone no longer exists  removed; "
             "ffff:ff:1f.7 no longer exists on this machine: nothing to restore\n");
   EXPECT_EQ(run("gc", {}).output, "nothing is orphaned\n");

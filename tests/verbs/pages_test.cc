@@ -106,7 +106,7 @@ TEST(ManPages, TellWhatHelpTells) {
   const std::string page = run_verb({"man", "check"}).output;
   EXPECT_THAT(page, HasSubstr("\n.SH SYNOPSIS\n\\fBrailbed check\\fR [\\fIOPTION\\fR...] \\fIFILES\\fR...\n"));
   EXPECT_THAT(page, HasSubstr("\n.TP\n\\fB\\-\\-resource\\-prefix\\fR \\fITEXT\\fR\n"
-                              "of the SR\\-IOV operator\\(aqs resource names; default: openshift.io\n"));
+                              "prefix of the SR\\-IOV operator\\(aqs resource names; default: openshift.io\n"));
   EXPECT_THAT(page, HasSubstr("\n.TP\n2\nan error was found"));
   os::RunResult none = run_verb({"man", "frob"});
   EXPECT_EQ(none.exit_status, 1);

@@ -31,9 +31,8 @@ class NodeStatesTest : public testing::Test {
   }
   doc::Value daemon_pod() {
     doc::Value pod = kube::fake::object("Pod", "sriov", "sriov-network-config-daemon-x");
-    doc::Value spec;
-    spec.set("nodeName", "node1");
-    pod.set("spec", std::move(spec));
+    pod.find("metadata")->set("labels", doc::Value::object()).set("app", "sriov-network-config-daemon");
+    pod.set("spec", doc::Value::object()).set("nodeName", "node1");
     return pod;
   }
   void start() {

@@ -195,18 +195,19 @@ TEST(VerdictLines, SayWhatStandsOut) {
        .standing = Standing::kNotReproduced},
       {.scope = Scope::kRail, .nic = {0, 1}, .evidence = {{Symptom::kOutages, 0.126, 0, 3, 3}}, .within_leaf = {4, 0}},
   };
-  EXPECT_EQ(verdict_lines(fabric, analysis, verdicts, {}),
-            (std::vector<std::string>{
-                "WHAT  NAME         SYMPTOM               MEASURED                           NICS      RETEST",
-                "leaf  leaf-a       sends slowly          195.5 of 391.0 Gb/s (-50 %)        15 of 16  "
-                "confirmed: 0 of 3, 24 of 24 with other leaves",
-                "                   slow to answer (p50)  6.40 us, the median is 3.20 us (2.0x)  16 of 16",
-                "host  a\\x1b[31m    unreachable           100 % of its pairs                 8 of 8    not retested",
-                "NIC   host2 rail1  receives slowly       350.0 of 391.0 Gb/s (-10 %)        1 of 1    "
-                "not reproduced: 0 of 3",
-                "rail  rail1        outages               13 % of its pairs                  3 of 3    "
-                "not seen again: 0 of 4",
-            }));
+  EXPECT_EQ(
+      verdict_lines(fabric, analysis, verdicts, {}),
+      (std::vector<std::string>{
+          "WHAT  NAME         SYMPTOM               MEASURED                               NICS      RETEST",
+          "leaf  leaf-a       sends slowly          195.5 of 391.0 Gb/s (-50 %)            15 of 16  "
+          "confirmed: 0 of 3, 24 of 24 with other leaves",
+          "                   slow to answer (p50)  6.40 us, the median is 3.20 us (2.0x)  16 of 16",
+          "host  a\\x1b[31m    unreachable           100 % of its pairs                     8 of 8    not retested",
+          "NIC   host2 rail1  receives slowly       350.0 of 391.0 Gb/s (-10 %)            1 of 1    "
+          "not reproduced: 0 of 3",
+          "rail  rail1        outages               13 % of its pairs                      3 of 3    "
+          "not seen again: 0 of 4",
+      }));
   EXPECT_EQ(verdict_lines(fabric, analysis, {}, {}),
             (std::vector<std::string>{"no outliers among 6 NICs (thresholds: 4 % bandwidth loss, p50 above 1.25x and "
                                       "p99 above 2.00x of the median, outages with 2 partners)"}));

@@ -79,8 +79,7 @@ TEST_F(PingTest, TheTableSaysWhatWasTimed) {
   const auto outcome = pinged(options());
   ASSERT_TRUE(outcome && !outcome->error);
   const std::string table = to_table(outcome->report);
-  EXPECT_THAT(table,
-              HasSubstr("ping over RDMA, soft RDMA, rxe_lo port 1 127.0.0.1 to 127.0.0.1, which speaks railbed\n"));
+  EXPECT_THAT(table, HasSubstr("ping over RDMA, soft RDMA, rxe_lo port 1 127.0.0.1 to 127.0.0.1, protocol railbed\n"));
   EXPECT_THAT(table, HasSubstr("  30 pings of 1000 B, all data intact\n"));
   EXPECT_THAT(table, HasSubstr("\n       message        30 "));
   EXPECT_THAT(table, HasSubstr("\n          READ        30 "));
@@ -98,7 +97,7 @@ TEST_F(PingTest, OnlyTheSourcesMemoryCanBeReached) {
 TEST_F(PingTest, DamagedDataAreNamed) {
   change([](FakeVerbs& verbs) { verbs.flips_byte_of_reads = 17; });
   EXPECT_THAT(why_not(options()),
-              HasSubstr("ping 1: the data that were read differ at byte 17 of 1000: 0x73 came, 0x72 was sent"));
+              HasSubstr("ping 1: the data that were read differ at byte 17 of 1000: received 0x73, sent 0x72"));
 }
 
 TEST_F(PingTest, ByASchedule) {
@@ -246,7 +245,7 @@ TEST_F(RpingTest, BothRoles) {
 TEST_F(RpingTest, DamagedDataAreNamed) {
   change([](FakeVerbs& verbs) { verbs.flips_byte_of_reads = 999; });
   EXPECT_THAT(why_not(to_rping()),
-              HasSubstr("ping 1: the data that the peer wrote differ at byte 999 of 1000: 0x01 came, 0x00 was sent"));
+              HasSubstr("ping 1: the data that the peer wrote differ at byte 999 of 1000: received 0x01, sent 0x00"));
 }
 
 TEST_F(RpingTest, AClientThatOffersNothing) {

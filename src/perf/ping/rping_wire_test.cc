@@ -59,7 +59,7 @@ TEST(RpingWire, SaysWhereDataDiffer) {
   ASSERT_FALSE(checked);
   EXPECT_EQ(
       checked.error().to_string(),
-      "ping 5: the data that were read differ at byte 257 of 300: 0x34 came, 0x74 was sent\n"
+      "ping 5: the data that were read differ at byte 257 of 300: received 0x34, sent 0x74\n"
       "  a NIC, a PCIe link or memory on the path corrupts data; take this path out of service and check the counters "
       "and kernel logs of both ends");
 }
