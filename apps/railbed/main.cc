@@ -35,7 +35,7 @@ constexpr Verb kVerbs[] = {
     {"down", "detach all pods and restore this machine to its state before up", down_verb},
     {"status", "show policies, VFs by owner, pods with their interfaces, and failures", status_verb},
     {"attachments", "list pods with their sandboxes, interfaces, devices and addresses", attachments_verb},
-    {"gc", "list what no network namespace owns any more; --yes removes it", gc_verb},
+    {"gc", "list orphaned resources of pods; --yes releases them", gc_verb},
     {"exec", "run a command inside a pod's network namespace", exec_verb},
     {"agent", "run the node agent that serves CNI requests", serving_verb<AgentOptions>},
     {"operator", "run the operator: node states from policies, network definitions from networks",
