@@ -241,7 +241,7 @@ TEST_F(OperatorTest, FreesAddressesOfMachinesThatAreGone) {
   })) << program.log();
 
   EXPECT_THAT(addresses("list"), HasSubstr("10.0.0.16/28  gpu2  uuid-2"));
-  EXPECT_THAT(addresses("release gpu2 --yes"), HasSubstr("Node gpu2 is Ready: its machine, uuid-2, runs"));
+  EXPECT_THAT(addresses("release gpu2 --yes"), HasSubstr("Node gpu2 is Ready: its machine, uuid-2, is running"));
   EXPECT_THAT(addresses("release gpu3 --yes"), HasSubstr("16 addresses released"));
   EXPECT_EQ(cells(), "10.0.0.16 gpu2 ;");
   shell("kubectl delete addresscells --all");
@@ -587,7 +587,7 @@ TEST_F(OperatorTest, KeepsDefinitionsWhenTheDefinitionOfNetworksIsDeleted) {
   shell("kubectl delete crd sriovnetworks.sriovnetwork.openshift.io");
   install_kinds();
   EXPECT_TRUE(soon([&] {
-    return program.log().find("kept: its network SriovNetwork " + ns + "/net0 is gone") != std::string::npos;
+    return program.log().find("kept: its network SriovNetwork " + ns + "/net0 no longer exists") != std::string::npos;
   })) << program.log();
   EXPECT_THAT(definitions(), HasSubstr("name: net0")) << program.log();
   put_network();
