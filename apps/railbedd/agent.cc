@@ -440,11 +440,11 @@ Result<void> enter_host(AgentOptions& options) {
 
 // The next agent of an upgrade is started while the one before still answers, and takes its place within kStandbyStep.
 Result<os::UnixListener> listen(const AgentOptions& options, const std::stop_token& stop) {
-  for (bool told = false;; told = true) {
+  for (bool is_reported = false;; is_reported = true) {
     Result<os::UnixListener> listener = os::UnixListener::open(options.socket);
     const bool busy = !listener.has_value() && listener.error().code == Code::kBusy;
     if (!busy || !options.standby || stop.stop_requested()) return listener;
-    if (!told) log::info(fmt::format("on standby: {}", listener.error().message));
+    if (!is_reported) log::info(fmt::format("on standby: {}", listener.error().message));
     std::this_thread::sleep_for(kStandbyStep);
   }
 }

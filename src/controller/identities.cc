@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/types.h"
 #include "doc/members.h"
+#include "kube/pod.h"
 
 namespace railbed::controller {
 namespace {
@@ -28,12 +29,6 @@ std::optional<std::string> identity_of(const std::string& address) {
   const Result<MacAddress> mac = MacAddress::parse(address);
   if (!mac.has_value() || mac->is_zero()) return std::nullopt;
   return fmt::format("MAC {}", mac->to_string());
-}
-
-bool runs(const Value& pod) {
-  const Value* status = doc::object_in(pod, "status");
-  const std::string phase = status != nullptr ? doc::text_in(*status, "phase") : "";
-  return phase != "Succeeded" && phase != "Failed";
 }
 
 std::string status_text(const Value& pod) {
@@ -76,17 +71,15 @@ kube::Trim identity_trim() {
 
 void Identities::add(const Value& pod) {
   const std::string text = status_text(pod);
-  if (text.empty() || !runs(pod)) return;
+  if (text.empty() || kube::has_ended(pod)) return;
   const Result<Value> parsed = kube::parse_object(fmt::format(R"({{"all":{}}})", text));
   const Value::Array* elements = parsed.has_value() ? doc::list_in(*parsed, "all") : nullptr;
   if (elements == nullptr) return;
-  const Value* spec = doc::object_in(pod, "spec");
-  const std::string node = spec != nullptr ? doc::text_in(*spec, "nodeName") : "";
   for (const Value& one : *elements) {
     if (!one.is_object() || doc::flag_in(one, "default")) continue;
     if (const std::optional<std::string> identity = identity_of(doc::text_in(one, "mac")))
       holders_[*identity].push_back({.pod = kube::key_of(pod),
-                                     .node = node,
+                                     .node = kube::node_of_pod(pod),
                                      .network = doc::text_in(one, "name"),
                                      .interface = doc::text_in(one, "interface"),
                                      .of_vf = is_vf(one),

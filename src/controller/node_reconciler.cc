@@ -201,7 +201,6 @@ bool NodeReconciler::write(const std::string& node, const kube::ObjectPtr& state
                            std::stop_token stop) {
   if (decision.action == Action::kNone) return true;
   if (decision.action == Action::kApply && is_too_soon(node, decision.body)) return true;
-  if (!manager_.may_write()) return true;
   const WriteOf of{kube::kNodeStates, fmt::format("node state {}: {}", node, decision.what)};
   const kube::ObjectKey key{manager_.cluster().ns(), node};
   bool done = false;

@@ -3,27 +3,22 @@
 
 #include <utility>
 
-#include "doc/members.h"
+#include "kube/pod.h"
 
 namespace railbed::controller {
 
-using doc::Value;
 using kube::Change;
 
 namespace {
 
 bool is_running(const kube::ObjectPtr& pod) {
-  if (pod == nullptr) return false;
-  const Value* status = doc::object_in(*pod, "status");
-  const std::string phase = status != nullptr ? doc::text_in(*status, "phase") : "";
-  return phase != "Succeeded" && phase != "Failed";
+  return pod != nullptr && !kube::has_ended(*pod);
 }
 
 }  // namespace
 
 std::string node_of_pod(const kube::ObjectPtr& pod) {
-  const Value* spec = pod != nullptr ? doc::object_in(*pod, "spec") : nullptr;
-  return spec != nullptr ? doc::text_in(*spec, "nodeName") : "";
+  return pod != nullptr ? kube::node_of_pod(*pod) : "";
 }
 
 Upstream::Upstream(Manager& manager, kube::milliseconds quiet, kube::milliseconds look_period)

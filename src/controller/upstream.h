@@ -42,7 +42,7 @@ class Upstream : public Reconciler {
   bool reported_ = false;
 };
 
-// Of a pod, the name of its node; empty where it has none.
+// kube::node_of_pod() of a change's side; empty where there is no pod.
 std::string node_of_pod(const kube::ObjectPtr& pod);
 
 }  // namespace railbed::controller

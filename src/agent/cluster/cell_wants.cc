@@ -9,16 +9,10 @@
 #include "api/load.h"
 #include "cni/config.h"
 #include "doc/members.h"
+#include "kube/pod.h"
 
 namespace railbed::agent {
 namespace {
-
-// A pod that has ended has no sandbox any more.
-bool has_ended(const doc::Value& pod) {
-  const doc::Value* status = doc::object_in(pod, "status");
-  const std::string phase = status != nullptr ? doc::text_in(*status, "phase") : "";
-  return phase == "Succeeded" || phase == "Failed";
-}
 
 // The networks that a pod names, one for each interface. Empty for more than an ADD accepts: the pod never starts.
 std::vector<kube::ObjectKey> networks_named(const kube::ObjectKey& key, const doc::Value& pod) {
@@ -40,7 +34,7 @@ std::map<kube::ObjectKey, uint64_t> interfaces_of(const kube::Objects& pods) {
   std::map<kube::ObjectKey, uint64_t> out;
   size_t all = 0;
   for (const auto& [key, pod] : pods) {
-    if (has_ended(*pod)) continue;
+    if (kube::has_ended(*pod)) continue;
     const std::vector<kube::ObjectKey> networks = networks_named(key, *pod);
     if (all + networks.size() > kMostInterfacesAhead) continue;
     all += networks.size();

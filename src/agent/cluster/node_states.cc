@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "doc/members.h"
 #include "kube/kinds.h"
+#include "kube/pod.h"
 
 namespace railbed::agent {
 
@@ -36,12 +37,6 @@ bool is_other_order(const kube::Change& change) {
     return out;
   };
   return order(*change.before) != order(*change.after);
-}
-
-bool is_running(const Value& pod) {
-  const Value* status = doc::object_in(pod, "status");
-  const std::string phase = status != nullptr ? doc::text_in(*status, "phase") : "";
-  return phase != "Succeeded" && phase != "Failed";
 }
 
 // For objects of which only names and labels count.
@@ -103,9 +98,8 @@ NodeOrder NodeStates::order() const {
   api::NodeStanding standing{.managed = managed, .has_state = order.state != nullptr};
   standing.is_ours = standing.has_state && label_of(*order.state, api::kManagedByLabel) == api::kManagedByRailbed;
   for (const auto& [key, pod] : daemons_.objects()) {
-    const Value* spec = doc::object_in(*pod, "spec");
-    const bool here = spec != nullptr && doc::text_in(*spec, "nodeName") == key_.name;
-    standing.upstream_daemon = standing.upstream_daemon || (here && is_running(*pod));
+    const bool here = kube::node_of_pod(*pod) == key_.name;
+    standing.upstream_daemon = standing.upstream_daemon || (here && !kube::has_ended(*pod));
   }
   order.aside = api::why_not_managed(standing);
   return order;

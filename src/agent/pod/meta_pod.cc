@@ -197,12 +197,12 @@ class PodReader {
     Delegate network = TRY_CNI(of_definition(*found));
     TRY_CNI(is_allowed(*found, network));
     network.selection = selection;
-    TRY_CNI(says_ib_kubernetes(*found, network));
+    TRY_CNI(may_say_ib_kubernetes(*found, network));
     return network;
   }
 
   // A pod's author can write ib-kubernetes' word, and a GUID beside it, unless the cluster keeps it for ib-kubernetes.
-  Outcome<void> says_ib_kubernetes(const NetworkInfo& definition, const Delegate& network) {
+  Outcome<void> may_say_ib_kubernetes(const NetworkInfo& definition, const Delegate& network) {
     const auto& args = network.selection.cni_args;
     const bool said = args.present && args->is_object() && args->find(attach::kIbKubernetesWord) != nullptr;
     if (!said || std::ranges::none_of(network.list.plugins, is_by_ib_kubernetes)) return {};
