@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pods that live and die while everything around them fails: the agent is killed, ended, stopped and run out of space, clients
 vanish in the middle of a request, namespaces go before their DEL, or lose their name while the pod lives, some DELs never
-come, and the state is rolled back to what it was seconds before. Afterwards nothing may be lost, left or there twice.
+come, the state is rolled back to what it was seconds before, and thieves take the addresses of other pods and send DELs for
+them. Afterwards nothing may be lost, left or there twice.
 
 A life is what a runtime does with a pod: ADD, sometimes CHECK, DEL until it succeeds. What is said by an ADD that succeeded is
 compared with what all others that still live were told. `tests/cni/run churn --seconds N --seed N`; bench/churn.sh runs it for half an hour.
@@ -34,6 +35,7 @@ REASONS = ("no railbed agent answers", "closed the connection before it answered
            "network namespaces of this machine for addresses in use")  # that a fault has
 FORGOTTEN = ("unknown to railbed", "has no network that railbed attached")  # of CHECK, after a state was rolled back
 PATIENCE_S = 150  # of a runtime whose DEL fails
+ORDINARY_USER = 65534
 LONG_S = 120  # from here on some DELs never come and states are rolled back: the agent releases a minute after the namespace ended, and the end waits for that
 RELEASED_S = 120
 
@@ -117,6 +119,11 @@ class Ledger:
                     self.wrong.append(f"{pod} and {self.holders[one]} both have {one}")
                 self.holders[one] = pod
 
+    def others(self, pod):
+        """Addresses of other pods, each with its pod."""
+        with self.lock:
+            return [(address, holder) for address, holder in self.holders.items() if holder != pod]
+
     def gives(self, pod):
         with self.lock:
             self.holders = {one: holder for one, holder in self.holders.items() if holder != pod}
@@ -152,12 +159,15 @@ class Life(threading.Thread):
             return device(self.number), "net1", False
         return self.rng.choice(kinds)
 
+    def environment(self, verb, pod, interface, arguments):
+        return {"CNI_COMMAND": verb, "CNI_CONTAINERID": pod, "CNI_NETNS": machine.netns_path(pod), "CNI_IFNAME": interface,
+                "CNI_PATH": self.side.folder, "CNI_ARGS": arguments}
+
     def call(self, verb, pod, kind, killed_after_s=None):
         """As a runtime starts a plugin; (status, text), or None where the client was killed."""
         conf, interface, named = kind
         arguments = f"IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=life{self.number}" if named else ""
-        environment = {"CNI_COMMAND": verb, "CNI_CONTAINERID": pod, "CNI_NETNS": machine.netns_path(pod), "CNI_IFNAME": interface,
-                       "CNI_PATH": self.side.folder, "CNI_ARGS": arguments}
+        environment = self.environment(verb, pod, interface, arguments)
         plugin = os.path.join(self.side.folder, conf["type"])
         process = subprocess.Popen([plugin], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, text=True)
         if killed_after_s is not None:
@@ -209,6 +219,23 @@ class Life(threading.Thread):
         time.sleep(self.rng.random())
         return held
 
+    def steal(self, pod, interface):
+        """What a pod with NET_ADMIN and an ordinary user can try: the addresses of other pods on an interface of the thief's, and a
+        DEL of one of them. The victims keep what they have, which their CHECK sees, and what the thief has ends with it."""
+        victims = self.ledger.others(pod)
+        if not victims:
+            return
+        loot = [address.split("/")[0] for address, _ in self.rng.sample(victims, min(4, len(victims)))]
+        machine.ip_batch([f"addr add {address}/32 dev {interface}" for address in loot], netns=pod)
+        _, victim = self.rng.choice(victims)
+        for conf, name in ((MACVLAN, "net1"), (META, "eth0")):
+            done = subprocess.run([os.path.join(self.side.folder, conf["type"])], input=json.dumps(conf), capture_output=True, text=True, timeout=180,
+                                  user=ORDINARY_USER, group=ORDINARY_USER, extra_groups=[], env=self.environment("DEL", victim, name, ""))
+            if done.returncode == 0:
+                self.ledger.blame(f"an ordinary user's DEL of {victim} was a success: {done.stdout}")
+        self.ledger.count("thieves")
+        time.sleep(self.rng.random() * 0.3)
+
     def end(self, pod, kind, nameless):
         if self.no_dels and not nameless and kind[0] is MACVLAN and self.rng.random() < 0.05:
             machine.del_netns(pod)
@@ -232,6 +259,8 @@ class Life(threading.Thread):
             found = [json.loads(one)["local"] for one in links.get(name, {}).get("addresses", [])]
             self.ledger.took([f"{one}/16" for one in found if ":" not in one], pod)
         time.sleep(self.rng.random() * 0.3)
+        if kind[0]["type"] != "host-device" and self.rng.random() < 0.1:
+            self.steal(pod, kind[1])
         if self.rng.random() < 0.2:
             begun = time.monotonic()
             answer = self.call("CHECK", pod, ({**kind[0], "prevResult": result}, *kind[1:]))
