@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "agent/pod/exec_records.h"
+#include "agent/records/exec_records.h"
 #include "attach/result.h"
 #include "command/output.h"
 #include "command/state_options.h"

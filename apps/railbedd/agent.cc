@@ -30,7 +30,7 @@
 #include "agent/door/events.h"
 #include "agent/door/kept_pages.h"
 #include "agent/door/last_moment.h"
-#include "agent/door/metrics.h"
+#include "agent/context/metrics.h"
 #include "agent/door/node_config.h"
 #include "agent/door/readiness.h"
 #include "agent/door/request_log.h"
@@ -38,7 +38,7 @@
 #include "agent/door/service.h"
 #include "agent/door/standing.h"
 #include "agent/engine.h"
-#include "agent/leftovers/adopt.h"
+#include "agent/addresses/adopt.h"
 #include "agent/leftovers/begun_records.h"
 #include "agent/leftovers/ended_pods.h"
 #include "agent/leftovers/in_use.h"
@@ -47,7 +47,7 @@
 #include "agent/pod/kubelet_devices.h"
 #include "agent/pod/manifest_source.h"
 #include "agent/pod/meta.h"
-#include "agent/pod/records.h"
+#include "agent/records/records.h"
 #include "agent_log.h"
 #include "attach/attach.h"
 #include "base/log.h"
@@ -124,9 +124,9 @@ struct Parts {
   agent::Meta meta{disk, pods(), devices()};
   agent::Readiness readiness;
   agent::NodeConfig config;
-  agent::Backends backends{engine, meta, dhcp, host_local, metrics, &readiness, supply()};
-  agent::Service service{backends};
-  agent::EndedPods ended{backends, disk};
+  agent::Backends backends{{engine, metrics}, dhcp, host_local, meta.statuses(), supply()};
+  agent::Service service{backends, meta, &readiness};
+  agent::EndedPods ended{backends, meta, disk};
 
   Parts(const NodeCluster::World& world, const AgentOptions& options, std::unique_ptr<NodeCluster> joined)
       : kernel(world.kernel),

@@ -13,7 +13,7 @@
 
 #include "agent/addresses/address_supply.h"
 #include "agent/door/events.h"
-#include "agent/door/metrics.h"
+#include "agent/context/metrics.h"
 #include "agent/engine.h"
 #include "agent/pod/sources.h"
 #include "cni/failure.h"

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "agent/durable_records.h"
-#include "agent/pod/exec_records.h"
+#include "agent/records/exec_records.h"
 
 using namespace railbed;  // NOLINT
 

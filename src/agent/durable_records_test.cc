@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/pod/exec_records.h"
+#include "agent/records/exec_records.h"
 #include "os/fake/disk.h"
 
 namespace railbed::agent {

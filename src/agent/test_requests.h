@@ -14,7 +14,7 @@
 
 #include "agent/addresses/dhcp.h"
 #include "agent/addresses/host_local.h"
-#include "agent/door/metrics.h"
+#include "agent/context/metrics.h"
 #include "agent/pod/kubelet_devices.h"
 #include "agent/pod/meta.h"
 #include "agent/pod/network_status.h"
@@ -128,7 +128,7 @@ struct RequestRig {
   Pods pods;
   KubeletDevices kubelet{kernel.files()};
   Meta meta{disk, pods, {&kubelet}};
-  Backends backends{engine, meta, dhcp, host_local, metrics};
+  Backends backends{{engine, metrics}, dhcp, host_local, meta.statuses()};
   std::vector<std::string> runs;    // "bridge ADD"
   std::vector<std::string> inputs;  // their standard input
 };

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/pod/exec_records.h"
+#include "agent/records/exec_records.h"
 #include "attach/namespaces.h"
 #include "attach/record.h"
 #include "attach/result.h"

@@ -51,7 +51,7 @@ class SupplyTest : public RequestTest, public testing::WithParamInterface<Supply
   Dhcp dhcp_{of_cluster_, packets};
 
   std::string add(AddressSupply* supply, const std::string& ipam = kRange, const std::string& more = "") {
-    Backends of_node{of_cluster_, meta, dhcp_, host_local, metrics, nullptr, supply};
+    Backends of_node{{of_cluster_, metrics}, dhcp_, host_local, meta.statuses(), supply};
     const bool is_ipam = GetParam() == SupplyWay::kIpam;
     const std::string config =
         R"({"cniVersion":"1.0.0","name":"lan","type":"macvlan","master":"eth1",)" + ipam + more + "}";

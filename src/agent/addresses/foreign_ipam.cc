@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "agent/pod/records.h"
+#include "agent/records/records.h"
 #include "api/ipam_parse.h"
 #include "attach/attach.h"
 #include "attach/json_fields.h"

@@ -11,7 +11,7 @@
 
 #include "agent/addresses/addresses.h"
 #include "agent/engine.h"
-#include "agent/pod/exec_records.h"
+#include "agent/records/exec_records.h"
 
 namespace railbed::agent {
 

@@ -8,10 +8,9 @@
 #include "agent/addresses/dhcp.h"
 #include "agent/addresses/host_local.h"
 #include "agent/addresses/shared_ranges.h"
-#include "agent/door/metrics.h"
-#include "agent/door/service.h"
-#include "agent/leftovers/adopt.h"
-#include "agent/pod/records.h"
+#include "agent/context/metrics.h"
+#include "agent/addresses/adopt.h"
+#include "agent/records/records.h"
 #include "attach/json_fields.h"
 
 namespace railbed::agent {

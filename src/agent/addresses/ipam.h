@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "agent/door/service.h"
+#include "agent/addresses/backends.h"
 
 namespace railbed::agent {
 

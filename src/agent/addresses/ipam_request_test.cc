@@ -295,7 +295,7 @@ TEST(IpamRequest, GivesAWholeRangeWhereNoOtherNodeUsesIt) {
   rig.kernel.put_file("/var/lib/kubelet/config.yaml", "");
   Engine alone(rig.kernel, *rig.store, *rig.blocks, rig.durable, OtherNodes::kNone);
   Dhcp dhcp(alone, rig.packets);
-  Backends backends{alone, rig.meta, dhcp, rig.host_local, rig.metrics};
+  Backends backends{{alone, rig.metrics}, dhcp, rig.host_local, rig.meta.statuses()};
   cni::Request request{
       .command = cni::Command::kAdd, .type = "whereabouts", .container_id = "c1", .ifname = "eth0", .config = config};
   auto parsed = cni::read_plugin_config(config);

@@ -15,7 +15,7 @@
 
 #include "agent/cluster/cluster_source.h"
 #include "agent/door/events.h"
-#include "agent/door/metrics.h"
+#include "agent/context/metrics.h"
 #include "kube/events.h"
 
 namespace railbed::agent {

@@ -7,7 +7,7 @@
 
 #include "agent/cluster/cluster_objects.h"
 #include "agent/pod/manifest_source.h"
-#include "agent/pod/meta_records.h"
+#include "agent/records/meta_records.h"
 #include "agent/pod/network_status.h"
 #include "agent/pod/tenant_definitions.h"
 #include "doc/members.h"

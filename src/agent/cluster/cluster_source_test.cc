@@ -8,7 +8,7 @@
 
 #include "agent/cluster/test_cluster.h"
 #include "agent/pod/manifest_source.h"
-#include "agent/pod/meta_records.h"
+#include "agent/records/meta_records.h"
 #include "agent/pod/network_status.h"
 #include "doc/json.h"
 #include "os/fake/kernel.h"

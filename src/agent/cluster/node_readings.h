@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "agent/cluster/node_states.h"
-#include "agent/door/metrics.h"
+#include "agent/context/metrics.h"
 
 namespace railbed::agent {
 

@@ -63,4 +63,12 @@ Result<std::unique_ptr<HttpServer>> serve_at(const std::string& address, HttpPag
   return server;
 }
 
+Result<std::unique_ptr<HttpServer>> serve_metrics(const Metrics& metrics, const std::string& address,
+                                                  HttpPages pages) {
+  pages["/metrics"] = [&metrics] {
+    return HttpReply{.body = metrics.text(), .content_type = std::string(kMetricsFormat)};
+  };
+  return serve_at(address, std::move(pages)).context("--metrics {}", address);
+}
+
 }  // namespace railbed::agent

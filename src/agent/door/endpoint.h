@@ -6,6 +6,7 @@
 // Failure: Invalid for an invalid address, else the kernel's error, with what to do about it.
 #pragma once
 
+#include "agent/context/metrics.h"
 #include "agent/door/http.h"
 
 namespace railbed::agent {
@@ -15,5 +16,8 @@ inline constexpr std::string_view kMetricsFormat = "text/plain; version=0.0.4; c
 
 // "127.0.0.1:9470", "[::1]:9470".
 Result<std::unique_ptr<HttpServer>> serve_at(const std::string& address, HttpPages pages);
+// The same with /metrics beside the other pages, for the option --metrics. `metrics` outlives the server.
+Result<std::unique_ptr<HttpServer>> serve_metrics(const Metrics& metrics, const std::string& address,
+                                                  HttpPages pages = {});
 
 }  // namespace railbed::agent

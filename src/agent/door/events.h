@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/door/service.h"
+#include "agent/context/request_context.h"
 #include "cni/request.h"
 #include "doc/value.h"
 

@@ -8,29 +8,30 @@
 // agent's events, and ends when the pages are served.
 #pragma once
 
+#include <memory>
 #include <string>
 
+#include "agent/context/metrics.h"
 #include "agent/door/events.h"
 #include "agent/door/http.h"
-#include "agent/door/metrics.h"
 
 namespace railbed::agent {
 
 class KeptPages {
  public:
   // Both outlive this.
-  KeptPages(Metrics& metrics, Events& events, std::string address, HttpPages pages);
+  KeptPages(const Metrics& metrics, Events& events, std::string address, HttpPages pages);
 
   enum class Kept : uint8_t { kAlready, kNow };
   // Serves them, where they are not served yet.
   Result<Kept> keep();
 
  private:
-  Metrics& metrics_;
+  const Metrics& metrics_;
   Events& events_;
   const std::string address_;
   const HttpPages pages_;
-  bool served_ = false;
+  std::unique_ptr<HttpServer> server_;  // null: not served yet
 };
 
 }  // namespace railbed::agent

@@ -31,7 +31,7 @@ TEST(KeptPages, AreServedWhenThePortIsFreeAtLast) {
   EXPECT_EQ(*served, KeptPages::Kept::kNow);
   EXPECT_TRUE(events.all().empty()) << "it is over";
   EXPECT_EQ(pages.keep().value(), KeptPages::Kept::kAlready);
-  EXPECT_FALSE(Metrics().expose(address).has_value()) << "somebody listens there";
+  EXPECT_FALSE(serve_metrics(metrics, address).has_value()) << "somebody listens there";
 }
 
 TEST(KeptPages, AWrongAddressIsTheCallersMistake) {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/door/status_memory.h"
+#include "agent/context/status_memory.h"
 #include "agent/engine.h"
 #include "os/ports/disk.h"
 

@@ -40,10 +40,9 @@ TEST_F(ReadinessTest, WhatAnAddNeedsIsTheSameForAll) {
   Readiness readiness(engine, state_disk, "/run/railbed");
   const std::string full = "no space next to the state: write /run/railbed/.probe: ENOSPC (No space left on device)";
   EXPECT_THAT(readiness.reasons(), testing::ElementsAre(full));
-  backends.readiness = &readiness;
   RequestStory story;
   const Reply reply =
-      Service(backends).handle({.command = cni::Command::kStatus,
+      Service(backends, meta, &readiness).handle({.command = cni::Command::kStatus,
                                 .type = "macvlan",
                                 .config = R"({"cniVersion":"1.1.0","name":"n","type":"macvlan","master":"eth0"})"},
                                story);

@@ -70,11 +70,6 @@ std::vector<log::Field> fields_of(const cni::Request& request, const std::option
 
 }  // namespace
 
-std::string_view phase_name(Phase phase) {
-  constexpr std::string_view names[] = {"prepare", "wait", "addresses", "kernel", "lease", "exec", "total"};
-  return names[static_cast<size_t>(phase)];
-}
-
 RequestLine request_line(const cni::Request& request, const Reply& reply, const RequestStory& story) {
   std::optional<cni::Failure> failure;
   if (reply.status != 0)

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/door/service.h"
-#include "agent/door/story.h"
+#include "agent/context/request_context.h"
+#include "agent/context/story.h"
 #include "base/log.h"
 
 namespace railbed::agent {

@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/door/service.h"
+#include "agent/context/request_context.h"
 #include "agent/running_plugins.h"
 #include "cni/request.h"
 #include "os/real/unix_socket.h"

@@ -9,6 +9,7 @@
 #include "agent/pod/meta.h"
 #include "agent/pod/plugin.h"
 #include "api/cni_types.h"
+#include "cni/config.h"
 #include "cni/version.h"
 #include "cni/wire.h"
 
@@ -120,13 +121,13 @@ Reply Service::answer(Backends& backends, const cni::Request& request) {
     }
     if (auto refused = refuse_own(kernel, request); !refused.has_value()) return failed(refused.error(), version);
   }
-  if (request.command == cni::Command::kStatus && backends.readiness != nullptr)
-    if (const auto reasons = backends.readiness->reasons(); !reasons.empty())
+  if (request.command == cni::Command::kStatus && readiness_ != nullptr)
+    if (const auto reasons = readiness_->reasons(); !reasons.empty())
       return failed(not_ready(reasons), version);
   cni::Outcome<std::string> answer = [&]() -> cni::Outcome<std::string> {
     const api::CniType* type = api::find_cni_type(request.type);
     const bool ours = type != nullptr && type->ours;
-    if (ours && type->role == api::CniRole::kMeta) return meta_request(backends, request, *config);
+    if (ours && type->role == api::CniRole::kMeta) return meta_request(backends, meta_, request, *config);
     if (ours && type->role == api::CniRole::kIpam) return ipam_request(backends, request, *config);
     return plugin_request(backends, request, *config);
   }();

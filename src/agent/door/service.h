@@ -11,49 +11,21 @@
 // applied.
 #pragma once
 
-#include <atomic>
 #include <string>
 
-#include "agent/door/story.h"
-#include "agent/engine.h"
-#include "cni/config.h"
+#include "agent/addresses/backends.h"
 #include "cni/request.h"
 
 namespace railbed::agent {
 
-class Meta;           // meta.h
-class Dhcp;           // dhcp.h
-class HostLocal;      // host_local.h
-class Metrics;        // metrics.h
-class Readiness;      // readiness.h
-class AddressSupply;  // addresses/address_supply.h
-
-struct Reply {
-  int status = 0;  // the shim's exit status
-  std::string output;
-};
-
-// Everything that the handlers need; the caller that runs the agent owns it.
-struct Backends {
-  Engine& engine;
-  Meta& meta;
-  Dhcp& dhcp;
-  HostLocal& host_local;
-  Metrics& metrics;
-  Readiness* readiness = nullptr;   // what STATUS says; null: always ready
-  AddressSupply* supply = nullptr;  // null: nobody can get this node more addresses
-  RequestStory* story = nullptr;    // of the request that is handled
-
-  void tell(const std::string& network, const std::string& device) const {
-    if (story == nullptr) return;
-    story->has_network(network);
-    story->has_device(device);
-  }
-};
+class Meta;       // pod/meta.h
+class Readiness;  // readiness.h
 
 class Service {
  public:
-  explicit Service(Backends backends) : backends_(backends) {}
+  // All outlive this. `readiness` is what STATUS says; null: always ready.
+  Service(Backends backends, Meta& meta, Readiness* readiness = nullptr)
+      : backends_(backends), meta_(meta), readiness_(readiness) {}
   // What is learned on the way about the request goes into `story`.
   Reply handle(const cni::Request& request, RequestStory& story);
 
@@ -61,6 +33,8 @@ class Service {
   Reply answer(Backends& backends, const cni::Request& request);
 
   Backends backends_;
+  Meta& meta_;
+  Readiness* readiness_;
 };
 
 }  // namespace railbed::agent

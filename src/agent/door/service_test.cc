@@ -35,7 +35,7 @@ class ServiceTest : public RequestTest {
     request.config = fmt::format(R"({{"cniVersion":"1.1.0","name":"n","type":"{}"{}{}}})", type,
                                  members.empty() ? "" : ",", members);
     story = {};
-    return Service(backends).handle(request, story);
+    return Service(backends, meta).handle(request, story);
   }
 };
 

@@ -5,7 +5,7 @@
 // Failure: none, what cannot be read is not reported.
 #pragma once
 
-#include "agent/door/metrics.h"
+#include "agent/context/metrics.h"
 #include "agent/engine.h"
 
 namespace railbed::agent {

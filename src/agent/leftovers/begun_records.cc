@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "agent/addresses/address_notes.h"
-#include "agent/pod/exec_records.h"
+#include "agent/records/exec_records.h"
 #include "attach/identity.h"
 #include "attach/namespaces.h"
 #include "attach/record.h"

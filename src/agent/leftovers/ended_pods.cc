@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "agent/leftovers/runtime_containers.h"
-#include "agent/pod/exec_records.h"
+#include "agent/records/runtime_containers.h"
+#include "agent/records/exec_records.h"
 #include "agent/pod/meta_give_back.h"
 #include "attach/held.h"
 #include "attach/record.h"
@@ -42,7 +42,7 @@ std::optional<EndedPod> EndedPods::give_back(const std::string& key, const Sandb
   if (programs_stay && !sandbox.has_interfaces) return std::nullopt;
   const auto lock = backends_.engine.container("meta/" + container);
   const auto done =
-      give_back_sandbox(backends_, backends_.meta, key, programs_stay ? Programs::kStay : Programs::kUndo);
+      give_back_sandbox(backends_, meta_, key, programs_stay ? Programs::kStay : Programs::kUndo);
   if (done.has_value() && is_still_held(key)) return std::nullopt;
   return EndedPod{.key = key, .del_came = sandbox.del_came, .failure = done.has_value() ? "" : done.error().message};
 }

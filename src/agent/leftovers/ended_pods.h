@@ -18,10 +18,12 @@
 #include <string>
 #include <vector>
 
-#include "agent/door/service.h"
+#include "agent/addresses/backends.h"
 #include "os/ports/disk.h"
 
 namespace railbed::agent {
+
+class Meta;  // pod/meta.h
 
 struct EndedPod {
   std::string key;  // state::Sandbox::key()
@@ -33,7 +35,8 @@ class EndedPods {
  public:
   static constexpr std::chrono::seconds kPatience{60};
 
-  EndedPods(Backends backends, os::Disk& disk) : backends_(backends), disk_(disk) {}
+  // All outlive this.
+  EndedPods(Backends backends, Meta& meta, os::Disk& disk) : backends_(backends), meta_(meta), disk_(disk) {}
 
   // For every few seconds: what was given back, or could not be.
   Result<std::vector<EndedPod>> settle();
@@ -50,6 +53,7 @@ class EndedPods {
   std::optional<EndedPod> give_back(const std::string& key, const Sandbox& sandbox);
 
   Backends backends_;
+  Meta& meta_;
   os::Disk& disk_;
   std::map<std::string, os::Deadline> not_before_;  // of those that have ended
   std::map<std::string, Sandbox> failed_;           // that could not be given back

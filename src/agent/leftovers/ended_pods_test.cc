@@ -55,7 +55,7 @@ class EndedPodsTest : public RequestTest {
   }
   bool is_free() { return store->attachments()->empty() && store->all_leases()->empty(); }
 
-  EndedPods ended{backends, disk};
+  EndedPods ended{backends, meta, disk};
 };
 
 TEST_F(EndedPodsTest, WithoutADelAPodIsGivenBackAMinuteAfterItsEnd) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/leftovers/hand_over.h"
 
-#include "agent/pod/exec_records.h"
-#include "agent/pod/meta_records.h"
+#include "agent/records/exec_records.h"
+#include "agent/records/meta_records.h"
 #include "api/cni_types.h"
 #include "attach/record.h"
 #include "state/sandbox.h"

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/pod/meta_records.h"
+#include "agent/records/meta_records.h"
 #include "agent/pod/plugin.h"
 #include "agent/test_requests.h"
 

@@ -24,45 +24,17 @@
 #include <utility>
 #include <vector>
 
+#include "agent/addresses/addresses_in_use.h"
 #include "agent/engine.h"
 #include "agent/leftovers/written_addresses.h"
 #include "agent/pod/sources.h"
-#include "base/ip.h"
 #include "os/ports/disk.h"
 #include "os/ports/kernel.h"
 
 namespace railbed::agent {
 
-struct NodeAddress {
-  IpAddress address;
-  std::string netns;              // a path, where it was seen
-  uint64_t namespace_number = 0;  // os::NetnsIdentity::number; 0: only a file says that the namespace has it
-  std::string interface;
-  std::optional<os::Nsid> nsid;  // of its namespace here
-  std::string file;              // where there is no namespace at the path: it is in use as long as this file is there
-  friend auto operator<=>(const NodeAddress&, const NodeAddress&) = default;
-};
-inline constexpr size_t kMostOfInterface = 16;
-inline constexpr size_t kMostOfNamespace = 64;
-struct NodeAddresses {
-  std::vector<NodeAddress> all;
-  std::set<uint64_t> namespaces;  // that were looked at, by their numbers
-  std::vector<std::string> odd;   // paths of those with more addresses than are counted
-};
-// Of all namespaces but this process's own.
-Result<NodeAddresses> node_addresses(os::Kernel& kernel);
 // Adds what is written of containers, but not of those from before this boot.
 Result<void> add_written(os::Kernel& kernel, const std::vector<WrittenAddress>& written, NodeAddresses& found);
-
-// The note that says when all namespaces were looked at: the state began then. In seconds since 1970.
-inline constexpr const char* kLooked = "in use: looked";
-// The namespaces that were there then: interfaces in them may be of pods that the state does not know. By their
-// numbers; nullopt while they are still being looked at.
-Result<std::optional<std::set<uint64_t>>> namespaces_of_before(state::Store& store);
-
-// A DEL of a pod that the state does not know gives back what is set aside of its interface; of all of its interfaces
-// if `interface` is empty. What interfaces show only if the namespace is still at `path`; otherwise its end does it.
-Result<void> release_in_use(Engine::Turn& turn, const std::string& path, const std::string& interface);
 
 class InUse {
  public:

@@ -9,8 +9,8 @@
 
 #include "agent/addresses/address_notes.h"
 #include "agent/leftovers/in_use.h"
-#include "agent/pod/exec_records.h"
-#include "agent/pod/meta_records.h"
+#include "agent/records/exec_records.h"
+#include "agent/records/meta_records.h"
 #include "agent/test_requests.h"
 #include "attach/record.h"
 #include "doc/json.h"

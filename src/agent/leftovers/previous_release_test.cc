@@ -11,7 +11,7 @@
 #include "agent/leftovers/leftovers.h"
 #include "agent/leftovers/replay.h"
 #include "agent/leftovers/restore_records.h"
-#include "agent/pod/exec_records.h"
+#include "agent/records/exec_records.h"
 #include "agent/test_requests.h"
 #include "attach/attach.h"
 #include "attach/namespaces.h"
@@ -135,7 +135,7 @@ class PreviousReleaseTest : public testing::Test, protected RequestRig {
   }
   void expect_done(const cni::Request& request) {
     RequestStory story;
-    const Reply reply = Service(backends).handle(request, story);
+    const Reply reply = Service(backends, meta).handle(request, story);
     EXPECT_EQ(reply.status, 0) << request.container_id << " " << request.type << ": " << reply.output;
   }
   // Of containers; a reservation for a pod of a manifest stays.
@@ -230,7 +230,7 @@ TEST_F(PreviousReleaseTest, ItsProgramsAreUndoneAfterALostState) {
   for (const cni::Request& one : kept_dels()) {
     if (one.container_id != "rec-outside") continue;
     RequestStory story;
-    EXPECT_EQ(Service(lost.backends).handle(one, story).status, 0);
+    EXPECT_EQ(Service(lost.backends, lost.meta).handle(one, story).status, 0);
   }
   EXPECT_THAT(lost.runs, Contains("outside-ipam DEL"));
   EXPECT_EQ(lost.durable.read()->programs.size(), 3u);

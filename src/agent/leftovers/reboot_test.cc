@@ -79,7 +79,7 @@ struct Boot : RequestRig {
                                    valid + "}"};
     auto config = cni::read_plugin_config(request.config);
     if (!config.has_value()) return std::unexpected(config.error());
-    return meta_request(backends, request, *config);
+    return meta_request(backends, meta, request, *config);
   }
   cni::Outcome<std::string> add() {
     EXPECT_TRUE(kernel.netns().create("a"));
@@ -172,13 +172,13 @@ TEST_F(RebootTest, HostLocalsFilesGoWithTheDelEvenWithoutPrograms) {
                        .config = R"({"cniVersion":"1.1.0","name":"pods","type":"railbed","delegates":[{)"
                                  R"("cniVersion":"1.0.0","name":"own","type":"macvlan","master":"eth1",)"
                                  R"("ipam":{"type":"host-local","subnet":"10.8.0.0/24"}}]})"};
-  ASSERT_TRUE(meta_request(first.backends, request, *cni::read_plugin_config(request.config)).has_value());
+  ASSERT_TRUE(meta_request(first.backends, first.meta, request, *cni::read_plugin_config(request.config)).has_value());
   EXPECT_THAT(first.files(), ElementsAre("/data/mv/10.9.0.2", "/var/lib/cni/networks/own/10.8.0.2"));
   const int syncs = first.disk.syncs();
   request.container_id = "c2";
   ASSERT_TRUE(first.kernel.netns().create("b"));
   request.netns = "/run/netns/b";
-  auto added = meta_request(first.backends, request, *cni::read_plugin_config(request.config));
+  auto added = meta_request(first.backends, first.meta, request, *cni::read_plugin_config(request.config));
   ASSERT_TRUE(added.has_value()) << added.error().message;
   EXPECT_EQ(first.disk.syncs(), syncs) << "an ADD without programs waited for the disk";
 
@@ -187,7 +187,7 @@ TEST_F(RebootTest, HostLocalsFilesGoWithTheDelEvenWithoutPrograms) {
   request.command = cni::Command::kDel;
   request.container_id = "c1";
   request.netns = "";
-  ASSERT_TRUE(meta_request(second.backends, request, *cni::read_plugin_config(request.config)).has_value());
+  ASSERT_TRUE(meta_request(second.backends, second.meta, request, *cni::read_plugin_config(request.config)).has_value());
   EXPECT_THAT(second.files(), ElementsAre("/data/mv/10.9.0.3", "/var/lib/cni/networks/own/10.8.0.3"));
 }
 

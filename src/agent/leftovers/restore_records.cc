@@ -5,8 +5,8 @@
 #include <set>
 
 #include "agent/addresses/address_notes.h"
-#include "agent/pod/exec_records.h"
-#include "agent/pod/meta_records.h"
+#include "agent/records/exec_records.h"
+#include "agent/records/meta_records.h"
 
 namespace railbed::agent {
 namespace {

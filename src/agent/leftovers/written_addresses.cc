@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "agent/leftovers/runtime_containers.h"
+#include "agent/records/runtime_containers.h"
 #include "agent/pod/meta_multus.h"
 #include "cni/request.h"
 #include "doc/json.h"

@@ -38,7 +38,7 @@ class AskedDevice : public RequestTest {
                                .args_text = "K8S_POD_NAMESPACE=ns;K8S_POD_NAME=" + pod,
                                .path = {"/opt/cni/bin"},
                                .config = R"({"cniVersion":"1.1.0","name":"pods","type":"railbed"})"};
-    const auto done = meta_request(backends, request, *cni::read_plugin_config(request.config));
+    const auto done = meta_request(backends, meta, request, *cni::read_plugin_config(request.config));
     return done.has_value() ? "attached" : fmt::format("{}: {}", done.error().code, done.error().message);
   }
   // Of an ADD whose pod asks for the device.

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "agent/addresses/dhcp.h"
-#include "agent/door/metrics.h"
-#include "agent/pod/exec_records.h"
-#include "agent/pod/records.h"
+#include "agent/context/metrics.h"
+#include "agent/records/exec_records.h"
+#include "agent/records/records.h"
 #include "attach/record.h"
 
 namespace railbed::agent {

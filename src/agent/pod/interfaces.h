@@ -29,7 +29,7 @@
 
 #include "agent/addresses/addresses.h"
 #include "agent/addresses/foreign_ipam.h"
-#include "agent/door/service.h"
+#include "agent/addresses/backends.h"
 #include "agent/pod/default_routes.h"
 #include "attach/attach.h"
 

@@ -18,11 +18,11 @@ namespace {
 
 class InterfacesTest : public RequestTest {
  protected:
-  using Handler = cni::Outcome<std::string> (*)(Backends&, const cni::Request&, const cni::PluginConfig&);
+  enum class Way : uint8_t { kPlugin, kMeta };
 
-  cni::Outcome<std::string> ask(Handler handler, cni::Command command, const std::string& config) {
+  cni::Outcome<std::string> ask(Way way, cni::Command command, const std::string& config) {
     cni::Request request{.command = command,
-                         .type = handler == meta_request ? "railbed" : "macvlan",
+                         .type = way == Way::kMeta ? "railbed" : "macvlan",
                          .container_id = "c1",
                          .netns = "/run/netns/a",
                          .ifname = "eth0",
@@ -30,21 +30,22 @@ class InterfacesTest : public RequestTest {
                          .args_text = "K8S_POD_NAMESPACE=ns;K8S_POD_NAME=a",
                          .path = {"/opt/cni/bin"},
                          .config = config};
-    if (handler == meta_request)
+    if (way == Way::kMeta)
       request.config = R"({"cniVersion":"1.1.0","name":"pods","type":"railbed","delegates":[)" + config + "]}";
     auto read = cni::read_plugin_config(request.config);
-    return read.has_value() ? handler(backends, request, *read) : std::unexpected(read.error());
+    if (!read.has_value()) return std::unexpected(read.error());
+    return way == Way::kMeta ? meta_request(backends, meta, request, *read) : plugin_request(backends, request, *read);
   }
 
   // What ADD, CHECK and a second ADD say, and what they leave in the store and in the pod; then DEL, which leaves
   // nothing.
-  std::string story(Handler handler, const std::string& config) {
-    auto added = ask(handler, cni::Command::kAdd, config);
+  std::string story(Way way, const std::string& config) {
+    auto added = ask(way, cni::Command::kAdd, config);
     std::string text = added.has_value() ? without_mac(*added) : plain(added.error());
     if (added.has_value()) {
-      auto checked = ask(handler, cni::Command::kCheck, config);
+      auto checked = ask(way, cni::Command::kCheck, config);
       text += checked.has_value() ? "\nchecked" : "\n" + plain(checked.error());
-      auto again = ask(handler, cni::Command::kAdd, config);
+      auto again = ask(way, cni::Command::kAdd, config);
       text += again == added ? "\nthe same again" : "\nanother";
     }
     const auto records = store->attachments();
@@ -54,7 +55,7 @@ class InterfacesTest : public RequestTest {
     for (const state::AddressLease& one : *leases)
       text += fmt::format("\nlease {} {} {}", one.address, one.pod, one.interface);
     text += "\n" + inside();
-    auto deleted = ask(handler, cni::Command::kDel, config);
+    auto deleted = ask(way, cni::Command::kDel, config);
     EXPECT_TRUE(deleted.has_value()) << plain(deleted.error());
     EXPECT_TRUE(store->attachments()->empty() && store->all_leases()->empty() && store->pods()->empty()) << text;
     EXPECT_EQ(inside(), "");
@@ -125,10 +126,10 @@ TEST_F(InterfacesTest, BothCallersComeToTheSame) {
            std::string(R"(,"ipam":{"type":"nv-ipam","poolName":"p"})"),
        }) {
     const std::string config = macvlan(members);
-    const std::string one = story(plugin_request, config);
+    const std::string one = story(Way::kPlugin, config);
     EXPECT_THAT(one, testing::HasSubstr("\nthe same again")) << config;
     EXPECT_THAT(one, testing::HasSubstr("\nchecked")) << config;
-    EXPECT_EQ(story(meta_request, config), one) << config;
+    EXPECT_EQ(story(Way::kMeta, config), one) << config;
   }
 }
 
@@ -142,9 +143,9 @@ TEST_F(InterfacesTest, BothCallersFailTheSame) {
            std::string(R"(,"ipam":{"type":"nv-ipam","poolName":"p"})"),
        }) {
     const std::string config = macvlan(members);
-    const std::string one = story(plugin_request, config);
+    const std::string one = story(Way::kPlugin, config);
     EXPECT_THAT(one, testing::Not(testing::HasSubstr("record"))) << config;
-    EXPECT_EQ(without_columns(story(meta_request, config)), without_columns(one)) << config;
+    EXPECT_EQ(without_columns(story(Way::kMeta, config)), without_columns(one)) << config;
   }
 }
 

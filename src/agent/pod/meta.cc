@@ -6,16 +6,16 @@
 
 #include "agent/addresses/foreign_ipam.h"
 #include "agent/addresses/shared_ranges.h"
-#include "agent/door/metrics.h"
+#include "agent/context/metrics.h"
 #include "agent/failures.h"
-#include "agent/leftovers/in_use.h"
-#include "agent/leftovers/leftover_files.h"
-#include "agent/pod/exec_records.h"
+#include "agent/addresses/addresses_in_use.h"
+#include "agent/addresses/leftover_files.h"
+#include "agent/records/exec_records.h"
 #include "agent/pod/interfaces.h"
 #include "agent/pod/meta_attach.h"
 #include "agent/pod/meta_give_back.h"
-#include "agent/pod/meta_records.h"
-#include "agent/pod/records.h"
+#include "agent/records/meta_records.h"
+#include "agent/records/records.h"
 #include "doc/json.h"
 #include "doc/members.h"
 
@@ -307,21 +307,22 @@ Result<std::vector<std::string>> Meta::recover(Engine& engine) {
   return lines;
 }
 
-Outcome<std::string> meta_request(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
+Outcome<std::string> meta_request(Backends& backends, Meta& meta, const cni::Request& request,
+                                  const cni::PluginConfig& config) {
   switch (request.command) {
     case cni::Command::kAdd:
-      return backends.meta.add(backends, request, config);
+      return meta.add(backends, request, config);
     case cni::Command::kDel:
-      TRY_CNI(backends.meta.del(backends, request, config));
+      TRY_CNI(meta.del(backends, request, config));
       return "";
     case cni::Command::kCheck:
-      TRY_CNI(backends.meta.check(backends, request));
+      TRY_CNI(meta.check(backends, request));
       return "";
     case cni::Command::kGc:
-      TRY_CNI(backends.meta.gc(backends, request, config));
+      TRY_CNI(meta.gc(backends, request, config));
       return "";
     case cni::Command::kStatus:
-      TRY_CNI(backends.meta.status(backends, request, config));
+      TRY_CNI(meta.status(backends, request, config));
       return "";
     case cni::Command::kVersion:
       break;

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/door/service.h"
-#include "agent/door/status_memory.h"
-#include "agent/leftovers/adopt.h"
+#include "agent/addresses/backends.h"
+#include "agent/context/status_memory.h"
+#include "agent/addresses/adopt.h"
 #include "agent/pod/device_info.h"
 #include "agent/pod/meta_pod.h"
 #include "agent/pod/reservations.h"
@@ -77,7 +77,7 @@ class Meta {
 };
 
 // What goes to standard output on success.
-cni::Outcome<std::string> meta_request(Backends& backends, const cni::Request& request,
+cni::Outcome<std::string> meta_request(Backends& backends, Meta& meta, const cni::Request& request,
                                        const cni::PluginConfig& config);
 
 }  // namespace railbed::agent

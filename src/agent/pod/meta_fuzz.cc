@@ -6,7 +6,7 @@
 
 #include "agent/leftovers/written_addresses.h"
 #include "agent/pod/device_info.h"
-#include "agent/pod/exec_records.h"
+#include "agent/records/exec_records.h"
 #include "agent/pod/meta_config.h"
 #include "agent/pod/meta_multus.h"
 #include "agent/pod/network_status.h"

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/pod/device_info.h"
-#include "agent/pod/exec_records.h"
+#include "agent/records/exec_records.h"
 #include "agent/pod/kubelet_devices.h"
 #include "agent/pod/meta_config.h"
 #include "agent/pod/meta_multus.h"

@@ -48,7 +48,7 @@ class MetaTest : public RequestTest {
         .config = R"({"cniVersion":"1.1.0","name":"pods","type":"railbed",)" + delegates + members + "}"};
     auto config = cni::read_plugin_config(request.config);
     if (!config.has_value()) return std::unexpected(config.error());
-    return meta_request(backends, request, *config);
+    return meta_request(backends, meta, request, *config);
   }
 
   std::vector<std::string> links_inside() {
@@ -218,7 +218,7 @@ TEST_F(MetaTest, AsksTheKubeletOnceAndBeforeTheTurn) {
     {"PodUID":"u1","ContainerName":"main","ResourceName":"o/one","DeviceIDs":{"0":["0000:02:00.0"]}},
     {"PodUID":"u1","ContainerName":"sidecar","ResourceName":"o/two","DeviceIDs":{"0":["0000:01:00.0"]}}]}})");
   Meta with_source(disk, pods, {&source});
-  Backends those{engine, with_source, dhcp, host_local, metrics};
+  Backends those{{engine, metrics}, dhcp, host_local, with_source.statuses()};
   pods.add_network("one", R"({"cniVersion":"1.0.0","type":"host-device"})", "o/one");
   pods.add_network("two", R"({"cniVersion":"1.0.0","type":"host-device"})", "o/two");
   const auto add = [&](const std::string& networks) {
@@ -231,7 +231,7 @@ TEST_F(MetaTest, AsksTheKubeletOnceAndBeforeTheTurn) {
                          .args = {{"K8S_POD_NAMESPACE", "ns"}, {"K8S_POD_NAME", "a"}},
                          .path = {"/opt/cni/bin"},
                          .config = R"({"cniVersion":"1.1.0","name":"pods","type":"railbed",)" + delegates + "}"};
-    return meta_request(those, request, cni::read_plugin_config(request.config).value());
+    return meta_request(those, with_source, request, cni::read_plugin_config(request.config).value());
   };
   ASSERT_TRUE(add("rail").has_value());
   EXPECT_EQ(source.times, 0);  // no network of it has a device

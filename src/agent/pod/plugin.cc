@@ -6,13 +6,13 @@
 
 #include "agent/addresses/foreign_ipam.h"
 #include "agent/addresses/shared_ranges.h"
-#include "agent/door/metrics.h"
+#include "agent/context/metrics.h"
 #include "agent/failures.h"
-#include "agent/leftovers/adopt.h"
-#include "agent/leftovers/in_use.h"
+#include "agent/addresses/adopt.h"
+#include "agent/addresses/addresses_in_use.h"
 #include "agent/pod/interfaces.h"
 #include "agent/pod/meta.h"
-#include "agent/pod/records.h"
+#include "agent/records/records.h"
 #include "agent/pod/selection.h"
 #include "attach/types.h"
 #include "doc/members.h"
@@ -101,7 +101,7 @@ class PluginRequest {
     TRY_CNI(ranges_ready(backends_.engine, ipam, config_.network));
     std::optional<std::string> foreign = executed_since_1_1();
     if (!foreign.has_value()) return "";
-    TRY_CNI(backends_.meta.statuses().answer(
+    TRY_CNI(backends_.statuses.answer(
         backends_.engine.kernel().clock(), config_.type + "\n" + request_.config,
         [&plugins = backends_.engine.running_plugins(), call = foreign_call(cni::Command::kStatus, *foreign)] {
           return execute(plugins, call);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "agent/door/metrics.h"
-#include "agent/pod/exec_records.h"
+#include "agent/context/metrics.h"
+#include "agent/records/exec_records.h"
 #include "agent/pod/plugin.h"
 
 namespace railbed::agent {

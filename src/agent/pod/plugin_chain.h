@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/door/service.h"
-#include "agent/pod/exec.h"
+#include "agent/addresses/backends.h"
+#include "agent/records/exec.h"
 #include "agent/pod/meta_pod.h"
 #include "state/store.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/pod/records.h"
+#include "agent/records/records.h"
 
 #include <gtest/gtest.h>
 
-#include "agent/pod/meta_records.h"
+#include "agent/records/meta_records.h"
 #include "node/netns_name.h"
 
 namespace railbed::agent {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/leftovers/adopt.h"
+#include "agent/addresses/adopt.h"
 
 #include <algorithm>
 #include <charconv>
 #include <set>
 
 #include "agent/addresses/address_notes.h"
-#include "agent/leftovers/runtime_containers.h"
+#include "agent/records/runtime_containers.h"
 #include "attach/json_fields.h"
 #include "doc/yaml.h"
 #include "state/sandbox.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/pod/meta_records.h"
+#include "agent/records/meta_records.h"
 
 #include "doc/json.h"
 #include "doc/members.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/pod/records.h"
+#include "agent/records/records.h"
 
-#include "agent/pod/meta_records.h"
+#include "agent/records/meta_records.h"
 #include "attach/json_fields.h"
 #include "node/netns_name.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/leftovers/runtime_containers.h"
+#include "agent/records/runtime_containers.h"
 
 #include <algorithm>
 

@@ -11,7 +11,12 @@
 // Failure: the store's and the disk's; unreadable directories are skipped.
 #pragma once
 
-#include "agent/leftovers/leftovers.h"
+#include <vector>
+
+#include "agent/records/leftover.h"
+#include "os/ports/disk.h"
+#include "os/ports/kernel.h"
+#include "state/store.h"
 
 namespace railbed::agent {
 

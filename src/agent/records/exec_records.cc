@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/pod/exec_records.h"
+#include "agent/records/exec_records.h"
 
 #include "attach/attach.h"
 #include "cni/version.h"

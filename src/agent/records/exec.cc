@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/pod/exec.h"
+#include "agent/records/exec.h"
 
 #include <algorithm>
 #include <optional>

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "agent/engine.h"
-#include "agent/pod/exec.h"
+#include "agent/records/exec.h"
 #include "attach/namespaces.h"
 #include "state/store.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's metrics, and the Prometheus endpoint that serves them.
+// The agent's metrics.
 //
 // Why: how long attaching takes and in which phase, what fails and why, and how many addresses and VFs are left are the
 // questions that the original plugins could not answer. Counting costs a look-up in a small map and one mutex of
 // prometheus-cpp; states (addresses, VFs) are read on demand, not kept up to date. Labels come from fixed lists, so
 // that no client can create an unlimited number of series.
 // Threading: any thread.
-// Failure: expose(), Invalid for an invalid address, else the kernel's error.
+// Failure: none.
 #pragma once
 
 #include <chrono>
@@ -16,9 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/door/http.h"
-#include "agent/door/service.h"
-#include "agent/door/story.h"
+#include "agent/context/request_context.h"
 #include "cni/request.h"
 
 namespace railbed::agent {
@@ -55,7 +53,7 @@ class Metrics {
 
   void took(std::string_view type, Phase phase, double seconds);
   void failed(std::string_view type, int code);
-  // `ask` runs at each reading, in the endpoint's thread; set it before expose().
+  // `ask` runs at each reading, in the endpoint's thread; set it before text() may be called.
   void standing(std::function<Standing()> ask);
   // The same for values of others; those of one name beside each other.
   void readings(std::function<std::vector<Reading>()> ask);
@@ -64,9 +62,7 @@ class Metrics {
   Reply metered(const cni::Request& request, RequestStory& story,
                 const std::function<Reply(const cni::Request&)>& handle);
 
-  // "127.0.0.1:9470": GET /metrics answers in Prometheus' text format, beside other `pages`. Port 0 takes a free one;
-  // returns the port.
-  Result<int> expose(const std::string& address, HttpPages pages = {});
+  // In Prometheus' text format; door/endpoint.h serves it.
   std::string text() const;
 
  private:
@@ -77,9 +73,9 @@ class Metrics {
 // Reports how long a phase took, from the constructor to the destructor: to the metrics and the request's story.
 class PhaseTimer {
  public:
-  PhaseTimer(const Backends& backends, std::string_view type, Phase phase)
-      : metrics_(backends.metrics),
-        story_(backends.story),
+  PhaseTimer(const RequestContext& request, std::string_view type, Phase phase)
+      : metrics_(request.metrics),
+        story_(request.story),
         type_(type),
         phase_(phase),
         began_(std::chrono::steady_clock::now()) {}

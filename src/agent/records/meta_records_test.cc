@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sandbox's note as it is kept, and notes that another version wrote.
-#include "agent/pod/meta_records.h"
+#include "agent/records/meta_records.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/door/metrics.h"
+#include "agent/context/metrics.h"
 
 #include <chrono>
 #include <mutex>
@@ -10,7 +10,6 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
-#include "agent/door/endpoint.h"
 #include "api/cni_types.h"
 
 namespace railbed::agent {
@@ -120,7 +119,6 @@ struct Metrics::Impl {
                                      .Help("CNI requests in progress")
                                      .Register(*registry)
                                      .Add({});
-  std::unique_ptr<HttpServer> server;  // last member, so its thread ends first
 };
 
 Metrics::Metrics() : impl_(std::make_unique<Impl>()) {}
@@ -159,12 +157,6 @@ Reply Metrics::metered(const cni::Request& request, RequestStory& story,
   if (reply.status != 0)
     failed(request.type, cni::read_failure(reply.output).value_or(cni::Failure{cni::kInternal, {}, {}}).code);
   return reply;
-}
-
-Result<int> Metrics::expose(const std::string& address, HttpPages pages) {
-  pages["/metrics"] = [this] { return HttpReply{.body = text(), .content_type = std::string(kMetricsFormat)}; };
-  impl_->server = TRY(serve_at(address, std::move(pages)).context("--metrics {}", address));
-  return impl_->server->port();
 }
 
 std::string Metrics::text() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/leftovers/leftover_files.h"
+#include "agent/addresses/leftover_files.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,9 +8,9 @@
 
 #include "agent/addresses/address_notes.h"
 #include "agent/addresses/host_local.h"
-#include "agent/leftovers/in_use.h"
-#include "agent/leftovers/runtime_containers.h"
-#include "agent/pod/meta_records.h"
+#include "agent/addresses/addresses_in_use.h"
+#include "agent/records/runtime_containers.h"
+#include "agent/records/meta_records.h"
 #include "state/sandbox.h"
 
 namespace railbed::agent {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/leftovers/adopt.h"
+#include "agent/addresses/adopt.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

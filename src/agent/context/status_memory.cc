@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/door/status_memory.h"
+#include "agent/context/status_memory.h"
 
 #include <system_error>
 

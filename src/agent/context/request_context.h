@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every floor of the agent needs to handle a request: the engine, the metrics, the request's story.
+//
+// Why apart from addresses/backends.h: records and addresses must not know what handles pods. The floors, the lowest
+// first: the room's own files and context, records, addresses, pod, door, leftovers; each includes those below it only
+// (`tests/tidy`, floors).
+// Threading: the request's thread.
+// Failure: none.
+#pragma once
+
+#include <string>
+
+#include "agent/context/story.h"
+#include "agent/engine.h"
+
+namespace railbed::agent {
+
+class Metrics;  // metrics.h
+
+struct Reply {
+  int status = 0;  // the shim's exit status
+  std::string output;
+};
+
+struct RequestContext {
+  Engine& engine;
+  Metrics& metrics;
+  RequestStory* story = nullptr;  // of the request that is handled
+
+  void tell(const std::string& network, const std::string& device) const {
+    if (story == nullptr) return;
+    story->has_network(network);
+    story->has_device(device);
+  }
+};
+
+}  // namespace railbed::agent
