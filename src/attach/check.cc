@@ -84,7 +84,7 @@ class Check {
   }
 
   Result<void> settings(const os::Link& link) {
-    if (!is_that_in_pod(link, before_, result_.interface))
+    if (!is_same_link(link, before_, result_.interface))
       return fail(Code::kConflict, "interface {} is another one", result_.interface);
     std::string mac = fmt::format("{:02x}", fmt::join(link.hw_address, ":"));
     bool mac_matters = before_.way != Way::kExisting || settings_.mac.has_value();

@@ -59,7 +59,7 @@ class GiveBack {
       if (link.group != group) continue;
       members.push_back(link.index);
       if (std::ranges::none_of(records, [&](const auto& one) {
-            return one.second.way == Way::kMake && is_that_in_pod(link, one.second, one.first.interface);
+            return one.second.way == Way::kMake && is_same_link(link, one.second, one.first.interface);
           }))
         return {};
     }
@@ -118,7 +118,7 @@ class GiveBack {
 
   bool is_inside(const Attachment& record, const Before& before) const {
     return std::ranges::any_of(inside_,
-                               [&](const os::Link& link) { return is_that_in_pod(link, before, record.interface); });
+                               [&](const os::Link& link) { return is_same_link(link, before, record.interface); });
   }
 
   // Whether the pod, or a virtual machine of it, may have what is neither in the pod's namespace nor here (held.h).
@@ -126,7 +126,7 @@ class GiveBack {
   Result<bool> may_be_in_use(const Attachment& record, Before& before) {
     if (record.status == AttachmentStatus::kBegun || before.way == Way::kVfio) return false;
     if (removed_.contains(record.interface) || is_inside(record, before)) return false;
-    if (before.way == Way::kMove && TRY(host_.that_of(before, record.interface)) != nullptr) return false;
+    if (before.way == Way::kMove && TRY(host_.find_original_link(before, record.interface)) != nullptr) return false;
     VfBinding binding = binding_of(host_.kernel().files(), before);
     if (binding.to == BoundTo::kLeftBehind) TRY(bind_again(record, before));
     if (binding.to != BoundTo::kMachine) return binding.to == BoundTo::kItsDriver && TRY(is_hidden(before));
@@ -227,7 +227,7 @@ class GiveBack {
     bool careful = record.status != AttachmentStatus::kAttached;
     auto here = std::ranges::find_if(inside_, [&](const os::Link& link) {
       if (!before.in_pod.has_value() && link.name.value != before.name) return false;
-      return is_that_in_pod(link, before, before.name);
+      return is_same_link(link, before, before.name);
     });
     TRY(undo_sysctls(before, here != inside_.end() && here->name.value == before.name));
     if (here != inside_.end()) TRY(undo_on(record, *here, before));
@@ -291,7 +291,7 @@ class GiveBack {
 
   Result<void> remove_made(const Attachment& record, const Before& before) {
     for (const os::Link& link : inside_)
-      if (is_that_in_pod(link, before, record.interface))
+      if (is_same_link(link, before, record.interface))
         return unless_gone(host_.aside(Aside::kRemoval, [&] { return links_->remove(link.index); }));
     return {};
   }
@@ -318,10 +318,10 @@ class GiveBack {
   };
   Result<Home> bring_home(const Attachment& record, const Before& before) {
     auto here = std::ranges::find_if(
-        inside_, [&](const os::Link& link) { return is_that_in_pod(link, before, record.interface); });
+        inside_, [&](const os::Link& link) { return is_same_link(link, before, record.interface); });
     if (here != inside_.end()) TRY(move_home(record, before, *here));
     if (here != inside_.end() && !look_again_) return Home::kThere;
-    const os::Link* link = TRY(host_.that_of(before, record.interface));
+    const os::Link* link = TRY(host_.find_original_link(before, record.interface));
     if (link == nullptr && !before.device.has_value() && !before.kind.empty()) {
       note(record, fmt::format("{} ({}) was removed with the pod's network namespace", before.name, before.kind));
       return Home::kGone;
@@ -357,7 +357,7 @@ class GiveBack {
     host_.forget();
     if (moved.has_value() || moved.error().code == Code::kCanceled) return moved;
     // Other changes in the same message come after the move, so the interface may already be at home.
-    if (TRY(host_.that_of(before, record.interface)) == nullptr) return moved;
+    if (TRY(host_.find_original_link(before, record.interface)) == nullptr) return moved;
     look_again_ = true;
     return {};
   }
@@ -428,7 +428,7 @@ class GiveBack {
   // The pod may have set another address than requested, so the interface inside decides.
   bool pod_kept_mac(const Attachment& record, const Before& before) const {
     return std::ranges::any_of(inside_, [&](const os::Link& link) {
-      return is_that_in_pod(link, before, record.interface) && link.hw_address == before.hw_address;
+      return is_same_link(link, before, record.interface) && link.hw_address == before.hw_address;
     });
   }
 
@@ -436,7 +436,7 @@ class GiveBack {
     if (before.hw_address.size() != 6) return {};
     if (!before.new_mac.has_value() && pod_kept_mac(record, before)) return {};
     host_.forget();
-    const os::Link* link = TRY(host_.that_of(before, record.interface));
+    const os::Link* link = TRY(host_.find_original_link(before, record.interface));
     if (link == nullptr || link->hw_address == before.hw_address) return {};
     IfIndex index = link->index;
     return set_mac(host_, *TRY(host_.links()), index, mac_of(before), before.pf, before.vf,
@@ -445,7 +445,7 @@ class GiveBack {
 
   Result<void> restore_addresses(const Attachment& record, const Before& before) {
     if (before.addresses.empty()) return {};
-    const os::Link* link = TRY(host_.that_of(before, record.interface));
+    const os::Link* link = TRY(host_.find_original_link(before, record.interface));
     if (link == nullptr) return {};
     IfIndex index = link->index;
     os::LinkPort* port = TRY(host_.links());

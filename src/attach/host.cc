@@ -80,7 +80,7 @@ Result<const os::Link*> Host::by_mac(const MacAddress& mac) {
   return first([&](const os::Link& link) { return link.mac() == mac; });
 }
 
-Result<const os::Link*> Host::that_of(const Before& before, const std::string& interface) {
+Result<const os::Link*> Host::find_original_link(const Before& before, const std::string& interface) {
   return first([&](const os::Link& link) { return is_that_at_home(link, before, interface); });
 }
 

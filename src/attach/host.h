@@ -37,7 +37,7 @@ class Host {
   Result<const os::Link*> by_index(IfIndex index);
   Result<const os::Link*> by_mac(const MacAddress& mac);
   // The interface that `before` describes, under any name.
-  Result<const os::Link*> that_of(const Before& before, const std::string& interface);
+  Result<const os::Link*> find_original_link(const Before& before, const std::string& interface);
   Result<std::string> names();  // "eth0, eth1", for messages
   // The PF's report about its VF.
   Result<os::VfInfo> vf(PciAddress pf, VfIndex vf);

@@ -41,7 +41,7 @@ InPod seen_in_pod(const os::Link& link) {
   return seen;
 }
 
-bool is_that_in_pod(const os::Link& link, const Before& before, const std::string& interface) {
+bool is_same_link(const os::Link& link, const Before& before, const std::string& interface) {
   if (auto known = is_that_hardware(link, before)) return *known;
   if (before.in_pod.has_value()) {
     InPod now = seen_in_pod(link);

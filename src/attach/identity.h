@@ -27,7 +27,7 @@ namespace railbed::attach {
 InPod seen_in_pod(const os::Link& link);
 
 // Whether `link`, in the pod's namespace, is the recorded interface, which is called `interface` there.
-bool is_that_in_pod(const os::Link& link, const Before& before, const std::string& interface);
+bool is_same_link(const os::Link& link, const Before& before, const std::string& interface);
 
 // The same in a namespace that the pod has made and moved it to, under a name and a number of the pod's choice. The pod
 // can hide one without hardware from this, too, by another address or group.

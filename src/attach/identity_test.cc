@@ -174,10 +174,10 @@ TEST(Identity, HardwareIsItsDevice) {
     os::Link other = link;
     other.index = IfIndex{9};
     other.hw_address.back() = 2;
-    EXPECT_TRUE(is_that_in_pod(other, before, "net1"));
+    EXPECT_TRUE(is_same_link(other, before, "net1"));
     EXPECT_TRUE(is_that_at_home(other, before, "net1"));
     other.parent_device = "0000:3c:00.1";
-    EXPECT_FALSE(is_that_in_pod(other, before, "net1"));
+    EXPECT_FALSE(is_same_link(other, before, "net1"));
     EXPECT_FALSE(is_that_at_home(other, before, "net1"));
   }
   // The other port of a device that has two.

@@ -49,7 +49,7 @@ Result<bool> is_in_pod(const os::FileTree& files, PodView& pod, const Attachment
   if (before->way == Way::kVfio) return device_exists(files, *before->device);
   const std::string name = name_in_pod(record);
   return std::ranges::any_of(*TRY(pod.list()), [&](const os::Link& link) {
-    return link.name.value == name && is_that_in_pod(link, *before, name);
+    return link.name.value == name && is_same_link(link, *before, name);
   });
 }
 

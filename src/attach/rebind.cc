@@ -26,7 +26,7 @@ Result<void> appears(Host& host, const Before& before, const std::string& interf
     if (before.device.has_value())
       return !files.list(bus_path(before) + "/net").value_or(std::vector<std::string>{}).empty();
     host.forget();
-    return TRY(host.that_of(before, interface)) != nullptr;
+    return TRY(host.find_original_link(before, interface)) != nullptr;
   };
   const bool done = TRY(waits.for_device(limit, look));
   if (!done) return fail(Code::kTimeout, "no uevent before the deadline");
@@ -53,7 +53,7 @@ bool is_bound(const os::FileTree& files, PciAddress device) {
 Result<const os::Link*> wait_for_link(Host& host, const Before& before, const std::string& interface,
                                       os::Deadline deadline) {
   TRY(host.aside(Aside::kWait, [&] { return appears(host, before, interface, deadline); }));
-  const os::Link* link = TRY(host.that_of(before, interface));
+  const os::Link* link = TRY(host.find_original_link(before, interface));
   if (link != nullptr || makes_no_interface(host.kernel().files(), before)) return link;
   return fail(Code::kTimeout, "its interface appeared and disappeared again");
 }

@@ -20,7 +20,7 @@ Result<bool> is_in(os::Kernel& kernel, const os::Netns& netns, const Attachment&
   const std::unique_ptr<os::LinkPort> port = TRY(kernel.netns().links(netns));
   const std::vector<os::Link> links = TRY(port->list(os::WithVfs::kNo));
   return std::ranges::any_of(
-      links, [&](const os::Link& link) { return attach::is_that_in_pod(link, *before, record.interface); });
+      links, [&](const os::Link& link) { return attach::is_same_link(link, *before, record.interface); });
 }
 
 Result<void> forget(state::Store& store, const Attachment& record) {
