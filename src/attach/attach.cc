@@ -154,7 +154,7 @@ class PodTransaction {
     Result<void> brought = bring(host_, store_, *pod_, interfaces, deadline_);
     if (brought.has_value()) brought = still_there();
     Result<PodReport> done = brought.has_value() ? conclude(interfaces, specs) : fail(std::move(brought.error()));
-    if (done.has_value() || host_.turn_is_lost()) return done;
+    if (done.has_value() || host_.lock_lost()) return done;
     return fail(undo(interfaces, std::move(done.error())));
   }
 
@@ -221,7 +221,7 @@ class PodTransaction {
     }
     Result<GivenBack> given =
         give_back(host_, store_, records, {.state = NetnsState::kThere, .netns = netns_, .error = {}}, deadline_);
-    if (host_.turn_is_lost()) return why;
+    if (host_.lock_lost()) return why;
     Result<void> kept = put_leases_back();
     std::string trouble;
     if (!given.has_value()) trouble = given.error().story();

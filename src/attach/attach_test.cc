@@ -742,8 +742,8 @@ TEST_F(AttachFaults, ADeviceThatDoesNotComeBackStaysRecorded) {
 // How the agent stands aside, and what happens on its machine meanwhile.
 WaitPolicy standing_aside(os::Kernel& kernel, const std::function<void()>& meanwhile) {
   WaitPolicy wait(kernel.clock().now() + std::chrono::minutes(1));
-  wait.aside = [meanwhile](Aside kind, const WaitPolicy::Work& work) -> Result<void> {
-    if (kind == Aside::kWait) meanwhile();
+  wait.without_lock = [meanwhile](LongWait kind, const WaitPolicy::Work& work) -> Result<void> {
+    if (kind == LongWait::kDevice) meanwhile();
     work();
     return {};
   };
@@ -778,7 +778,7 @@ TEST_F(AttachFaults, NothingIsTouchedOnceTheTurnIsLost) {
   rig.kernel.delay_netns_end(std::chrono::seconds(3));
   ASSERT_EQ(message(rig.kernel.netns().remove("pod")), "");
   WaitPolicy wait = rig.soon();
-  wait.aside = [&](Aside, const WaitPolicy::Work& work) -> Result<void> {
+  wait.without_lock = [&](LongWait, const WaitPolicy::Work& work) -> Result<void> {
     work();
     rig.kernel.clear_journal();
     return fail(Code::kBusy, "the agent is stopping while other requests were in progress");

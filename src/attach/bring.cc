@@ -386,7 +386,7 @@ class Bringer {
                             ? (*port)->create_soft("rxe", one.before.rdma.front(), IfName{one.spec.interface})
                             : Result<void>(fail(port.error()));
     if (!made.has_value() && made.error().code != Code::kCanceled) {
-      TRY(host_.aside(Aside::kWait, [this] { return host_.kernel().processes().load_module("rdma_rxe"); }));
+      TRY(host_.without_lock(LongWait::kDevice, [this] { return host_.kernel().processes().load_module("rdma_rxe"); }));
       TRY(still_begun(one));
       port = host_.kernel().netns().rdma(pod_.netns());
       made = TRY(std::move(port))->create_soft("rxe", one.before.rdma.front(), IfName{one.spec.interface});

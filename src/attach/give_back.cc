@@ -65,8 +65,8 @@ class GiveBack {
     }
     // A failure does not matter: the links are then removed one by one, which reports errors.
     if (members.size() < 2) return {};
-    const Result<void> removed = host_.aside(Aside::kRemoval, [&] { return links_->remove_group(group, members); });
-    if (host_.turn_is_lost()) return removed;
+    const Result<void> removed = host_.without_lock(LongWait::kRemoval, [&] { return links_->remove_group(group, members); });
+    if (host_.lock_lost()) return removed;
     if (!removed.has_value()) return {};
     for (const auto& [record, before] : records)
       if (before.way == Way::kMake && is_inside(record, before)) removed_.insert(record.interface);
@@ -90,7 +90,7 @@ class GiveBack {
       if (waited_ && TRY(has_next_holder(record))) return Back::kDone;
       Result<void> brought = bring_device(record, before);
       // The pod's namespace has ended, and the device has not come: it may be in another one.
-      if (!brought.has_value() && brought.error().code == Code::kTimeout && netns_ == nullptr && !host_.turn_is_lost())
+      if (!brought.has_value() && brought.error().code == Code::kTimeout && netns_ == nullptr && !host_.lock_lost())
         if (TRY(is_found_elsewhere(before))) return Back::kOrphan;
       TRY(std::move(brought));
     }
@@ -140,7 +140,7 @@ class GiveBack {
   Result<void> bind_again(const Attachment& record, const Before& before) {
     waited_ = true;
     const Result<void> bound = bring_driver_back(host_, *before.device, before.driver, deadline_);
-    if (bound.has_value() || host_.turn_is_lost() || bound.error().code == Code::kCanceled) return bound;
+    if (bound.has_value() || host_.lock_lost() || bound.error().code == Code::kCanceled) return bound;
     note(record, fmt::format("{} cannot be used: binding it to {}, which it had before the pod, failed: {}",
                              *before.device, before.driver, bound.error().story()));
     return {};
@@ -162,7 +162,7 @@ class GiveBack {
   Result<bool> is_found_elsewhere(Before& before) {
     waited_ = true;
     Result<std::optional<NetnsRef>> where = std::nullopt;
-    TRY(host_.aside(Aside::kWait, [&]() -> Result<void> {
+    TRY(host_.without_lock(LongWait::kDevice, [&]() -> Result<void> {
       where = find_elsewhere(host_.kernel(), before, netns_);
       return {};
     }));
@@ -292,7 +292,7 @@ class GiveBack {
   Result<void> remove_made(const Attachment& record, const Before& before) {
     for (const os::Link& link : inside_)
       if (is_same_link(link, before, record.interface))
-        return unless_gone(host_.aside(Aside::kRemoval, [&] { return links_->remove(link.index); }));
+        return unless_gone(host_.without_lock(LongWait::kRemoval, [&] { return links_->remove(link.index); }));
     return {};
   }
 
@@ -573,7 +573,7 @@ Result<GivenBack> give_back(Host& host, state::Store& store, const std::vector<A
   TRY(work.remove_made_together(some));
   for (auto& [record, before] : some) {
     const Result<GiveBack::Back> done = work.back(record, before);
-    if (!done.has_value() && host.turn_is_lost()) return fail(Error(done.error()));
+    if (!done.has_value() && host.lock_lost()) return fail(Error(done.error()));
     if (!done.has_value())
       failed(record, done.error());
     else if (*done == GiveBack::Back::kOrphan)
@@ -594,7 +594,7 @@ Result<GivenBack> give_back_anywhere(Host& host, state::Store& store, std::vecto
   spaces.open(refs);
   if (!spaces.all_known()) spaces.ask_for_ends();
   if (!spaces.all_known()) {
-    TRY(host.aside(Aside::kWait, [&] {
+    TRY(host.without_lock(LongWait::kDevice, [&] {
       spaces.look(deadline, host.stop());
       return Result<void>{};
     }));

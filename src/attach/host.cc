@@ -20,12 +20,12 @@ std::string driver_of(const os::FileTree& files, PciAddress device) {
   return os::link_name(files, device_path(device) + "/driver").value_or("");
 }
 
-Result<void> Host::aside(Aside kind, const std::function<Result<void>()>& work) {
+Result<void> Host::without_lock(LongWait kind, const std::function<Result<void>()>& work) {
   Result<void> done;
-  Result<void> again = policy_.aside(kind, [&] { done = work(); });
+  Result<void> again = policy_.without_lock(kind, [&] { done = work(); });
   forget();
   pf_indexes_.clear();
-  turn_is_lost_ = !again.has_value();
+  lock_lost_ = !again.has_value();
   return again.has_value() ? done : again;
 }
 

@@ -23,10 +23,10 @@ class Host {
 
   os::Kernel& kernel() { return kernel_; }
   // Does what takes long, as the policy says; afterwards everything is looked at anew.
-  Result<void> aside(Aside kind, const std::function<Result<void>()>& work);
-  // Whether the last aside() ended without the turn: then nothing may be read or changed any more, here or in the
+  Result<void> without_lock(LongWait kind, const std::function<Result<void>()>& work);
+  // Whether the last without_lock() ended without the turn: then nothing may be read or changed any more, here or in the
   // store.
-  bool turn_is_lost() const { return turn_is_lost_; }
+  bool lock_lost() const { return lock_lost_; }
   const std::stop_token& stop() const { return policy_.stop; }
   Result<os::LinkPort*> links();
   Result<const os::Netns*> own_netns();
@@ -56,7 +56,7 @@ class Host {
 
   os::Kernel& kernel_;
   WaitPolicy policy_;
-  bool turn_is_lost_ = false;
+  bool lock_lost_ = false;
   std::unique_ptr<os::LinkPort> links_;
   std::unique_ptr<os::Netns> own_;
   std::optional<std::vector<os::Link>> all_;

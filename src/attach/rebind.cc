@@ -52,7 +52,7 @@ bool is_bound(const os::FileTree& files, PciAddress device) {
 
 Result<const os::Link*> wait_for_link(Host& host, const Before& before, const std::string& interface,
                                       os::Deadline deadline) {
-  TRY(host.aside(Aside::kWait, [&] { return appears(host, before, interface, deadline); }));
+  TRY(host.without_lock(LongWait::kDevice, [&] { return appears(host, before, interface, deadline); }));
   const os::Link* link = TRY(host.find_original_link(before, interface));
   if (link != nullptr || makes_no_interface(host.kernel().files(), before)) return link;
   return fail(Code::kTimeout, "its interface appeared and disappeared again");
@@ -61,11 +61,11 @@ Result<const os::Link*> wait_for_link(Host& host, const Before& before, const st
 Result<void> ensure_bound(Host& host, PciAddress device, const std::string& driver, os::Deadline deadline) {
   const os::FileTree& files = host.kernel().files();
   if (!device_exists(files, device) || is_bound(files, device)) return {};
-  return host.aside(Aside::kWait, [&] { return bind(host, device, driver, deadline); });
+  return host.without_lock(LongWait::kDevice, [&] { return bind(host, device, driver, deadline); });
 }
 
 Result<void> rebind(Host& host, PciAddress device, const std::string& driver, os::Deadline deadline) {
-  return host.aside(Aside::kWait, [&]() -> Result<void> {
+  return host.without_lock(LongWait::kDevice, [&]() -> Result<void> {
     os::FileTree& files = host.kernel().files();
     const std::string path = fmt::format("/sys/bus/pci/devices/{}/driver", device);
     if (is_bound(files, device)) TRY(files.write(path + "/unbind", device.to_string()));
@@ -75,7 +75,7 @@ Result<void> rebind(Host& host, PciAddress device, const std::string& driver, os
 
 // By driver_override: it also lets a VF have its driver whose PF has sriov_drivers_autoprobe off.
 Result<void> bring_driver_back(Host& host, PciAddress device, const std::string& driver, os::Deadline deadline) {
-  return host.aside(Aside::kWait, [&]() -> Result<void> {
+  return host.without_lock(LongWait::kDevice, [&]() -> Result<void> {
     os::FileTree& files = host.kernel().files();
     const std::string path = device_path(device);
     if (is_bound(files, device)) TRY(files.write(path + "/driver/unbind", device.to_string()));

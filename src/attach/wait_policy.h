@@ -11,7 +11,7 @@
 // process may have finished or undone what is recorded. So this happens only when everything that was started is in the
 // store, and the needed machine state is read again.
 // Threading: of the thread that attaches; `stop` is requested by any other.
-// Failure: see `aside`.
+// Failure: see `without_lock`.
 #pragma once
 
 #include <functional>
@@ -23,8 +23,8 @@
 
 namespace railbed::attach {
 
-enum class Aside : uint8_t {
-  kWait,     // for a device
+enum class LongWait : uint8_t {
+  kDevice,   // for a device
   kRemoval,  // of interfaces: everybody who changes an interface waits for the kernel's lock behind it
 };
 
@@ -38,7 +38,7 @@ struct WaitPolicy {
   std::stop_token stop;  // ends every wait with Canceled
   // Calls the function where others need not wait for it. An error means that the turn could not be taken again: then
   // nothing may be read or changed any more, and the records tell the next one what is left to do.
-  std::function<Result<void>(Aside, const Work&)> aside = [](Aside, const Work& work) {
+  std::function<Result<void>(LongWait, const Work&)> without_lock = [](LongWait, const Work& work) {
     work();
     return Result<void>{};
   };

@@ -416,11 +416,11 @@ Result<Engine::Turn*> HeldTurn::get() {
 attach::WaitPolicy HeldTurn::wait_policy() {
   attach::WaitPolicy wait(engine_.kernel().clock().now() + kAttachTime);
   wait.stop = engine_.stopping();
-  wait.aside = [this](attach::Aside kind, const attach::WaitPolicy::Work& work) -> Result<void> {
+  wait.without_lock = [this](attach::LongWait kind, const attach::WaitPolicy::Work& work) -> Result<void> {
     end();
     {
       std::unique_ptr<Engine::Removal> removal;
-      if (kind == attach::Aside::kRemoval) removal = engine_.removal();
+      if (kind == attach::LongWait::kRemoval) removal = engine_.removal();
       work();
     }
     TRY(get());
