@@ -151,7 +151,7 @@ class PodTransaction {
       TRY(refuse_changing(spec, one.before.device));
     }
     TRY(write_down(interfaces));
-    Result<void> brought = bring(host_, store_, *pod_, interfaces, deadline_);
+    Result<void> brought = configure_links(host_, store_, *pod_, interfaces, deadline_);
     if (brought.has_value()) brought = still_there();
     Result<PodReport> done = brought.has_value() ? conclude(interfaces, specs) : fail(std::move(brought.error()));
     if (done.has_value() || host_.lock_lost()) return done;

@@ -409,7 +409,7 @@ class Bringer {
 
 }  // namespace
 
-Result<void> bring(Host& host, state::Store& store, PodView& pod, std::vector<Prepared>& interfaces,
+Result<void> configure_links(Host& host, state::Store& store, PodView& pod, std::vector<Prepared>& interfaces,
                    os::Deadline deadline) {
   Bringer bringer(host, store, pod, deadline);
   TRY(bringer.bring_in(interfaces));

@@ -13,7 +13,7 @@
 namespace railbed::attach {
 
 // Fills in the results.
-Result<void> bring(Host& host, state::Store& store, PodView& pod, std::vector<Prepared>& interfaces,
+Result<void> configure_links(Host& host, state::Store& store, PodView& pod, std::vector<Prepared>& interfaces,
                    os::Deadline deadline);
 
 }  // namespace railbed::attach

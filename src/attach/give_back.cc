@@ -75,26 +75,26 @@ class GiveBack {
   }
 
   // Of an orphan `before` says afterwards why it is one.
-  enum class Back : uint8_t { kDone, kOrphan };
-  Result<Back> back(const Attachment& record, Before& before) {
+  enum class Restored : uint8_t { kDone, kOrphan };
+  Result<Restored> restore_interface(const Attachment& record, Before& before) {
     TRY(remove_rules(before));
     if (before.way == Way::kExisting) {
       TRY(undo_change(record, before));
     } else if (before.way == Way::kMake) {
-      if (TRY(may_be_in_use(record, before))) return Back::kOrphan;
+      if (TRY(may_be_in_use(record, before))) return Restored::kOrphan;
       TRY(remove_made(record, before));
       TRY(remove_empty_vrf(before));
     } else {
-      if (TRY(has_next_holder(record))) return Back::kDone;
-      if (TRY(may_be_in_use(record, before))) return Back::kOrphan;
-      if (waited_ && TRY(has_next_holder(record))) return Back::kDone;
+      if (TRY(has_next_holder(record))) return Restored::kDone;
+      if (TRY(may_be_in_use(record, before))) return Restored::kOrphan;
+      if (waited_ && TRY(has_next_holder(record))) return Restored::kDone;
       Result<void> brought = bring_device(record, before);
       // The pod's namespace has ended, and the device has not come: it may be in another one.
       if (!brought.has_value() && brought.error().code == Code::kTimeout && netns_ == nullptr && !host_.lock_lost())
-        if (TRY(is_found_elsewhere(before))) return Back::kOrphan;
+        if (TRY(is_found_elsewhere(before))) return Restored::kOrphan;
       TRY(std::move(brought));
     }
-    return Back::kDone;
+    return Restored::kDone;
   }
 
  private:
@@ -319,8 +319,7 @@ class GiveBack {
   Result<Home> bring_home(const Attachment& record, const Before& before) {
     auto here = std::ranges::find_if(
         inside_, [&](const os::Link& link) { return is_same_link(link, before, record.interface); });
-    if (here != inside_.end()) TRY(move_home(record, before, *here));
-    if (here != inside_.end() && !look_again_) return Home::kThere;
+    if (here != inside_.end() && TRY(move_home(record, before, *here)) == Moved::kAsWanted) return Home::kThere;
     const os::Link* link = TRY(host_.find_original_link(before, record.interface));
     if (link == nullptr && !before.device.has_value() && !before.kind.empty()) {
       note(record, fmt::format("{} ({}) was removed with the pod's network namespace", before.name, before.kind));
@@ -342,12 +341,15 @@ class GiveBack {
     return Home::kThere;
   }
 
-  Result<void> move_home(const Attachment& record, const Before& before, const os::Link& link) {
+  enum class Moved : uint8_t {
+    kAsWanted,
+    kWithErrors,  // it is at home, and other changes of the same message failed
+  };
+  Result<Moved> move_home(const Attachment& record, const Before& before, const os::Link& link) {
     os::LinkChange change = settings_back(link, before);
     change.name = IfName{before.name};
     change.netns = TRY(host_.own_netns());
     if (before.up) change.up = true;
-    look_again_ = false;
     Result<void> moved = links_->change(link.index, change);
     if (!moved.has_value() && moved.error().code == Code::kConflict) {
       change.name = TRY(free_name(before.name));
@@ -355,11 +357,11 @@ class GiveBack {
       if (moved.has_value()) tell_name(record, before.name, change.name->value);
     }
     host_.forget();
-    if (moved.has_value() || moved.error().code == Code::kCanceled) return moved;
+    if (moved.has_value()) return Moved::kAsWanted;
+    if (moved.error().code == Code::kCanceled) return fail(std::move(moved.error()));
     // Other changes in the same message come after the move, so the interface may already be at home.
-    if (TRY(host_.find_original_link(before, record.interface)) == nullptr) return moved;
-    look_again_ = true;
-    return {};
+    if (TRY(host_.find_original_link(before, record.interface)) == nullptr) return fail(std::move(moved.error()));
+    return Moved::kWithErrors;
   }
 
   void tell_name(const Attachment& record, const std::string& wanted, const std::string& got) {
@@ -466,7 +468,6 @@ class GiveBack {
   std::unique_ptr<os::LinkPort> links_;
   std::vector<os::Link> inside_;
   std::set<std::string> removed_;  // of remove_made_together()
-  bool look_again_ = false;        // the last move ended in an error at home
   bool waited_ = false;            // for a device, outside of the turn
 };
 
@@ -572,11 +573,11 @@ Result<GivenBack> give_back(Host& host, state::Store& store, const std::vector<A
   }
   TRY(work.remove_made_together(some));
   for (auto& [record, before] : some) {
-    const Result<GiveBack::Back> done = work.back(record, before);
+    const Result<GiveBack::Restored> done = work.restore_interface(record, before);
     if (!done.has_value() && host.lock_lost()) return fail(Error(done.error()));
     if (!done.has_value())
       failed(record, done.error());
-    else if (*done == GiveBack::Back::kOrphan)
+    else if (*done == GiveBack::Restored::kOrphan)
       TRY(hold(store, record, before, out));
     else
       out.done.push_back(record);

@@ -51,7 +51,7 @@ Result<DetachReport> detach_original_host_device(Original& original) {
   std::string home = link->alias.empty() ? text_in(original.interface().config, "device") : link->alias;
   if (IfName::parse(home).has_value()) before.name = home;
   if (link->parent_bus == "pci") before.device = TRY(PciAddress::parse(link->parent_device));
-  return original.give(before);
+  return original.restore_all(before);
 }
 
 }  // namespace railbed::attach

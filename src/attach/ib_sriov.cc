@@ -93,7 +93,7 @@ Result<DetachReport> detach_original_ib_sriov(Original& original) {
   TRY(guid_before(original, *file, before));
   if (const doc::Value* state = file->find("RdmaNetState"); state != nullptr && state->is_object())
     take_rdma(*state, before);
-  return original.give(before, before.device->to_string());
+  return original.restore_all(before, before.device->to_string());
 }
 
 }  // namespace railbed::attach

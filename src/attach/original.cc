@@ -97,7 +97,7 @@ Before Original::change_of(const os::Link* link) const {
   return before;
 }
 
-Result<DetachReport> Original::give(const Before& before, const std::string& device) {
+Result<DetachReport> Original::restore_all(const Before& before, const std::string& device) {
   auto store = state::memory_store();
   state::Attachment record{.pod = "@" + interface_.container_id,
                            .interface = interface_.name.value,

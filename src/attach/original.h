@@ -49,7 +49,7 @@ class Original {
   Before change_of(const os::Link* link) const;
 
   // Undoes `before` as if it were ours.
-  Result<DetachReport> give(const Before& before, const std::string& device = "");
+  Result<DetachReport> restore_all(const Before& before, const std::string& device = "");
   // Removes the interface where its kind is `kind`.
   Result<DetachReport> remove_made(std::string_view kind);
 

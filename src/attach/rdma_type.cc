@@ -33,7 +33,7 @@ Result<DetachReport> detach_original_rdma(Original& original) {
   if (!file.has_value() || !original.has_pod()) return DetachReport{};  // the kernel has moved it
   Before before = original.change_of(original.in_pod());
   take_rdma(*file, before);
-  return original.give(before);
+  return original.restore_all(before);
 }
 
 }  // namespace railbed::attach

@@ -27,7 +27,7 @@ Result<DetachReport> detach_original_sbr(Original& original) {
           rule.source.length == rule.source.address.bits())
         before.rules.push_back(rule);
   if (before.rules.empty()) return DetachReport{};
-  return original.give(before);
+  return original.restore_all(before);
 }
 
 }  // namespace railbed::attach

@@ -139,7 +139,7 @@ Result<DetachReport> detach_original_sriov(Original& original) {
       before.hw_address = std::move(bytes);
     }
   }
-  return original.give(before, before.device->to_string());
+  return original.restore_all(before, before.device->to_string());
 }
 
 }  // namespace railbed::attach

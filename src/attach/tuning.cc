@@ -82,7 +82,7 @@ Result<DetachReport> detach_original_tuning(Original& original) {
     before.new_mac = link->mac();
     before.hw_address.assign(mac->bytes.begin(), mac->bytes.end());
   }
-  return original.give(before);
+  return original.restore_all(before);
 }
 
 }  // namespace railbed::attach

@@ -32,7 +32,7 @@ Result<DetachReport> detach_original_vrf(Original& original) {
       if (one.link == link->index && one.prefix.address.family == IpFamily::kV6 &&
           !one.prefix.address.to_gid().is_link_local())
         before.addresses.push_back(one.prefix);
-  return original.give(before);
+  return original.restore_all(before);
 }
 
 }  // namespace railbed::attach
