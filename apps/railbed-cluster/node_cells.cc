@@ -10,7 +10,7 @@
 namespace railbed {
 namespace {
 
-using agent::Reading;
+using agent::Sample;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -28,8 +28,8 @@ doc::Value texts(const std::vector<std::string>& all) {
   return out;
 }
 
-Reading gauge(std::string_view name, std::string_view help, double value) {
-  return {.name = name, .help = help, .kind = Reading::Kind::kGauge, .labels = {}, .value = value};
+Sample gauge(std::string_view name, std::string_view help, double value) {
+  return {.name = name, .help = help, .kind = Sample::Kind::kGauge, .labels = {}, .value = value};
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ NodeCells::Supplied NodeCells::more(std::vector<agent::AddressNeed> needs,
   return {nullptr, Error{.code = Code::kBusy, .message = "the agent is starting"}};
 }
 
-std::vector<Reading> NodeCells::readings() const {
+std::vector<Sample> NodeCells::samples() const {
   const agent::CellKeeper* keeper = started_;
   if (keeper == nullptr) return {};
   const agent::CellKeeper::Standing now = keeper->standing();
@@ -118,7 +118,7 @@ std::vector<Reading> NodeCells::readings() const {
             double(now.lacking.size())),
       {.name = "railbed_cell_conflicts_total",
        .help = "addresses in use on this node that another node had leased",
-       .kind = Reading::Kind::kCounter,
+       .kind = Sample::Kind::kCounter,
        .labels = {},
        .value = double(now.conflict_count)},
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node's addresses of ranges that nodes share: which it gives, and the loop that leases them.
 //
-// Threading: the main thread; more(), wake(), readings() and report() from any. The loop has a thread of its own.
+// Threading: the main thread; more(), wake(), samples() and report() from any. The loop has a thread of its own.
 // Failure: none ends it; report() and the agent's Events tell.
 #pragma once
 
@@ -48,7 +48,7 @@ class NodeCells : public agent::AddressSupply {
 
   Supplied more(std::vector<agent::AddressNeed> needs, std::chrono::steady_clock::time_point deadline) override;
 
-  std::vector<agent::Reading> readings() const;
+  std::vector<agent::Sample> samples() const;
   doc::Value report() const;
 
  private:

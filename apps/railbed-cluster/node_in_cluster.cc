@@ -99,10 +99,10 @@ class NodeInCluster : public NodeCluster {
 
   // What is wrong with VFs is no reason to keep pods without VFs from the node: `railbed status` tells it.
   std::vector<std::string> not_ready() const override { return side_.not_ready(); }
-  std::vector<agent::Reading> readings() const override {
-    std::vector<agent::Reading> all = side_.readings();
-    if (vfs_ != nullptr) std::ranges::move(vfs_->readings(), std::back_inserter(all));
-    if (cells_ != nullptr) std::ranges::move(cells_->readings(), std::back_inserter(all));
+  std::vector<agent::Sample> samples() const override {
+    std::vector<agent::Sample> all = side_.samples();
+    if (vfs_ != nullptr) std::ranges::move(vfs_->samples(), std::back_inserter(all));
+    if (cells_ != nullptr) std::ranges::move(cells_->samples(), std::back_inserter(all));
     return all;
   }
   void report(doc::Value& agent) const override {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "agent/cluster/machine_watch.h"
-#include "agent/cluster/node_readings.h"
+#include "agent/cluster/node_samples.h"
 #include "agent/cluster/node_states.h"
 #include "agent/cluster/offered_vfs.h"
 #include "kubelet/grpc/device_plugin.h"
@@ -40,7 +40,7 @@ class NodeVfs {
   void wake() { states_.wake(); }
   void stop();
   // For the metrics page.
-  std::vector<agent::Reading> readings() const { return agent::node_readings(states_.counters()); }
+  std::vector<agent::Sample> samples() const { return agent::node_samples(states_.counters()); }
   // A VF that is on offer, by its address; for the ADD of the pod that it was given to. Busy before the first look at
   // the node: without its policy a VF would come without the RDMA device that the pod is to have.
   Result<std::optional<plan::PoolVf>> offered(const std::string& id) const;

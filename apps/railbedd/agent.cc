@@ -147,7 +147,7 @@ struct Parts {
       return;
     }
     readiness.also([this] { return cluster->not_ready(); });
-    metrics.readings([this] { return cluster->readings(); });
+    metrics.samples([this] { return cluster->samples(); });
   }
 
   ipam::BlockSource& blocks_of(NodeCluster* of) {

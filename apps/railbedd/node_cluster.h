@@ -57,7 +57,7 @@ class NodeCluster {
   virtual void pod_gone() = 0;
 
   virtual std::vector<std::string> not_ready() const = 0;
-  virtual std::vector<agent::Reading> readings() const = 0;
+  virtual std::vector<agent::Sample> samples() const = 0;
   // Adds its members to what `railbed status` asks for.
   virtual void report(doc::Value& agent) const = 0;
 };

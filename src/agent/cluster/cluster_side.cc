@@ -52,20 +52,20 @@ Value report_of(const KeptCache& cache) {
   return out;
 }
 
-Reading reading(std::string_view name, std::string_view help, Reading::Kind kind,
+Sample sample(std::string_view name, std::string_view help, Sample::Kind kind,
                 std::vector<std::pair<std::string, std::string>> labels, double value) {
   return {.name = name, .help = help, .kind = kind, .labels = std::move(labels), .value = value};
 }
 
-void add_requests(const kube::ClientCounters& first, const kube::ClientCounters& second, std::vector<Reading>& out) {
+void add_requests(const kube::ClientCounters& first, const kube::ClientCounters& second, std::vector<Sample>& out) {
   std::map<std::pair<kube::Verb, int>, uint64_t> all = first.requests;
   for (const auto& [what, count] : second.requests) all[what] += count;
   for (const auto& [what, count] : all)
-    out.push_back(reading("railbed_api_requests_total",
-                          "requests to the API server, by verb and HTTP status (0: no answer)", Reading::Kind::kCounter,
+    out.push_back(sample("railbed_api_requests_total",
+                          "requests to the API server, by verb and HTTP status (0: no answer)", Sample::Kind::kCounter,
                           {{"verb", std::string(kube::verb_name(what.first))}, {"code", std::to_string(what.second)}},
                           static_cast<double>(count)));
-  out.push_back(reading("railbed_api_retries_total", "retried requests to the API server", Reading::Kind::kCounter, {},
+  out.push_back(sample("railbed_api_retries_total", "retried requests to the API server", Sample::Kind::kCounter, {},
                         static_cast<double>(first.retries + second.retries)));
 }
 
@@ -191,15 +191,15 @@ std::vector<std::string> ClusterSide::not_ready() const {
   return reasons;
 }
 
-std::vector<Reading> ClusterSide::readings() const {
-  using enum Reading::Kind;
-  std::vector<Reading> out;
+std::vector<Sample> ClusterSide::samples() const {
+  using enum Sample::Kind;
+  std::vector<Sample> out;
   add_requests(world_.client.counters(), asking_.counters(), out);
   const std::pair<const KeptCache*, KeptCache::Standing> caches[] = {{&pods_, pods_.standing()},
                                                                      {&networks_, networks_.standing()}};
-  const auto each = [&](std::string_view name, std::string_view help, Reading::Kind kind, auto value) {
+  const auto each = [&](std::string_view name, std::string_view help, Sample::Kind kind, auto value) {
     for (const auto& [cache, now] : caches)
-      out.push_back(reading(name, help, kind, {{"kind", std::string(cache->plural())}}, value(now)));
+      out.push_back(sample(name, help, kind, {{"kind", std::string(cache->plural())}}, value(now)));
   };
   each("railbed_cache_objects", "objects of the API server that are known here", kGauge,
        [](const auto& now) { return static_cast<double>(now.informer.objects); });
@@ -212,18 +212,18 @@ std::vector<Reading> ClusterSide::readings() const {
   each("railbed_cache_watches_total", "watches started", kCounter,
        [](const auto& now) { return static_cast<double>(now.informer.watches); });
   const StatusWriter::Counters statuses = statuses_.counters();
-  out.push_back(reading("railbed_status_pending", "pods whose network-status is not in the API server yet", kGauge, {},
+  out.push_back(sample("railbed_status_pending", "pods whose network-status is not in the API server yet", kGauge, {},
                         static_cast<double>(statuses.pending)));
   for (const auto& [result, count] : {std::pair("written", statuses.written), std::pair("failed", statuses.failed),
                                       std::pair("gone", statuses.gone), std::pair("dropped", statuses.dropped)})
-    out.push_back(reading("railbed_status_writes_total",
+    out.push_back(sample("railbed_status_writes_total",
                           "network-status of pods: written; failed attempts; not needed because the pod was deleted; "
                           "given up",
                           kCounter, {{"result", result}}, static_cast<double>(count)));
   const kube::EventCounters events = recorder_.counters();
   for (const auto& [result, count] : {std::pair("sent", events.sent), std::pair("repeated", events.repeated),
                                       std::pair("dropped", events.dropped), std::pair("failed", events.failed)})
-    out.push_back(reading("railbed_kube_events_total", "Events of pods that failed", kCounter, {{"result", result}},
+    out.push_back(sample("railbed_kube_events_total", "Events of pods that failed", kCounter, {{"result", result}},
                           static_cast<double>(count)));
   return out;
 }

@@ -75,7 +75,7 @@ class ClusterSide {
   void failed(const cni::Request& request, const cni::Failure& failure);
 
   std::vector<std::string> not_ready() const;
-  std::vector<Reading> readings() const;
+  std::vector<Sample> samples() const;
   doc::Value report() const;
 
  private:

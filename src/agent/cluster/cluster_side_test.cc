@@ -57,8 +57,8 @@ struct ClusterSideTest : testing::Test {
     side->start(engine);
     return side;
   }
-  static double value_of(const std::vector<Reading>& readings, const std::string& name, const std::string& label = "") {
-    for (const Reading& one : readings)
+  static double value_of(const std::vector<Sample>& samples, const std::string& name, const std::string& label = "") {
+    for (const Sample& one : samples)
       if (one.name == name && (label.empty() || (!one.labels.empty() && one.labels.front().second == label)))
         return one.value;
     return -99;
@@ -71,13 +71,13 @@ TEST_F(ClusterSideTest, IsReadyOnceItKnowsPodsAndNetworks) {
   ASSERT_TRUE(eventually([&] { return side->not_ready().empty(); }));
   EXPECT_TRUE(side->source().pod("ai", "a", "").has_value());
   EXPECT_EQ(count_of(server, "GET /api/v1/pods?fieldSelector=spec.nodeName%3Dnode1&limit="), 1u);
-  const std::vector<Reading> now = side->readings();
+  const std::vector<Sample> now = side->samples();
   EXPECT_EQ(value_of(now, "railbed_cache_objects", "pods"), 1);
   EXPECT_EQ(value_of(now, "railbed_cache_synced", "network-attachment-definitions"), 1);
   EXPECT_EQ(value_of(now, "railbed_api_requests_total", "list"), 2);
   EXPECT_EQ(value_of(now, "railbed_status_pending"), 0);
   Metrics metrics;
-  metrics.readings([&] { return side->readings(); });
+  metrics.samples([&] { return side->samples(); });
   EXPECT_THAT(metrics.text(), HasSubstr("railbed_cache_objects{kind=\"pods\"} 1\n"));
   EXPECT_THAT(metrics.text(), HasSubstr("# TYPE railbed_api_requests_total counter"));
   EXPECT_THAT(without_ages(doc::to_json(side->report())),
@@ -117,7 +117,7 @@ TEST_F(ClusterSideTest, SaysWhyItIsNotReady) {
                           "network-attachment-definitions of the API server are not known: connection refused"));
   EXPECT_EQ(events.all().front().kind, "api-server");
   EXPECT_EQ(events.all().front().last_error, "connection refused");
-  EXPECT_EQ(value_of(side->readings(), "railbed_cache_age_seconds", "pods"), -1);
+  EXPECT_EQ(value_of(side->samples(), "railbed_cache_age_seconds", "pods"), -1);
   api.away = false;
   EXPECT_TRUE(eventually([&] { return side->not_ready().empty() && events.all().empty(); })) << "no trouble any more";
 }
@@ -198,7 +198,7 @@ TEST_F(ClusterSideTest, MorePodsThanFitAreOneTroubleAndThoseThatAreKnownStay) {
   ASSERT_EQ(events.all().size(), 1u);
   EXPECT_LE(events.all().front().count, 2u) << "once for the watch, once for the list";
   EXPECT_TRUE(side->source().pod("ai", "a", "").has_value());
-  EXPECT_EQ(value_of(side->readings(), "railbed_cache_objects", "pods"), 2);
+  EXPECT_EQ(value_of(side->samples(), "railbed_cache_objects", "pods"), 2);
   EXPECT_THAT(doc::to_json(side->report()), HasSubstr("the list is too large: more than 2 objects"));
 
   for (const char* name : {"c", "d"}) server.erase(pod_path(name));
@@ -217,7 +217,7 @@ TEST_F(ClusterSideTest, AFailedAddBecomesOneEventAtThePod) {
                          .args = {{"K8S_POD_NAMESPACE", "ai"}, {"K8S_POD_NAME", "a"}, {"K8S_POD_UID", "uid-1"}}};
   side->failed(add, {cni::kTryAgainLater, "busy", ""});
   for (int i = 0; i < 3; ++i) side->failed(add, {cni::kGone, "no network", ""});
-  ASSERT_TRUE(eventually([&] { return value_of(side->readings(), "railbed_kube_events_total", "repeated") == 2; }));
+  ASSERT_TRUE(eventually([&] { return value_of(side->samples(), "railbed_kube_events_total", "repeated") == 2; }));
   size_t count = 0;
   for (const auto& [path, object] : server.objects()) {
     if (!path.starts_with("/apis/events.k8s.io/v1/namespaces/ai/events/")) continue;

@@ -32,22 +32,22 @@ class MetricsOnDemand : public prometheus::Collectable {
     std::lock_guard lock(mutex_);
     ask_ = std::move(ask);
   }
-  void read_with(std::function<std::vector<Reading>()> ask) {
+  void read_with(std::function<std::vector<Sample>()> ask) {
     std::lock_guard lock(mutex_);
-    readings_ = std::move(ask);
+    samples_ = std::move(ask);
   }
 
   std::vector<prometheus::MetricFamily> Collect() const override {
     std::function<Standing()> ask;
-    std::function<std::vector<Reading>()> readings;
+    std::function<std::vector<Sample>()> samples;
     {
       std::lock_guard lock(mutex_);
       ask = ask_;
-      readings = readings_;
+      samples = samples_;
     }
     std::vector<prometheus::MetricFamily> out;
     if (ask) add_standing(ask(), out);
-    if (readings) add_readings(readings(), out);
+    if (samples) add_samples(samples(), out);
     return out;
   }
 
@@ -69,9 +69,9 @@ class MetricsOnDemand : public prometheus::Collectable {
     for (auto* family : {&addresses, &vfs, &attachments, &pending})
       if (!family->metric.empty()) out.push_back(std::move(*family));
   }
-  static void add_readings(const std::vector<Reading>& readings, std::vector<prometheus::MetricFamily>& out) {
-    for (const Reading& one : readings) {
-      const bool counts = one.kind == Reading::Kind::kCounter;
+  static void add_samples(const std::vector<Sample>& samples, std::vector<prometheus::MetricFamily>& out) {
+    for (const Sample& one : samples) {
+      const bool counts = one.kind == Sample::Kind::kCounter;
       if (out.empty() || out.back().name != one.name)
         out.push_back({std::string(one.name),
                        std::string(one.help),
@@ -95,7 +95,7 @@ class MetricsOnDemand : public prometheus::Collectable {
 
   mutable std::mutex mutex_;
   std::function<Standing()> ask_;
-  std::function<std::vector<Reading>()> readings_;
+  std::function<std::vector<Sample>()> samples_;
 };
 
 struct Metrics::Impl {
@@ -137,7 +137,7 @@ void Metrics::standing(std::function<Standing()> ask) {
   impl_->on_demand->ask_with(std::move(ask));
 }
 
-void Metrics::readings(std::function<std::vector<Reading>()> ask) {
+void Metrics::samples(std::function<std::vector<Sample>()> ask) {
   impl_->on_demand->read_with(std::move(ask));
 }
 

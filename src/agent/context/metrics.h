@@ -37,7 +37,7 @@ struct Standing {
 };
 
 // One value of somebody else's, of a fixed list of names and labels.
-struct Reading {
+struct Sample {
   enum class Kind : uint8_t { kGauge, kCounter };
   std::string_view name;  // a literal, as `help`
   std::string_view help;
@@ -56,7 +56,7 @@ class Metrics {
   // `ask` runs at each reading, in the endpoint's thread; set it before text() may be called.
   void standing(std::function<Standing()> ask);
   // The same for values of others; those of one name beside each other.
-  void readings(std::function<std::vector<Reading>()> ask);
+  void samples(std::function<std::vector<Sample>()> ask);
 
   // Handles one request and counts it, its duration, its failure, and that it is in flight.
   Reply metered(const cni::Request& request, RequestStory& story,

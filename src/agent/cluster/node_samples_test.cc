@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/cluster/node_readings.h"
+#include "agent/cluster/node_samples.h"
 
 #include <chrono>
 #include <sstream>
@@ -12,7 +12,7 @@ namespace {
 // The page without its comments.
 std::string page(const NodeStatesCounters& counters) {
   Metrics metrics;
-  metrics.readings([&] { return node_readings(counters); });
+  metrics.samples([&] { return node_samples(counters); });
   std::string out;
   std::istringstream lines(metrics.text());
   for (std::string line; std::getline(lines, line);)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/cluster/node_readings.h"
+#include "agent/cluster/node_samples.h"
 
 #include <chrono>
 
 namespace railbed::agent {
 
-std::vector<Reading> node_readings(const NodeStatesCounters& now) {
-  using enum Reading::Kind;
-  std::vector<Reading> out;
-  const auto add = [&](std::string_view name, std::string_view help, Reading::Kind kind, double value) {
+std::vector<Sample> node_samples(const NodeStatesCounters& now) {
+  using enum Sample::Kind;
+  std::vector<Sample> out;
+  const auto add = [&](std::string_view name, std::string_view help, Sample::Kind kind, double value) {
     out.push_back({.name = name, .help = help, .kind = kind, .labels = {}, .value = value});
   };
   const auto add_results = [&](std::string_view name, std::string_view help, std::string_view good, uint64_t done,

@@ -13,6 +13,6 @@
 
 namespace railbed::agent {
 
-std::vector<Reading> node_readings(const NodeStatesCounters& now);
+std::vector<Sample> node_samples(const NodeStatesCounters& now);
 
 }  // namespace railbed::agent
