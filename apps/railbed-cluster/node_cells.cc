@@ -106,7 +106,7 @@ NodeCells::Supplied NodeCells::more(std::vector<agent::AddressNeed> needs,
 std::vector<Sample> NodeCells::samples() const {
   const agent::CellKeeper* keeper = started_;
   if (keeper == nullptr) return {};
-  const agent::CellKeeper::Standing now = keeper->standing();
+  const agent::CellKeeper::Snapshot now = keeper->snapshot();
   return {
       gauge("railbed_cells", "cells of which this node has leased addresses", double(now.cells)),
       gauge("railbed_cell_addresses", "addresses that this node has leased", double(now.addresses)),
@@ -128,7 +128,7 @@ doc::Value NodeCells::report() const {
   doc::Value out = doc::Value::object();
   const agent::CellKeeper* keeper = started_;
   if (keeper == nullptr) return out;
-  const agent::CellKeeper::Standing now = keeper->standing();
+  const agent::CellKeeper::Snapshot now = keeper->snapshot();
   out.set("cells", int64_t(now.cells));
   out.set("addresses", int64_t(now.addresses));
   out.set("waiting", int64_t(now.waiting));

@@ -36,7 +36,7 @@
 #include "agent/door/request_log.h"
 #include "agent/door/server.h"
 #include "agent/door/service.h"
-#include "agent/door/standing.h"
+#include "agent/door/node_counts.h"
 #include "agent/engine.h"
 #include "agent/addresses/adopt.h"
 #include "agent/leftovers/begun_records.h"
@@ -409,8 +409,8 @@ std::string report(Parts& parts) {
 Result<std::unique_ptr<agent::KeptPages>> serve_pages(Parts& parts, agent::Replay& replay,
                                                       const AgentOptions& options) {
   if (options.metrics == "off") return nullptr;
-  parts.metrics.standing([&] {
-    agent::Standing now = agent::standing(parts.engine);
+  parts.metrics.node_counts([&] {
+    agent::NodeCounts now = agent::count_node(parts.engine);
     now.pending_dels = replay.pending();
     return now;
   });

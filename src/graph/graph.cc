@@ -21,7 +21,7 @@ doc::Span span_of_policy(const Policy& policy) {
 }
 
 // One policy on this node while the graph is being made.
-struct Standing {
+struct Candidate {
   const Policy* policy = nullptr;
   std::string mismatch;  // of labels; empty when the policy selects this node
   int matched_nics = 0;
@@ -48,34 +48,34 @@ class Resolver {
 
   Graph run() {
     for (const Policy& policy : graph_.catalog->policies) {
-      Standing standing{.policy = &policy};
-      standing.outcome = {.policy = policy.key, .span = span_of_policy(policy)};
-      standing.mismatch = label_mismatch(policy.object->node_selector, graph_.labels);
-      standings_.push_back(std::move(standing));
+      Candidate candidate{.policy = &policy};
+      candidate.outcome = {.policy = policy.key, .span = span_of_policy(policy)};
+      candidate.mismatch = label_mismatch(policy.object->node_selector, graph_.labels);
+      candidates_.push_back(std::move(candidate));
     }
     for (const facts::Nic& nic : graph_.facts->nics)
       if (can_have_vfs(nic)) resolve_pf(nic);
     tell_objections();
-    for (auto standing = standings_.rbegin(); standing != standings_.rend(); ++standing)
-      graph_.outcomes.push_back(conclude(*standing));
+    for (auto candidate = candidates_.rbegin(); candidate != candidates_.rend(); ++candidate)
+      graph_.outcomes.push_back(conclude(*candidate));
     resolve_pods();
     return std::move(graph_);
   }
 
  private:
-  Standing& standing(const Policy* policy) {
-    return standings_[static_cast<size_t>(policy - graph_.catalog->policies.data())];
+  Candidate& candidate_of(const Policy* policy) {
+    return candidates_[static_cast<size_t>(policy - graph_.catalog->policies.data())];
   }
 
   // A finding appears once per policy and node; further PFs with the same objection become notes of it.
   void refuse(const Policy* policy, const facts::Nic& nic, const Objection& objection) {
     graph_.refusals.push_back({policy, &nic, pf_name(nic), objection.reason, objection.needs_reboot});
-    for (Standing::Refused& earlier : standing(policy).refused)
+    for (Candidate::Refused& earlier : candidate_of(policy).refused)
       if (earlier.id == objection.id) {
         earlier.more.push_back(pf_name(nic));
         return;
       }
-    standing(policy).refused.push_back({.id = objection.id, .reason = objection.reason, .more = {}});
+    candidate_of(policy).refused.push_back({.id = objection.id, .reason = objection.reason, .more = {}});
     objections_.push_back({policy, objection});
   }
 
@@ -86,7 +86,7 @@ class Resolver {
       doc::Diagnostic& finding = diagnostics_.error(objection.id, objection.span, objection.reason)
                                      .with_fix(objection.fix)
                                      .that_explains(objection.explains);
-      for (const Standing::Refused& refused : standing(policy).refused)
+      for (const Candidate::Refused& refused : candidate_of(policy).refused)
         if (refused.id == objection.id && !refused.more.empty())
           finding.note({}, fmt::format("the same for {}", fmt::join(refused.more, ", ")));
     }
@@ -94,7 +94,7 @@ class Resolver {
 
   std::vector<Claim> claims(const facts::Nic& nic) {
     std::vector<Claim> found;
-    for (Standing& candidate : standings_) {
+    for (Candidate& candidate : candidates_) {
       const Policy& policy = *candidate.policy;
       if (policy.ignored || !policy.problem.empty() || !candidate.mismatch.empty()) continue;
       if (!selects(policy.object->nic_selector, nic)) continue;
@@ -114,14 +114,14 @@ class Resolver {
   void resolve_pf(const facts::Nic& nic) {
     Merged merged = merge(claims(nic));
     for (const Shadowed& shadowed : merged.shadowed)
-      standing(shadowed.policy).outcome.shadowed_by.push_back(fmt::format("{} on {}", shadowed.by->key, pf_name(nic)));
+      candidate_of(shadowed.policy).outcome.shadowed_by.push_back(fmt::format("{} on {}", shadowed.by->key, pf_name(nic)));
     if (merged.groups.empty()) return;
     PfWanted wanted = combine(nic, std::move(merged));
     if (auto against = objection(wanted, *graph_.facts)) {
       for (const VfGroup& group : wanted.groups) refuse(group.policy, nic, *against);
       return;
     }
-    for (const VfGroup& group : wanted.groups) standing(group.policy).outcome.pfs.push_back(pf_label(nic));
+    for (const VfGroup& group : wanted.groups) candidate_of(group.policy).outcome.pfs.push_back(pf_label(nic));
     graph_.pfs.push_back(std::move(wanted));
   }
 
@@ -164,25 +164,25 @@ class Resolver {
     // linkType needs no comparison: resolve has already refused a policy whose linkType is not the PF's.
   }
 
-  PolicyOutcome conclude(Standing& standing) {
-    PolicyOutcome& outcome = standing.outcome;
-    const Policy& policy = *standing.policy;
+  PolicyOutcome conclude(Candidate& candidate) {
+    PolicyOutcome& outcome = candidate.outcome;
+    const Policy& policy = *candidate.policy;
     if (policy.ignored || !policy.problem.empty()) {
       outcome.state = policy.ignored ? State::kIgnored : State::kRefused;
       outcome.detail = policy.problem;
-    } else if (!standing.mismatch.empty()) {
+    } else if (!candidate.mismatch.empty()) {
       outcome.state = State::kOtherNode;
-      outcome.detail = standing.mismatch;
-    } else if (standing.matched_nics == 0) {
+      outcome.detail = candidate.mismatch;
+    } else if (candidate.matched_nics == 0) {
       outcome.state = State::kNoMatch;
       outcome.detail = why_nothing(policy.object->nic_selector, graph_.facts->nics);
     } else {
-      const bool all = standing.refused.empty() && outcome.shadowed_by.empty();
+      const bool all = candidate.refused.empty() && outcome.shadowed_by.empty();
       if (!outcome.pfs.empty())
         outcome.state = all ? State::kApplied : State::kPartly;
       else
-        outcome.state = standing.refused.empty() ? State::kShadowed : State::kRefused;
-      for (const Standing::Refused& refused : standing.refused) {
+        outcome.state = candidate.refused.empty() ? State::kShadowed : State::kRefused;
+      for (const Candidate::Refused& refused : candidate.refused) {
         if (!outcome.detail.empty()) outcome.detail += "; ";
         outcome.detail += refused.reason;
         if (!refused.more.empty()) outcome.detail += fmt::format(" (the same for {})", fmt::join(refused.more, ", "));
@@ -205,7 +205,7 @@ class Resolver {
 
   Diagnostics& diagnostics_;
   Graph graph_;
-  std::vector<Standing> standings_;  // in the order of Catalog::policies
+  std::vector<Candidate> candidates_;  // in the order of Catalog::policies
   std::vector<std::pair<const Policy*, Objection>> objections_;
 };
 

@@ -120,8 +120,8 @@ void CellKeeper::failed(const Error& error) {
   std::vector<TaskPtr> final;
   {
     const std::lock_guard lock(mutex_);
-    const bool is_new = !standing_.error || standing_.error->story() != error.story();
-    standing_.error = error;
+    const bool is_new = !snapshot_.error || snapshot_.error->story() != error.story();
+    snapshot_.error = error;
     if (is_new) log::warn(fmt::format("addresses of ranges that nodes share: {}", doc::printable(error.story())));
     if (is_final(error))
       for (const TaskPtr& task : waiting_)
@@ -165,9 +165,9 @@ Result<void> CellKeeper::sync(const std::stop_token& stop) {
   leased_for_.reset();  // what was lost is leased again
   world_.events.over(kAddressesEvent, "leases");
   const std::lock_guard lock(mutex_);
-  if (standing_.error) log::info("addresses of ranges that nodes share: the API server answers again");
-  standing_.error.reset();
-  standing_.nodes = *nodes;
+  if (snapshot_.error) log::info("addresses of ranges that nodes share: the API server answers again");
+  snapshot_.error.reset();
+  snapshot_.nodes = *nodes;
   return {};
 }
 
@@ -190,9 +190,9 @@ void CellKeeper::take_conflicts() {
     world_.events.happened(kAddressesEvent, "conflict", conflict);
     if (world_.tell) world_.tell("AddressConflict", conflict);
     const std::lock_guard lock(mutex_);
-    ++standing_.conflict_count;
-    standing_.conflicts.push_back(std::move(conflict));
-    if (standing_.conflicts.size() > kConflictsTold) standing_.conflicts.erase(standing_.conflicts.begin());
+    ++snapshot_.conflict_count;
+    snapshot_.conflicts.push_back(std::move(conflict));
+    if (snapshot_.conflicts.size() > kConflictsTold) snapshot_.conflicts.erase(snapshot_.conflicts.begin());
   }
 }
 
@@ -217,7 +217,7 @@ CellKeeper::Supplied CellKeeper::more(std::vector<AddressNeed> needs, std::chron
 Error CellKeeper::silence() const {
   if (Result<void> heard = world_.blocks.heard_lately(); !heard.has_value() && world_.blocks.last_heard()) {
     Error error = std::move(heard).error();
-    if (standing_.error) error.message += "; " + standing_.error->story();
+    if (snapshot_.error) error.message += "; " + snapshot_.error->story();
     return error;
   }
   const std::optional<CellsHeard> heard = world_.blocks.last_heard();
@@ -228,7 +228,7 @@ Error CellKeeper::silence() const {
   return {.code = Code::kBusy,
           .message = fmt::format("this node has no free leased address, and leasing another one from the API server "
                                  "timed out; {}{}",
-                                 since, standing_.error ? ": " + standing_.error->story() : ""),
+                                 since, snapshot_.error ? ": " + snapshot_.error->story() : ""),
           .hint = "run `railbed status` for the API server's state; the runtime will retry the pod"};
 }
 
@@ -292,7 +292,7 @@ void CellKeeper::lease_wanted(const std::stop_token& stop) {
   leased_for_ = std::move(wants);
   next_try_ = lacking.empty() ? kube::Instant::max() : after(settings_.give_back_period);
   const std::lock_guard lock(mutex_);
-  standing_.lacking = std::move(lacking);
+  snapshot_.lacking = std::move(lacking);
 }
 
 void CellKeeper::give_back(const std::stop_token& stop) {
@@ -324,13 +324,13 @@ void CellKeeper::count_cells() {
   if (!world_.book.in_turn(work).has_value()) return;
   counted_ = true;
   const std::lock_guard lock(mutex_);
-  standing_.cells = cells;
-  standing_.addresses = addresses;
+  snapshot_.cells = cells;
+  snapshot_.addresses = addresses;
 }
 
-CellKeeper::Standing CellKeeper::standing() const {
+CellKeeper::Snapshot CellKeeper::snapshot() const {
   const std::lock_guard lock(mutex_);
-  Standing out = standing_;
+  Snapshot out = snapshot_;
   out.waiting = waiting_.size();
   if (const std::optional<CellsHeard> heard = world_.blocks.last_heard())
     out.heard_seconds = std::chrono::duration_cast<seconds>(world_.client.clock().now() - heard->since_boot).count();

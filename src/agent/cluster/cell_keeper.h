@@ -6,7 +6,7 @@
 // failures are retried with exponential backoff and jitter, so that nodes do not return all at once. The answer to an
 // ADD is final if a retry cannot help (no address is left, a right is missing); otherwise it waits until its deadline.
 // Threading: run() in its own thread; pass() is one round of it, for tests; everything else from any thread.
-// Failure: reported by standing() and the Events of the agent.
+// Failure: reported by snapshot() and the Events of the agent.
 #pragma once
 
 #include <condition_variable>
@@ -66,7 +66,7 @@ class CellKeeper : public AddressSupply {
 
   Supplied more(std::vector<AddressNeed> needs, std::chrono::steady_clock::time_point deadline) override;
 
-  struct Standing {
+  struct Snapshot {
     uint64_t cells = 0;
     uint64_t addresses = 0;
     uint64_t nodes = 0;                    // of the cluster, as it was counted last
@@ -77,7 +77,7 @@ class CellKeeper : public AddressSupply {
     std::vector<std::string> conflicts;    // the last ones
     uint64_t conflict_count = 0;
   };
-  Standing standing() const;
+  Snapshot snapshot() const;
 
  private:
   struct Task {
@@ -111,7 +111,7 @@ class CellKeeper : public AddressSupply {
   kube::Instant next_beside_{};
   kube::Instant tried_{};
   std::chrono::milliseconds pause_{0};  // not 0: the API server cannot be asked
-  bool counted_ = false;                // standing_ has the cells as they are
+  bool counted_ = false;                // snapshot_ has the cells as they are
   std::optional<std::vector<ipam::CellWant>> leased_for_;
   std::vector<ipam::CellWant> wanted_lately_;  // the most of each since addresses were last given back
   kube::Instant next_try_{};                   // where something of it is lacking
@@ -122,7 +122,7 @@ class CellKeeper : public AddressSupply {
   bool ends_ = false;
   std::vector<TaskPtr> waiting_;
   std::vector<std::weak_ptr<Task>> kept_;  // answered or not, as long as their callers have them
-  Standing standing_;
+  Snapshot snapshot_;
 };
 
 }  // namespace railbed::agent

@@ -96,7 +96,7 @@ TEST_F(CellKeeperTest, LeasesWhatIsWantedAndGivesItBack) {
   wants_ = {want(rail_, 20)};
   keeper_->pass({});
   EXPECT_GE(free_here(rail_), 20u);
-  CellKeeper::Standing now = keeper_->standing();
+  CellKeeper::Snapshot now = keeper_->snapshot();
   EXPECT_EQ(fmt::format("{} {} {}", now.cells, now.addresses, now.nodes), "2 32 2");
   EXPECT_FALSE(now.error.has_value());
   wants_ = std::vector<ipam::CellWant>();
@@ -105,7 +105,7 @@ TEST_F(CellKeeperTest, LeasesWhatIsWantedAndGivesItBack) {
     keeper_->pass({});
   }
   EXPECT_EQ(cells_in(server_), "");
-  EXPECT_EQ(keeper_->standing().cells, 0u);
+  EXPECT_EQ(keeper_->snapshot().cells, 0u);
 }
 
 // A pod after the other: at each look at what is left over the last one has just gone.
@@ -151,15 +151,15 @@ TEST_F(CellKeeperTest, LeasesNothingAsAnotherMachinesNode) {
   wants_ = {want(rail_, 1)};
   keeper_->pass({});
   EXPECT_EQ(cells_in(server_), "");
-  ASSERT_TRUE(keeper_->standing().error.has_value());
-  EXPECT_EQ(keeper_->standing().error->story(),
+  ASSERT_TRUE(keeper_->snapshot().error.has_value());
+  EXPECT_EQ(keeper_->snapshot().error->story(),
             "the Node node1 belongs to another machine with the system UUID uuid-9; this one has uuid-1");
   EXPECT_FALSE(machine_.blocks->may_give({ip("10.0.0.1"), ip("10.0.0.1")}).has_value());
   put_node("node1", "uuid-1");
   machine_.clock.advance(seconds(2));
   keeper_->pass({});
   EXPECT_NE(cells_in(server_), "");
-  EXPECT_FALSE(keeper_->standing().error.has_value());
+  EXPECT_FALSE(keeper_->snapshot().error.has_value());
 }
 
 TEST_F(CellKeeperTest, GivesNothingBeforeThePoolsOfWhereaboutsAreKnown) {
@@ -171,13 +171,13 @@ TEST_F(CellKeeperTest, GivesNothingBeforeThePoolsOfWhereaboutsAreKnown) {
   start();
   wants_ = {want(rail_, 1), want(one_range("10.0.1.0/24"), 1)};
   keeper_->pass({});
-  EXPECT_EQ(keeper_->standing().error->story(), "pools of whereabouts: ippools is forbidden");
+  EXPECT_EQ(keeper_->snapshot().error->story(), "pools of whereabouts: ippools is forbidden");
   EXPECT_FALSE(machine_.blocks->may_give({ip("10.0.1.1"), ip("10.0.1.1")}).has_value());
   known = true;
   machine_.clock.advance(seconds(2));
   keeper_->pass({});
   EXPECT_THAT(cells_in(server_), testing::StartsWith("10.0.1.")) << "the other range is whereabouts' own";
-  EXPECT_THAT(keeper_->standing().lacking,
+  EXPECT_THAT(keeper_->snapshot().lacking,
               testing::ElementsAre(testing::StartsWith("the range 10.0.0.0-10.0.0.255 overlaps with the IPPool")));
 }
 
@@ -200,7 +200,7 @@ TEST_F(CellKeeperTest, LooksAtThePoolsOfWhereaboutsBeforeItLeases) {
   keeper_->pass({});
   EXPECT_EQ(looks, 2);
   EXPECT_THAT(cells_in(server_), testing::Not(testing::HasSubstr("10.0.0.")));
-  EXPECT_THAT(keeper_->standing().lacking, testing::SizeIs(1));
+  EXPECT_THAT(keeper_->snapshot().lacking, testing::SizeIs(1));
   // And before an ADD's, where nothing of the network is held here.
   beside = {{"rail1-10.2.0.0-24", {ip("10.2.0.0"), ip("10.2.0.255")}}};
   wants_->pop_back();
@@ -276,7 +276,7 @@ TEST_F(CellKeeperTest, LetsEverybodyGoWhenTheAgentEnds) {
   machine_.way.trouble = Way::Trouble::kAway;
   std::jthread thread([this](const std::stop_token& stop) { keeper_->run(stop); });
   const std::jthread ends([&] {
-    (void)eventually([&] { return keeper_->standing().waiting == 1; });
+    (void)eventually([&] { return keeper_->snapshot().waiting == 1; });
     thread.request_stop();
   });
   const auto supplied = keeper_->more({{rail_, {}}}, std::chrono::steady_clock::now() + seconds(600));
@@ -305,7 +305,7 @@ TEST_F(CellKeeperTest, ServesFiftyAtOnce) {
       });
   }
   EXPECT_EQ(addresses.size(), 50u) << fmt::format("{}", fmt::join(failures, "\n"));
-  EXPECT_EQ(keeper_->standing().waiting, 0u);
+  EXPECT_EQ(keeper_->snapshot().waiting, 0u);
 }
 
 TEST_F(CellKeeperTest, TellsOfAddressesThatAnotherNodeHas) {
@@ -324,7 +324,7 @@ TEST_F(CellKeeperTest, TellsOfAddressesThatAnotherNodeHas) {
       "{} of network_name \"\" is in use on this node, but according to the API server node node2 has leased it",
       given);
   EXPECT_THAT(told_, testing::ElementsAre("AddressConflict: " + story));
-  EXPECT_THAT(keeper_->standing().conflicts, testing::ElementsAre(story));
+  EXPECT_THAT(keeper_->snapshot().conflicts, testing::ElementsAre(story));
   EXPECT_EQ(events_.all().front().about, "conflict");
 }
 
@@ -338,7 +338,7 @@ TEST_F(CellKeeperTest, ReportsLeasesThatSomebodyTookAway) {
   keeper_->pass({});
   EXPECT_THAT(told_, testing::ElementsAre(
                          testing::StartsWith("AddressLeaseLost: the API server no longer has this node's lease")));
-  EXPECT_THAT(keeper_->standing().conflicts, testing::IsEmpty()) << "no other node has the addresses";
+  EXPECT_THAT(keeper_->snapshot().conflicts, testing::IsEmpty()) << "no other node has the addresses";
   EXPECT_EQ(events_.all().front().about, "lost");
 }
 

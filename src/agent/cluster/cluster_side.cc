@@ -28,7 +28,7 @@ KeptCache::Settings cache_of(const kube::Resource& resource, kube::Trim trim, co
 
 // Why an ADD may not find what it needs; empty: it will.
 std::string why_not_ready(const KeptCache& cache, std::chrono::seconds denied_patience) {
-  const KeptCache::Standing now = cache.standing();
+  const KeptCache::Health now = cache.health();
   const std::optional<Error>& error = now.informer.error;
   const bool denied = error && error->code == Code::kDenied && now.age > denied_patience;
   if (now.age && !denied) return "";
@@ -41,7 +41,7 @@ std::string why_not_ready(const KeptCache& cache, std::chrono::seconds denied_pa
 }
 
 Value report_of(const KeptCache& cache) {
-  const KeptCache::Standing now = cache.standing();
+  const KeptCache::Health now = cache.health();
   Value out = Value::object();
   out.set("kind", std::string(cache.plural()));
   out.set("objects", int64_t(now.informer.objects));
@@ -96,7 +96,7 @@ void ClusterSide::restore() {
     const Result<size_t> restored = cache->restore();
     if (restored.has_value())
       log::info(fmt::format("{} {} known from {}, {} s old", *restored, cache->plural(), cache->path(),
-                            cache->standing().age->count()));
+                            cache->health().age->count()));
     else if (restored.error().code != Code::kNotFound)
       log::warn(fmt::format("no {} are known until the API server lists them: {}", cache->plural(),
                             restored.error().story()));
@@ -136,7 +136,7 @@ void ClusterSide::keep(Engine& engine, const std::stop_token& stop) {
       const Result<void> saved = cache->save();
       if (!saved.has_value()) world_.events.happened("disk", cache->path(), saved.error().story());
     }
-    if (!resumed && pods_.standing().informer.synced) {
+    if (!resumed && pods_.health().informer.synced) {
       const Result<size_t> handed = source_.resume_statuses(engine);
       resumed = handed.has_value();
       if (resumed && *handed > 0)
@@ -147,8 +147,8 @@ void ClusterSide::keep(Engine& engine, const std::stop_token& stop) {
 }
 
 void ClusterSide::tell_trouble() {
-  tell("pods", pods_.standing().informer.error, told_of_pods_);
-  tell("network-attachment-definitions", networks_.standing().informer.error, told_of_networks_);
+  tell("pods", pods_.health().informer.error, told_of_pods_);
+  tell("network-attachment-definitions", networks_.health().informer.error, told_of_networks_);
   tell("network-status", statuses_.counters().last_error, told_of_statuses_);
 }
 
@@ -195,8 +195,8 @@ std::vector<Sample> ClusterSide::samples() const {
   using enum Sample::Kind;
   std::vector<Sample> out;
   add_requests(world_.client.counters(), asking_.counters(), out);
-  const std::pair<const KeptCache*, KeptCache::Standing> caches[] = {{&pods_, pods_.standing()},
-                                                                     {&networks_, networks_.standing()}};
+  const std::pair<const KeptCache*, KeptCache::Health> caches[] = {{&pods_, pods_.health()},
+                                                                     {&networks_, networks_.health()}};
   const auto each = [&](std::string_view name, std::string_view help, Sample::Kind kind, auto value) {
     for (const auto& [cache, now] : caches)
       out.push_back(sample(name, help, kind, {{"kind", std::string(cache->plural())}}, value(now)));

@@ -31,7 +31,7 @@ bool is_wanted(const std::map<std::string, std::string>& annotations, const Valu
 
 // How old what was looked at is, for errors.
 std::string source_of(const KeptCache& cache) {
-  const KeptCache::Standing now = cache.standing();
+  const KeptCache::Health now = cache.health();
   if (!now.age) return fmt::format("no {} are cached yet", cache.plural());
   return fmt::format("it is not among the {} cached {}, {} s old{}", now.informer.objects, cache.plural(),
                      now.age->count(), now.restored ? " and from an earlier agent's file" : "");

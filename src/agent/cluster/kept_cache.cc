@@ -90,8 +90,8 @@ bool KeptCache::wait_known(std::chrono::milliseconds timeout) const {
   return restored_.has_value() || informer_.wait_synced(timeout, {});
 }
 
-KeptCache::Standing KeptCache::standing() const {
-  Standing out{.informer = informer_.standing(), .restored = {}, .age = {}};
+KeptCache::Health KeptCache::health() const {
+  Health out{.informer = informer_.standing(), .restored = {}, .age = {}};
   using std::chrono::seconds;
   if (out.informer.synced) {
     out.age = std::chrono::duration_cast<seconds>(client_.clock().now() - out.informer.heard);

@@ -29,7 +29,7 @@ class KeptCache {
     std::chrono::seconds save_period{300};
   };
   // How far it can be relied on.
-  struct Standing {
+  struct Health {
     kube::Standing informer;
     std::optional<kube::WallTime> restored;   // what is known is from a file, and of that time
     std::optional<std::chrono::seconds> age;  // what is known is at most this old; nullopt: nothing is known
@@ -51,7 +51,7 @@ class KeptCache {
   bool is_known() const;
   // The same, waiting for the first list.
   bool wait_known(std::chrono::milliseconds timeout) const;
-  Standing standing() const;
+  Health health() const;
   std::string_view plural() const { return settings_.informer.resource.plural; }
   const std::string& path() const { return path_; }
 

@@ -43,7 +43,7 @@ TEST_F(KeptCacheTest, TheNextAgentKnowsWhatThisOneKnew) {
   KeptCache first(client, disk, settings());
   EXPECT_EQ(first.restore().error().code, Code::kNotFound);
   EXPECT_FALSE(first.is_known());
-  EXPECT_FALSE(first.standing().age.has_value());
+  EXPECT_FALSE(first.health().age.has_value());
   feed(first);
   ASSERT_TRUE(first.save().has_value());
   EXPECT_TRUE(disk.files().contains(kFile));
@@ -52,8 +52,8 @@ TEST_F(KeptCacheTest, TheNextAgentKnowsWhatThisOneKnew) {
   KeptCache second(client, disk, settings());
   ASSERT_EQ(second.restore().value_or(0), 1u);
   EXPECT_TRUE(second.is_known());
-  EXPECT_FALSE(second.standing().informer.synced);
-  EXPECT_EQ(second.standing().age, seconds(90));
+  EXPECT_FALSE(second.health().informer.synced);
+  EXPECT_EQ(second.health().age, seconds(90));
   const kube::ObjectPtr pod = second.find({.ns = "ai", .name = "a"});
   ASSERT_NE(pod, nullptr);
   EXPECT_EQ(annotations_of(*pod).size(), 1u) << "what networks do not need is not kept";
@@ -65,8 +65,8 @@ TEST_F(KeptCacheTest, TheNextAgentKnowsWhatThisOneKnew) {
   feed(second);
   EXPECT_EQ(second.find({.ns = "ai", .name = "a"}), nullptr);
   EXPECT_NE(second.find({.ns = "ai", .name = "b"}), nullptr);
-  EXPECT_FALSE(second.standing().restored.has_value());
-  EXPECT_EQ(second.standing().age, seconds(0));
+  EXPECT_FALSE(second.health().restored.has_value());
+  EXPECT_EQ(second.health().age, seconds(0));
 }
 
 TEST_F(KeptCacheTest, AnotherClustersFileOrADamagedOneIsNone) {

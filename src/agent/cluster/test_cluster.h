@@ -121,7 +121,7 @@ struct ClusterRig {
   void follow() {
     threads.emplace_back([this](std::stop_token stop) { pods.run(stop); });
     threads.emplace_back([this](std::stop_token stop) { networks.run(stop); });
-    ASSERT_TRUE(eventually([&] { return pods.standing().informer.synced && networks.standing().informer.synced; }));
+    ASSERT_TRUE(eventually([&] { return pods.health().informer.synced && networks.health().informer.synced; }));
   }
   std::string uid(const std::string& path) const {
     const auto objects = server.objects();

@@ -28,7 +28,7 @@ std::string known_type(std::string_view type) {
 // Gauges whose values are collected at each reading.
 class MetricsOnDemand : public prometheus::Collectable {
  public:
-  void ask_with(std::function<Standing()> ask) {
+  void ask_with(std::function<NodeCounts()> ask) {
     std::lock_guard lock(mutex_);
     ask_ = std::move(ask);
   }
@@ -38,7 +38,7 @@ class MetricsOnDemand : public prometheus::Collectable {
   }
 
   std::vector<prometheus::MetricFamily> Collect() const override {
-    std::function<Standing()> ask;
+    std::function<NodeCounts()> ask;
     std::function<std::vector<Sample>()> samples;
     {
       std::lock_guard lock(mutex_);
@@ -52,9 +52,9 @@ class MetricsOnDemand : public prometheus::Collectable {
   }
 
  private:
-  static void add_standing(const Standing& now, std::vector<prometheus::MetricFamily>& out) {
+  static void add_standing(const NodeCounts& now, std::vector<prometheus::MetricFamily>& out) {
     auto addresses = gauge("railbed_addresses", "addresses of a pool, by state");
-    for (const Standing::Pool& pool : now.pools) {
+    for (const NodeCounts::Pool& pool : now.pools) {
       add(addresses, {{"pool", pool.name}, {"state", "free"}}, pool.free);
       add(addresses, {{"pool", pool.name}, {"state", "taken"}}, pool.taken);
     }
@@ -94,7 +94,7 @@ class MetricsOnDemand : public prometheus::Collectable {
   }
 
   mutable std::mutex mutex_;
-  std::function<Standing()> ask_;
+  std::function<NodeCounts()> ask_;
   std::function<std::vector<Sample>()> samples_;
 };
 
@@ -133,7 +133,7 @@ void Metrics::failed(std::string_view type, int code) {
   impl_->failures.Add({{"code", std::to_string(code)}, {"type", known_type(type)}}).Increment();
 }
 
-void Metrics::standing(std::function<Standing()> ask) {
+void Metrics::node_counts(std::function<NodeCounts()> ask) {
   impl_->on_demand->ask_with(std::move(ask));
 }
 

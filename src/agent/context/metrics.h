@@ -22,7 +22,7 @@
 namespace railbed::agent {
 
 // The state of the node, collected at each reading.
-struct Standing {
+struct NodeCounts {
   struct Pool {
     std::string name;
     double free = 0;
@@ -54,7 +54,7 @@ class Metrics {
   void took(std::string_view type, Phase phase, double seconds);
   void failed(std::string_view type, int code);
   // `ask` runs at each reading, in the endpoint's thread; set it before text() may be called.
-  void standing(std::function<Standing()> ask);
+  void node_counts(std::function<NodeCounts()> ask);
   // The same for values of others; those of one name beside each other.
   void samples(std::function<std::vector<Sample>()> ask);
 

@@ -46,8 +46,8 @@ TEST(Metrics, CountRequestsFailuresAndWhatIsInFlight) {
 TEST(Metrics, AskHowThingsStand) {
   Metrics metrics;
   EXPECT_EQ(metrics.text().find("railbed_addresses"), std::string::npos);
-  metrics.standing(
-      [] { return Standing{.pools = {{"rail0", 250, 4}}, .vfs_free = 3, .vfs_attached = 4, .pending_dels = 2}; });
+  metrics.node_counts(
+      [] { return NodeCounts{.pools = {{"rail0", 250, 4}}, .vfs_free = 3, .vfs_attached = 4, .pending_dels = 2}; });
   const std::string text = metrics.text();
   for (const char* line :
        {"railbed_addresses{pool=\"rail0\",state=\"free\"} 250\n",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/door/standing.h"
+#include "agent/door/node_counts.h"
 
 #include <chrono>
 #include <set>
@@ -20,8 +20,8 @@ std::set<std::string> vfs_of_machine(const os::FileTree& files) {
 }
 }  // namespace
 
-Standing standing(Engine& engine) {
-  Standing out;
+NodeCounts count_node(Engine& engine) {
+  NodeCounts out;
   std::vector<state::Attachment> attachments;
   if (auto turn = engine.turn(kPagePatience)) {
     if (auto stored = turn->store().attachments()) attachments = std::move(*stored);

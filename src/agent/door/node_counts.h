@@ -12,6 +12,6 @@ namespace railbed::agent {
 
 // Counts the VFs below /sys/bus/pci. Attached VFs come from the records; one that the machine does not have (any more)
 // counts as missing, wherever its interface is.
-Standing standing(Engine& engine);
+NodeCounts count_node(Engine& engine);
 
 }  // namespace railbed::agent
