@@ -15,9 +15,9 @@
 namespace railbed {
 namespace {
 
-using perf::PortFigure;
-using perf::PortInterval;
-using perf::PortState;
+using rdma::PortFigure;
+using rdma::PortInterval;
+using rdma::PortState;
 
 constexpr int64_t kRowsPerHeading = 20;
 
@@ -72,7 +72,7 @@ std::string watch_json(const PortInterval& one, const std::string& at) {
   writer.begin_object().text("at", at).number("interval_s", one.interval_s);
   writer.text("device", one.port.device).integer("port", one.port.port).text("netdev", one.port.netdev);
   writer.text("state", name_of(one.state)).begin_object("figures");
-  for (size_t i = 0; i < perf::kPortFigures; ++i) {
+  for (size_t i = 0; i < rdma::kPortFigures; ++i) {
     const auto figure = static_cast<PortFigure>(i);
     if (const auto count = one[figure])
       writer.integer(name_of(figure), *count);
@@ -90,7 +90,7 @@ Result<int> watch_ports(const WatchRequest& request) {
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   auto due = std::chrono::steady_clock::now();
   const std::unique_ptr<os::LinkStatistics> interfaces = os::real_link_statistics();
-  perf::PortWatch watch = TRY(perf::PortWatch::start(kernel->files(), interfaces.get(), request.ports, due));
+  rdma::PortWatch watch = TRY(rdma::PortWatch::start(kernel->files(), interfaces.get(), request.ports, due));
   int64_t rows = 0;
   for (int64_t done = 0; request.count == 0 || done < request.count; ++done) {
     due += request.interval;

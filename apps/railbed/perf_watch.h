@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "perf/port_watch.h"
+#include "rdma/port_watch.h"
 
 namespace railbed {
 
@@ -24,7 +24,7 @@ Result<int> watch_ports(const WatchRequest& request);
 
 // A port and interval as a line of each kind, pure.
 std::string watch_heading();
-std::string watch_row(const perf::PortInterval& interval, const std::string& at);
-std::string watch_json(const perf::PortInterval& interval, const std::string& at);
+std::string watch_row(const rdma::PortInterval& interval, const std::string& at);
+std::string watch_json(const rdma::PortInterval& interval, const std::string& at);
 
 }  // namespace railbed

@@ -6,11 +6,11 @@
 #include "base/utc.h"
 #include "perf/client_talk.h"
 #include "perf/control.h"
-#include "perf/local_network.h"
+#include "rdma/local_network.h"
 #include "perf/mesh/membership.h"
-#include "perf/pause_counters.h"
+#include "rdma/pause_counters.h"
 #include "perf/points.h"
-#include "perf/port_counters.h"
+#include "rdma/port_counters.h"
 #include "perf/rdma_loops.h"
 #include "perf/tcp_link.h"
 
@@ -190,8 +190,8 @@ class Test {
     result_.started_at = utc_text(std::chrono::system_clock::now());
     result_.client = client;
     result_.server = server;
-    counters_before_ = read_counters(kernel_.files(), interfaces_.get(), client);
-    result_.client.counts_pauses = counts_pauses(counters_before_);
+    counters_before_ = rdma::read_counters(kernel_.files(), interfaces_.get(), port_of(client));
+    result_.client.counts_pauses = rdma::counts_pauses(counters_before_);
   }
 
   double seconds_since(uint64_t began) const {
@@ -209,7 +209,7 @@ class Test {
       return fail(Code::kInvalid, "the server ends round {} in round {}", outcome.sequence, start.sequence);
     result_.server_counters = outcome.counters;
     result_.client_counters =
-        moved(counters_before_, read_counters(kernel_.files(), interfaces_.get(), result_.client));
+        rdma::moved(counters_before_, rdma::read_counters(kernel_.files(), interfaces_.get(), port_of(result_.client)));
     return outcome;
   }
 

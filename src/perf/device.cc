@@ -43,7 +43,7 @@ Result<Device> Device::open(const os::FileTree& files, RdmaPlace place, const Te
 
 Result<void> Device::pin(const os::FileTree& files, Choice choice) {
   Endpoint& end = place_.endpoint;
-  const auto node = numa_node_of(files, name());
+  const auto node = rdma::numa_node_of(files, name());
   end.numa_node = node.value_or(-1);
   if (choice == Choice::kOff) return {};
   if (!node) {
@@ -51,7 +51,7 @@ Result<void> Device::pin(const os::FileTree& files, Choice choice) {
     return fail(Code::kUnsupported, "pin: the NUMA node of {} is unknown, so the thread cannot be pinned to it",
                 name());
   }
-  auto pinned = NumaPin::to_node(files, *node);
+  auto pinned = rdma::NumaPin::to_node(files, *node);
   if (pinned) {
     end.cpus = pinned->cpus();
     pin_ = std::move(*pinned);

@@ -12,7 +12,7 @@
 
 #include <optional>
 
-#include "perf/numa_pin.h"
+#include "rdma/numa_pin.h"
 #include "perf/rdma_place.h"
 #include "perf/test_spec.h"
 #include "perf/verbs.h"
@@ -62,7 +62,7 @@ class Device {
   explicit Device(RdmaPlace place) : place_(std::move(place)) {}
   Result<void> pin(const os::FileTree& files, Choice choice);
 
-  std::optional<NumaPin> pin_;
+  std::optional<rdma::NumaPin> pin_;
   RdmaPlace place_;
   DomainPtr domain_;
   uint16_t pkey_ = 0;

@@ -5,7 +5,7 @@
 
 #include "doc/text.h"
 #include "perf/memory.h"
-#include "perf/pause_counters.h"
+#include "rdma/pause_counters.h"
 
 namespace railbed::perf {
 
@@ -26,8 +26,8 @@ std::string end_text(const Endpoint& end) {
 std::string pauses_of(const Endpoint& end, const PortCounters& moved) {
   if (!end.counts_pauses)
     return end.netdev.empty() ? "not counted" : fmt::format("not counted by the driver of {}", end.netdev);
-  return fmt::format("{} sent, {} received", pause_frames(moved, PauseDirection::kSent),
-                     pause_frames(moved, PauseDirection::kReceived));
+  return fmt::format("{} sent, {} received", rdma::pause_frames(moved, rdma::PauseDirection::kSent),
+                     rdma::pause_frames(moved, rdma::PauseDirection::kReceived));
 }
 
 // Part of the proof of the path, on Ethernet: InfiniBand has credits instead.
@@ -100,6 +100,10 @@ std::string latency_rows(const Measurement& measurement) {
 }
 
 }  // namespace
+
+rdma::Port port_of(const Endpoint& end) {
+  return {.device = end.device, .port = end.port, .netdev = end.netdev};
+}
 
 std::string to_table(const Measurement& measurement) {
   const bool rdma = measurement.spec.transport == Transport::kRdma;

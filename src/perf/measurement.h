@@ -20,6 +20,7 @@
 #include "perf/histogram.h"
 #include "perf/series.h"
 #include "perf/test_spec.h"
+#include "rdma/port_counters.h"
 
 namespace railbed::doc {
 class Fields;
@@ -55,14 +56,15 @@ struct Endpoint {
   int64_t threads = 0;            // that send, each a group of queue pairs; 0: not said
   bool thread_domains = false;    // each group of queue pairs is in one: the device needs no locks
   std::string post;               // "ibv_wr" or "ibv_post_send", by which messages were posted; "" for TCP
-  bool counts_pauses = false;     // its interface's driver counts pause frames (pause_counters.h)
+  bool counts_pauses = false;     // its interface's driver counts pause frames (rdma/pause_counters.h)
   std::string program;  // that ran there, where it was no railbed: "perftest 6.06"; it tells little of the above
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
+// Whose counters and rates are its.
+rdma::Port port_of(const Endpoint& end);
 
-// By the kernel's names (port_counters.h).
-using PortCounters = std::map<std::string, int64_t>;
-inline constexpr size_t kMaxCounters = 256;
+using rdma::kMaxCounters;
+using rdma::PortCounters;
 
 struct BandwidthPoint {
   int64_t size_bytes = 0;

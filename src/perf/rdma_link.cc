@@ -109,7 +109,7 @@ Result<void> RdmaLink::create_groups(const TestSpec& spec, Side side, const Make
   const bool sends = !make_queue && (side == Side::kClient || spec.bidirectional);
   const auto pairs = static_cast<size_t>(spec.qps);
   const auto threads =
-      static_cast<size_t>(sends ? threads_for(spec, device_.place().device.is_soft() ? 1 : usable_processors()) : 1);
+      static_cast<size_t>(sends ? threads_for(spec, device_.place().device.is_soft() ? 1 : rdma::usable_processors()) : 1);
   Endpoint& end = device_.endpoint();
   end.threads = static_cast<int64_t>(threads);
   end.thread_domains = true;

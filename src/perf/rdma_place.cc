@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/command.h"
-#include "perf/link_rate.h"
-#include "perf/local_network.h"
+#include "rdma/link_rate.h"
+#include "rdma/local_network.h"
 
 namespace railbed::perf {
 namespace {
@@ -41,8 +41,8 @@ Result<Candidate> named(const PlaceRequest& request) {
   return Candidate{std::move(device), std::move(port)};
 }
 
-Result<Candidate> by_address(const LocalNetwork& network, const IpAddress& toward) {
-  const LocalInterface* interface = interface_of(network, toward);
+Result<Candidate> by_address(const rdma::LocalNetwork& network, const IpAddress& toward) {
+  const rdma::LocalInterface* interface = rdma::interface_of(network, toward);
   if (interface == nullptr) return fail(Code::kNotFound, "{} is not an address of this network namespace", toward);
   std::string seen;
   for (const std::string& name : TRY(RdmaDevice::names())) {
@@ -72,22 +72,22 @@ Result<Candidate> by_address(const LocalNetwork& network, const IpAddress& towar
 
 }  // namespace
 
-bool port_belongs_to(const PortFacts& port, const LocalInterface& interface, const LocalNetwork& network) {
-  return std::any_of(port.gids.begin(), port.gids.end(), [&](const GidEntry& entry) {
-    if (entry.type != GidType::kInfiniBand) return entry.netdev == interface.index && is_ours(entry, network);
+bool port_belongs_to(const PortFacts& port, const rdma::LocalInterface& interface, const rdma::LocalNetwork& network) {
+  return std::any_of(port.gids.begin(), port.gids.end(), [&](const rdma::GidEntry& entry) {
+    if (entry.type != rdma::GidType::kInfiniBand) return entry.netdev == interface.index && rdma::is_ours(entry, network);
     const auto& hardware = interface.hardware_address;
     return hardware.size() == 20 && std::equal(entry.gid.bytes.begin(), entry.gid.bytes.end(), hardware.begin() + 4);
   });
 }
 
 Result<RdmaPlace> find_place(os::Kernel& kernel, const PlaceRequest& request, const IpAddress& toward) {
-  const LocalNetwork network = TRY(read_local_network(kernel));
+  const rdma::LocalNetwork network = TRY(rdma::read_local_network(kernel));
   auto candidate = request.device.empty() ? by_address(network, toward) : named(request);
   if (!candidate) return fail(std::move(candidate.error()));
   RdmaPlace place{
       .device = std::move(candidate->device), .port = std::move(candidate->port), .gid = {}, .endpoint = {}};
   if (place.port.state != IBV_PORT_ACTIVE) return fail(port_down(place.device.name(), place.port));
-  place.gid = TRY(choose_gid(place.port.gids, network, request.gid_rule, toward)
+  place.gid = TRY(rdma::choose_gid(place.port.gids, network, request.gid_rule, toward)
                       .context("{} port {}", place.device.name(), place.port.number));
   Endpoint& end = place.endpoint;
   end.hostname = kernel.host_name();
@@ -99,11 +99,16 @@ Result<RdmaPlace> find_place(os::Kernel& kernel, const PlaceRequest& request, co
   end.link_layer = place.port.is_infiniband ? "InfiniBand" : "Ethernet";
   end.path_mtu_bytes = place.port.mtu_bytes;
   end.soft = place.device.is_soft();
-  read_link(kernel.files(), place.port.is_infiniband ? LinkLayer::kInfiniBand : LinkLayer::kEthernet, end);
-  end.address = (place.port.is_infiniband ? toward : address_of(place.gid.entry.gid)).to_string();
-  for (const LocalInterface& interface : network.interfaces)
+  rdma::LinkRates rates = rdma::read_link(
+      kernel.files(), place.port.is_infiniband ? rdma::LinkLayer::kInfiniBand : rdma::LinkLayer::kEthernet, port_of(end));
+  end.link = std::move(rates.link);
+  end.link_gbps = rates.link_gbps;
+  end.pcie = std::move(rates.pcie);
+  end.pcie_gbps = rates.pcie_gbps;
+  end.address = (place.port.is_infiniband ? toward : rdma::address_of(place.gid.entry.gid)).to_string();
+  for (const rdma::LocalInterface& interface : network.interfaces)
     if (port_belongs_to(place.port, interface, network)) end.netdev = interface.name.value;
-  for (const LocalInterface& interface : network.interfaces)
+  for (const rdma::LocalInterface& interface : network.interfaces)
     if (interface.index == place.gid.entry.netdev) end.netdev = interface.name.value;
   return place;
 }

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "os/ports/kernel.h"
-#include "perf/gid.h"
+#include "rdma/gid.h"
 #include "perf/measurement.h"
 #include "perf/verbs.h"
 
@@ -19,13 +19,13 @@ namespace railbed::perf {
 
 struct PlaceRequest {
   std::string device;  // "mlx5_0", "mlx5_0:2"; "": chosen by address
-  GidRule gid_rule;
+  rdma::GidRule gid_rule;
 };
 
 struct RdmaPlace {
   RdmaDevice device;
   PortFacts port;
-  GidChoice gid;
+  rdma::GidChoice gid;
   Endpoint endpoint;
 };
 
@@ -34,6 +34,6 @@ Result<RdmaPlace> find_place(os::Kernel& kernel, const PlaceRequest& request, co
 
 // Pure. Whether this port belongs to the interface: by a GID's interface and address, or, on InfiniBand, by the port
 // GID at the end of the interface's 20-byte IPoIB address.
-bool port_belongs_to(const PortFacts& port, const LocalInterface& interface, const LocalNetwork& network);
+bool port_belongs_to(const PortFacts& port, const rdma::LocalInterface& interface, const rdma::LocalNetwork& network);
 
 }  // namespace railbed::perf

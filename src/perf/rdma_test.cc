@@ -267,7 +267,7 @@ TEST_F(RdmaTest, QueuePairsGetThePathThatWasAgreed) {
 
 // Within a subnet of InfiniBand the LID is enough; the smaller MTU of the two counts.
 TEST_F(RdmaTest, InfiniBandGoesByLid) {
-  FakeDevice device{.name = "mlx5_0", .gids = {gid_entry("fe80::1:2", 0, GidType::kInfiniBand, 0)}};
+  FakeDevice device{.name = "mlx5_0", .gids = {gid_entry("fe80::1:2", 0, rdma::GidType::kInfiniBand, 0)}};
   device.ports = {FakePort{.is_infiniband = true, .lid = 7, .mtu = IBV_MTU_4096}};
   change([&](FakeVerbs& verbs) { verbs.devices = {device}; });
   const auto result = measured(
@@ -289,7 +289,7 @@ TEST_F(RdmaTest, InfiniBandGoesByLid) {
 TEST_F(RdmaTest, ThePortIsTheOneThatIsNamedOrTheFirstActiveOne) {
   FakeDevice device = on_loopback("rxe_lo");
   device.ports = {FakePort{.state = IBV_PORT_DOWN}, FakePort{}, FakePort{}};
-  for (uint32_t port : {2u, 3u}) device.gids.push_back(gid_entry("127.0.0.1", 10 * port, GidType::kRoceV2, 1, port));
+  for (uint32_t port : {2u, 3u}) device.gids.push_back(gid_entry("127.0.0.1", 10 * port, rdma::GidType::kRoceV2, 1, port));
   change([&](FakeVerbs& verbs) { verbs.devices = {device}; });
   TestSpec wanted = spec(TestKind::kBandwidth);
   wanted.remote_device = "rxe_lo:2";
@@ -312,7 +312,7 @@ TEST_F(RdmaTest, ThePortIsTheOneThatIsNamedOrTheFirstActiveOne) {
 }
 
 TEST_F(RdmaTest, TheDeviceIsThatOfTheInterfaceTowardThePeer) {
-  FakeDevice elsewhere{.name = "mlx5_0", .gids = {gid_entry("10.9.9.9", 0, GidType::kRoceV2, 77)}};
+  FakeDevice elsewhere{.name = "mlx5_0", .gids = {gid_entry("10.9.9.9", 0, rdma::GidType::kRoceV2, 77)}};
   FakeDevice second = on_loopback("mlx5_1");
   second.ports = {FakePort{}, FakePort{}};
   for (auto& entry : second.gids) entry.port_num = 2;

@@ -254,7 +254,7 @@ TEST_F(RdmaVerbsTest, ThePathIsMarkedAsAsked) {
 }
 
 TEST_F(RdmaVerbsTest, WithinASubnetOfInfiniBandThereIsNoGrhToMark) {
-  FakeDevice device{.name = "mlx5_0", .gids = {gid_entry("fe80::1:2", 0, GidType::kInfiniBand, 0)}};
+  FakeDevice device{.name = "mlx5_0", .gids = {gid_entry("fe80::1:2", 0, rdma::GidType::kInfiniBand, 0)}};
   device.ports = {FakePort{.is_infiniband = true, .lid = 7, .mtu = IBV_MTU_4096}};
   device.pkeys = {0xffff, 0x8001, 0};
   change([&](FakeVerbs& verbs) { verbs.devices = {device}; });

@@ -7,9 +7,9 @@
 #include "perf/collective/collective_endpoint.h"
 #include "perf/greeting.h"
 #include "perf/mesh/mesh_endpoint.h"
-#include "perf/pause_counters.h"
+#include "rdma/pause_counters.h"
 #include "perf/ping/ping_session.h"
-#include "perf/port_counters.h"
+#include "rdma/port_counters.h"
 
 namespace railbed::perf {
 namespace {
@@ -252,9 +252,9 @@ Result<void> Session::serve_rdma(const TestSpec& spec, const std::optional<TestS
   RdmaLink link = TRY(RdmaLink::open(kernel_.files(), std::move(place), spec, Side::kServer));
   const std::unique_ptr<os::LinkStatistics> interfaces = os::real_link_statistics();
   std::optional<RdmaLink> load = TRY(open_load(load_spec, request));
-  const PortCounters before = read_counters(kernel_.files(), interfaces.get(), link.endpoint());
+  const PortCounters before = rdma::read_counters(kernel_.files(), interfaces.get(), port_of(link.endpoint()));
   Offer offer{.endpoint = link.endpoint(), .rdma = link.address(), .tcp = {}, .load = {}};
-  offer.endpoint.counts_pauses = counts_pauses(before);
+  offer.endpoint.counts_pauses = rdma::counts_pauses(before);
   if (load) offer.load = load->address();
   TRY(send(offer));
   const Connect client = TRY(channel_.expect<Connect>(options_.limits.answer));
@@ -265,7 +265,7 @@ Result<void> Session::serve_rdma(const TestSpec& spec, const std::optional<TestS
   TRY(send(Ready{}));
   return rounds(spec, [&](const Start& start) -> Result<Outcome> {
     Outcome done = TRY(serve_round(spec, link, start));
-    done.counters = moved(before, read_counters(kernel_.files(), interfaces.get(), link.endpoint()));
+    done.counters = rdma::moved(before, rdma::read_counters(kernel_.files(), interfaces.get(), port_of(link.endpoint())));
     return done;
   });
 }

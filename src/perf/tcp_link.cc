@@ -6,7 +6,7 @@
 #include <random>
 
 #include "perf/free_memory.h"
-#include "perf/local_network.h"
+#include "rdma/local_network.h"
 
 namespace railbed::perf {
 namespace {
@@ -23,10 +23,10 @@ uint64_t random_cookie() {
 Result<Endpoint> tcp_endpoint(os::Kernel& kernel, const Channel& channel) {
   Endpoint end;
   const IpAddress local = TRY(channel.socket().local_address());
-  const LocalNetwork network = TRY(read_local_network(kernel));
+  const rdma::LocalNetwork network = TRY(rdma::read_local_network(kernel));
   end.hostname = kernel.host_name();
   end.address = local.to_string();
-  if (const LocalInterface* interface = interface_of(network, local)) end.netdev = interface->name.value;
+  if (const rdma::LocalInterface* interface = rdma::interface_of(network, local)) end.netdev = interface->name.value;
   return end;
 }
 

@@ -17,7 +17,7 @@ namespace railbed::perf {
 
 using std::chrono::milliseconds;
 
-inline ibv_gid_entry gid_entry(const std::string& address, uint32_t index, GidType type, uint32_t interface,
+inline ibv_gid_entry gid_entry(const std::string& address, uint32_t index, rdma::GidType type, uint32_t interface,
                                uint32_t port = 1) {
   ibv_gid_entry entry{};
   const Gid gid = IpAddress::parse(address)->to_gid();
@@ -32,7 +32,7 @@ inline ibv_gid_entry gid_entry(const std::string& address, uint32_t index, GidTy
 // A device on the loopback interface (index 1 in every network namespace).
 inline FakeDevice on_loopback(const std::string& name) {
   return {.name = name,
-          .gids = {gid_entry("127.0.0.1", 0, GidType::kRoceV1, 1), gid_entry("127.0.0.1", 3, GidType::kRoceV2, 1)}};
+          .gids = {gid_entry("127.0.0.1", 0, rdma::GidType::kRoceV1, 1), gid_entry("127.0.0.1", 3, rdma::GidType::kRoceV2, 1)}};
 }
 
 class RdmaTest : public testing::Test {

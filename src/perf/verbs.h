@@ -19,7 +19,7 @@
 #include <infiniband/verbs.h>
 
 #include "base/error.h"
-#include "perf/gid.h"
+#include "rdma/gid.h"
 #include "perf/memory.h"
 
 namespace railbed::perf {
@@ -53,7 +53,7 @@ struct PortFacts {
   bool is_infiniband = false;
   uint32_t lid = 0;
   int mtu_bytes = 0;
-  std::vector<GidEntry> gids;
+  std::vector<rdma::GidEntry> gids;
 };
 
 struct DeviceLimits {

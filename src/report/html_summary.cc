@@ -6,8 +6,8 @@
 #include <ctime>
 #include <set>
 
-#include "perf/link_rate.h"
-#include "perf/pause_counters.h"
+#include "perf/yardstick.h"
+#include "rdma/pause_counters.h"
 #include "report/html_text.h"
 
 namespace railbed::report {
@@ -200,8 +200,8 @@ void judge_counters(const RailFigures& rail, Verdict& verdict) {
   for (const auto& [side, counters] :
        {std::pair("client", &m->client_counters), std::pair("server", &m->server_counters)})
     for (const auto& [name, direction] :
-         {std::pair("sent", perf::PauseDirection::kSent), std::pair("received", perf::PauseDirection::kReceived)})
-      if (const int64_t frames = perf::pause_frames(*counters, direction); frames > 0)
+         {std::pair("sent", rdma::PauseDirection::kSent), std::pair("received", rdma::PauseDirection::kReceived)})
+      if (const int64_t frames = rdma::pause_frames(*counters, direction); frames > 0)
         troubles += fmt::format("{}pause frames {} {} ({})", troubles.empty() ? "" : ", ", name, frames, side);
   if (!troubles.empty())
     verdict.remarks.push_back(fmt::format("{} had losses or congestion meanwhile: {}.", rail.name, troubles));

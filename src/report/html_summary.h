@@ -50,7 +50,7 @@ struct RailFigures {
   PathFigures rdma;
   PathFigures tcp;
   bool soft = false;
-  double yardstick_gbps = 0;  // what the link can carry (perf/link_rate.h); 0: unknown
+  double yardstick_gbps = 0;  // what the link can carry (perf/yardstick.h); 0: unknown
 };
 
 // In the order of first appearance. A rail is its label and its two ends, so that no pair stands for another one; what

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "perf/collective/rail_run.h"
-#include "perf/local_network.h"
+#include "rdma/local_network.h"
 
 namespace railbed::perf::collective {
 namespace {
@@ -56,8 +56,8 @@ int64_t CollectiveEndpoint::memory_bytes(const Join& join) {
 }
 
 Result<void> CollectiveEndpoint::open(Rail& rail) {
-  const LocalNetwork network = TRY(read_local_network(kernel_));
-  if (interface_of(network, rail.own.address) == nullptr)
+  const rdma::LocalNetwork network = TRY(rdma::read_local_network(kernel_));
+  if (rdma::interface_of(network, rail.own.address) == nullptr)
     return fail(Code::kNotFound, "{} is not an address of this network namespace", rail.own.address);
   RailRequest request{.own = rail.own,
                       .rank = join_.rank,

@@ -21,7 +21,7 @@
 namespace railbed::perf::collective {
 
 struct EndpointOptions {
-  GidRule gid_rule;
+  rdma::GidRule gid_rule;
   perf::Limits limits;
   uint16_t data_port = 0;
   std::string token;                       // of this server and of all others

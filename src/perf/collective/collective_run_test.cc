@@ -8,7 +8,7 @@
 
 #include "perf/collective/collective.h"
 #include "perf/fake_verbs.h"
-#include "perf/gid.h"
+#include "rdma/gid.h"
 #include "perf/mesh/test_endpoints.h"
 
 namespace railbed::perf::collective {
@@ -100,7 +100,7 @@ class RdmaCollective : public testing::Test {
       const Gid gid = IpAddress::parse("127.0.0.1")->to_gid();
       std::ranges::copy(gid.bytes, entry.gid.raw);
       entry.port_num = 1;
-      entry.gid_type = static_cast<uint32_t>(GidType::kRoceV2);
+      entry.gid_type = static_cast<uint32_t>(rdma::GidType::kRoceV2);
       entry.ndev_ifindex = 1;
       all.push_back({.name = fmt::format("rxe{}", i), .gids = {entry}});
     }

@@ -18,7 +18,7 @@
 
 #include "os/ports/kernel.h"
 #include "perf/collective/collective_message.h"
-#include "perf/gid.h"
+#include "rdma/gid.h"
 #include "perf/memory.h"
 #include "perf/tick_clock.h"
 #include "perf/watch.h"
@@ -31,7 +31,7 @@ struct RailRequest {
   std::vector<uint32_t> peers;
   size_t areas = kRingAreas;
   uint64_t area_bytes = 0;  // whole pages
-  GidRule gid_rule;
+  rdma::GidRule gid_rule;
   uint16_t data_port = 0;  // of sockets; 0: any free one
   perf::Limits limits;
   std::stop_token stop;

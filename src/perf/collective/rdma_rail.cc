@@ -12,7 +12,7 @@
 #include "perf/collective/rail_links.h"
 #include "perf/device.h"
 #include "perf/free_memory.h"
-#include "perf/link_rate.h"
+#include "perf/yardstick.h"
 #include "perf/mesh/membership.h"
 #include "perf/rdma_path.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "perf/client_talk.h"
-#include "perf/gid.h"
+#include "rdma/gid.h"
 
 namespace railbed::perf::mesh {
 
@@ -55,7 +55,7 @@ Result<void> ask_target(const Target& target, const MeshId& mesh, const perf::Li
 }
 
 Result<void> check_rdma_target(const IpAddress& target, const RdmaAddress& offered, bool is_infiniband) {
-  const IpAddress address = address_of(offered.gid);
+  const IpAddress address = rdma::address_of(offered.gid);
   if (is_infiniband || address == target) return {};
   return fail(
       Error{.code = Code::kDenied,

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "perf/client.h"
-#include "perf/link_rate.h"
-#include "perf/local_network.h"
+#include "perf/yardstick.h"
+#include "rdma/local_network.h"
 
 namespace railbed::perf::mesh {
 namespace {
@@ -79,8 +79,8 @@ MeshEndpoint::MeshEndpoint(os::Kernel& kernel, Channel& channel, const EndpointO
 RailFound MeshEndpoint::look_at(const OwnRail& own) const {
   RailFound found{.rail = own.rail, .device = own.device};
   const auto looked = [&]() -> Result<void> {
-    const LocalNetwork network = TRY(read_local_network(kernel_));
-    if (interface_of(network, own.address) == nullptr)
+    const rdma::LocalNetwork network = TRY(rdma::read_local_network(kernel_));
+    if (rdma::interface_of(network, own.address) == nullptr)
       return fail(Code::kNotFound, "{} is not an address of this network namespace", own.address);
     if (enlist_.transport == Transport::kTcp) return {};
     const RdmaPlace place =

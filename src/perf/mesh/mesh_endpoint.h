@@ -29,7 +29,7 @@ Result<void> may_take_part(const std::string& token);
 inline constexpr std::chrono::milliseconds kEnlistPatience{10'000};
 
 struct EndpointOptions {
-  GidRule gid_rule;
+  rdma::GidRule gid_rule;
   perf::Limits limits;
   std::string token;                 // of this server and of all others
   Membership* membership = nullptr;  // of the server; outlives the endpoint

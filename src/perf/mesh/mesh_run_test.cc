@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "perf/fake_verbs.h"
-#include "perf/gid.h"
+#include "rdma/gid.h"
 #include "perf/mesh/mesh_file.h"
 #include "perf/mesh/mesh_report.h"
 #include "perf/mesh/test_endpoints.h"
@@ -31,7 +31,7 @@ FakeDevice device(const std::string& name) {
   const Gid gid = IpAddress::parse("127.0.0.1")->to_gid();
   std::ranges::copy(gid.bytes, entry.gid.raw);
   entry.port_num = 1;
-  entry.gid_type = static_cast<uint32_t>(GidType::kRoceV2);
+  entry.gid_type = static_cast<uint32_t>(rdma::GidType::kRoceV2);
   entry.ndev_ifindex = 1;
   return {.name = name, .gids = {entry}};
 }

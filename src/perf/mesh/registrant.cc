@@ -8,7 +8,7 @@
 #include "doc/text.h"
 #include "perf/client_talk.h"
 #include "perf/control.h"
-#include "perf/local_network.h"
+#include "rdma/local_network.h"
 #include "perf/mesh/registry.h"
 
 namespace railbed::perf::mesh {
@@ -96,14 +96,14 @@ bool is_link_local(const IpAddress& address) {
   return kV4.contains(address) || kV6.contains(address);
 }
 
-Result<IpAddress> address_of_rail(const LocalNetwork& network, const std::string& word) {
+Result<IpAddress> address_of_rail(const rdma::LocalNetwork& network, const std::string& word) {
   if (const auto address = IpAddress::parse(word)) {
-    if (interface_of(network, *address) == nullptr)
+    if (rdma::interface_of(network, *address) == nullptr)
       return fail(Code::kNotFound, "--rail {}: not an address of this network namespace", word);
     return *address;
   }
   for (const IpFamily family : {IpFamily::kV4, IpFamily::kV6})
-    for (const LocalAddress& local : network.addresses)
+    for (const rdma::LocalAddress& local : network.addresses)
       if (local.name.value == word && local.address.family == family && !is_link_local(local.address))
         return local.address;
   const bool there = std::ranges::any_of(network.interfaces, [&](const auto& one) { return one.name.value == word; });
@@ -150,7 +150,7 @@ Result<Register> register_for(os::Kernel& kernel, std::string name, uint16_t por
         .hint = "name an interface or an address for each rail, e.g. --rail net1,net2"});
   if (name.empty() || name.size() > kMaxNameBytes)
     return fail(Code::kInvalid, "--name: a host of a mesh has a name of 1 to {} bytes", kMaxNameBytes);
-  const LocalNetwork network = TRY(read_local_network(kernel));
+  const rdma::LocalNetwork network = TRY(rdma::read_local_network(kernel));
   Register message{
       .name = std::move(name), .port = port, .rail_count = static_cast<uint32_t>(rails.size()), .rails = {}};
   for (uint32_t rail = 0; rail < rails.size(); ++rail) {

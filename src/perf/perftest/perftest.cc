@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "base/utc.h"
-#include "perf/pause_counters.h"
+#include "rdma/pause_counters.h"
 #include "perf/perftest/exchange.h"
 #include "perf/perftest/pings.h"
 #include "perf/points.h"
-#include "perf/port_counters.h"
+#include "rdma/port_counters.h"
 
 namespace railbed::perf::perftest {
 namespace {
@@ -149,11 +149,11 @@ class Run {
     other().program = fmt::format("perftest {}", greeting_.version);
     const auto& gid = exchange_.remote().front().gid;
     other().gid = gid ? gid->to_string() : "";
-    other().address = gid && own().link_layer == "Ethernet" ? address_of(*gid).to_string() : peer;
+    other().address = gid && own().link_layer == "Ethernet" ? rdma::address_of(*gid).to_string() : peer;
     other().link_layer = own().link_layer;
     other().path_mtu_bytes = own().path_mtu_bytes;
-    counters_before_ = read_counters(kernel_.files(), interfaces_.get(), own());
-    own().counts_pauses = counts_pauses(counters_before_);
+    counters_before_ = rdma::read_counters(kernel_.files(), interfaces_.get(), port_of(own()));
+    own().counts_pauses = rdma::counts_pauses(counters_before_);
     return {};
   }
 
@@ -162,7 +162,7 @@ class Run {
 
   void take_counters() {
     PortCounters& counters = role_ == Role::kClient ? result_.client_counters : result_.server_counters;
-    counters = moved(counters_before_, read_counters(kernel_.files(), interfaces_.get(), own()));
+    counters = rdma::moved(counters_before_, rdma::read_counters(kernel_.files(), interfaces_.get(), port_of(own())));
   }
 
   Result<void> keep() {

@@ -1,41 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/gid.h"
+#include "rdma/gid.h"
 
 #include <gtest/gtest.h>
 
-#include "perf/rdma_place.h"
+#include "rdma/test_gids.h"
 
-namespace railbed::perf {
+namespace railbed::rdma {
 namespace {
-
-IpAddress ip(std::string_view text) {
-  return *IpAddress::parse(text);
-}
-
-GidEntry entry(int index, GidType type, std::string_view address, int netdev) {
-  return {.gid = ip(address).to_gid(), .index = index, .port = 1, .type = type, .netdev = IfIndex{netdev}};
-}
-
-// A pod's network namespace: eth0 of the cluster network, net1 and net2 on two rails.
-LocalNetwork pod_network() {
-  return {.addresses = {{IfIndex{2}, IfName{"eth0"}, ip("192.168.1.9")},
-                        {IfIndex{5}, IfName{"net1"}, ip("10.1.0.5")},
-                        {IfIndex{5}, IfName{"net1"}, ip("fd00::5")},
-                        {IfIndex{5}, IfName{"net1"}, ip("fe80::ff:fe00:1")},
-                        {IfIndex{6}, IfName{"net2"}, ip("10.2.0.5")}},
-          .interfaces = {{IfIndex{2}, IfName{"eth0"}, {2, 0, 0, 0, 0, 9}, true},
-                         {IfIndex{5}, IfName{"net1"}, {2, 0, 0, 0, 0, 1}, true},
-                         {IfIndex{6}, IfName{"net2"}, {2, 0, 0, 0, 0, 2}, true}}};
-}
-
-// A port's table in the shared RDMA namespace: each address in both versions, and an address of another pod, whose
-// interface has number 5 in its own namespace, too.
-std::vector<GidEntry> shared_table() {
-  return {entry(0, GidType::kRoceV1, "fe80::ff:fe00:1", 5), entry(1, GidType::kRoceV2, "fe80::ff:fe00:1", 5),
-          entry(2, GidType::kRoceV1, "10.9.0.7", 5),        entry(3, GidType::kRoceV2, "10.9.0.7", 5),
-          entry(4, GidType::kRoceV1, "10.1.0.5", 5),        entry(5, GidType::kRoceV2, "10.1.0.5", 5),
-          entry(6, GidType::kRoceV1, "fd00::5", 5),         entry(7, GidType::kRoceV2, "fd00::5", 5)};
-}
 
 std::string choice(const std::vector<GidEntry>& table, std::string_view rule, std::optional<IpAddress> toward) {
   const auto parsed = GidRule::parse(rule);
@@ -113,27 +84,5 @@ TEST(GidRule, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(choice({}, "netdev=", {}).find("--gid-rule: "), 0u);
 }
 
-TEST(PortBelongsTo, FindsARocePortByInterfaceAndAddress) {
-  const LocalNetwork network = pod_network();
-  PortFacts port;
-  port.gids = {entry(3, GidType::kRoceV2, "10.9.0.7", 5)};
-  EXPECT_FALSE(port_belongs_to(port, network.interfaces[1], network));  // number 5, but another namespace's
-  port.gids = shared_table();
-  EXPECT_TRUE(port_belongs_to(port, network.interfaces[1], network));
-  EXPECT_FALSE(port_belongs_to(port, network.interfaces[2], network));
-}
-
-TEST(PortBelongsTo, FindsAnInfiniBandPortByTheIpoibAddress) {
-  const Gid gid = *Gid::parse("fe80:0000:0000:0000:506b:4b03:00c1:7d2e");
-  LocalInterface ib0{.index = IfIndex{9}, .name = IfName{"ib0"}, .hardware_address = {0, 0, 1, 7}, .is_up = true};
-  for (uint8_t byte : gid.bytes) ib0.hardware_address.push_back(byte);
-  PortFacts port;
-  port.is_infiniband = true;
-  port.gids = {{.gid = gid, .index = 0, .port = 1, .type = GidType::kInfiniBand, .netdev = {}}};
-  EXPECT_TRUE(port_belongs_to(port, ib0, {}));
-  ib0.hardware_address.back() ^= 1;
-  EXPECT_FALSE(port_belongs_to(port, ib0, {}));
-}
-
 }  // namespace
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

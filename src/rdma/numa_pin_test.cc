@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/numa_pin.h"
+#include "rdma/numa_pin.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
 
 #include "os/record/memory_files.h"
 
-namespace railbed::perf {
+namespace railbed::rdma {
 namespace {
 
 TEST(CpuList, IsTheKernels) {
@@ -68,4 +68,4 @@ TEST(NumaPin, IsRefusedWhereNoneOfItsProcessorsMayBeUsed) {
 }
 
 }  // namespace
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/numa_pin.h"
+#include "rdma/numa_pin.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include <sched.h>
 
-namespace railbed::perf {
+namespace railbed::rdma {
 namespace {
 
 constexpr int kMostCpus = 8192;
@@ -99,4 +99,4 @@ int64_t usable_processors() {
   return CPU_COUNT_S(sizeof(CpuSet), usable.data());
 }
 
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/pause_counters.h"
+#include "rdma/pause_counters.h"
 
 #include <algorithm>
 #include <array>
 #include <span>
 
-namespace railbed::perf {
+namespace railbed::rdma {
 namespace {
 
 // Counters that add up to all pause frames of one kind. "$x" is "rx" or "tx", '#' a priority.
@@ -111,4 +111,4 @@ int64_t pause_frames(const PortCounters& moved, PauseDirection direction) {
   return pause_frames(before, moved, direction).value_or(0);
 }
 
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

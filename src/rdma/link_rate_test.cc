@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/link_rate.h"
+#include "rdma/link_rate.h"
 
 #include <gtest/gtest.h>
 
 #include "os/record/memory_files.h"
 
-namespace railbed::perf {
+namespace railbed::rdma {
 namespace {
 
 TEST(DataRate, IsThatBehindTheLineCode) {
@@ -42,42 +42,13 @@ TEST(ReadLink, AVfHasThePcieLinkOfItsPf) {
   files.put_file("/sys/devices/pci/pf/current_link_width", "16\n");
   files.put_link("/sys/devices/pci/vf/physfn", "../pf");
   files.put_link(device + "/device", "../../../devices/pci/vf");
-  Endpoint end{.device = "mlx5_3", .port = 1};
-  read_link(files, LinkLayer::kEthernet, end);
-  EXPECT_EQ(end.link, "400 Gb/sec (4X NDR)");
-  EXPECT_EQ(end.link_gbps, 400);
-  EXPECT_EQ(end.pcie, "32 GT/s x16");
-  EXPECT_NEAR(end.pcie_gbps, 461, 1);
-  Endpoint unknown{.device = "mlx5_4", .port = 1};
-  read_link(files, LinkLayer::kEthernet, unknown);
-  EXPECT_EQ(unknown, (Endpoint{.device = "mlx5_4", .port = 1}));
-}
-
-TEST(Yardstick, IsTheNarrowestPart) {
-  const Endpoint end{.address = "10.1.0.5", .link_layer = "Ethernet", .path_mtu_bytes = 4096, .link_gbps = 400};
-  EXPECT_NEAR(yardstick_gbps(end, end), 392.1, 0.1);
-  Endpoint small_mtu = end;
-  small_mtu.path_mtu_bytes = 1024;
-  EXPECT_NEAR(yardstick_gbps(end, small_mtu), 370.3, 0.1);
-  Endpoint v6 = end;
-  v6.address = "fd00::5";
-  EXPECT_NEAR(yardstick_gbps(v6, v6), 390.3, 0.1);
-  Endpoint infiniband = end;
-  infiniband.link_layer = "InfiniBand";
-  EXPECT_NEAR(yardstick_gbps(infiniband, infiniband), 397.5, 0.1);
-  Endpoint slow_slot = end;
-  slow_slot.pcie_gbps = 115;
-  EXPECT_EQ(yardstick_gbps(end, slow_slot), 115);
-  Endpoint slow_link = end;
-  slow_link.link_gbps = 100;
-  EXPECT_NEAR(yardstick_gbps(slow_link, end), 98, 0.1);
-  Endpoint unknown = end;
-  unknown.link_gbps = 0;
-  EXPECT_EQ(yardstick_gbps(end, unknown), 0);
-  unknown = end;
-  unknown.path_mtu_bytes = 0;
-  EXPECT_EQ(yardstick_gbps(end, unknown), 0);
+  const LinkRates rates = read_link(files, LinkLayer::kEthernet, {.device = "mlx5_3", .port = 1, .netdev = {}});
+  EXPECT_EQ(rates.link, "400 Gb/sec (4X NDR)");
+  EXPECT_EQ(rates.link_gbps, 400);
+  EXPECT_EQ(rates.pcie, "32 GT/s x16");
+  EXPECT_NEAR(rates.pcie_gbps, 461, 1);
+  EXPECT_EQ(read_link(files, LinkLayer::kEthernet, {.device = "mlx5_4", .port = 1, .netdev = {}}), LinkRates{});
 }
 
 }  // namespace
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/port_watch.h"
+#include "rdma/port_watch.h"
 
 #include <algorithm>
 
-#include "perf/pause_counters.h"
+#include "rdma/pause_counters.h"
 
-namespace railbed::perf {
+namespace railbed::rdma {
 namespace {
 
 constexpr const char* kDevices = "/sys/class/infiniband";
@@ -51,45 +51,41 @@ bool at_its_end(std::string_view name, int64_t value) {
   return value == (name.ends_with("_data_bytes") ? 4 * kEnd : kEnd);
 }
 
-Endpoint endpoint_of(const WatchedPort& port) {
-  return {.netdev = port.netdev, .device = port.device, .port = port.port};
-}
-
-std::string folder_of(const WatchedPort& port) {
+std::string folder_of(const Port& port) {
   return fmt::format("{}/{}/ports/{}", kDevices, port.device, port.port);
 }
 
-std::string netdev_of(const os::FileTree& files, const WatchedPort& port) {
+std::string netdev_of(const os::FileTree& files, const Port& port) {
   const std::string attributes = folder_of(port) + "/gid_attrs/ndevs";
   for (const std::string& entry : files.list(attributes).value_or(std::vector<std::string>()))
     if (const auto name = os::read_line(files, attributes + "/" + entry); name && !name->empty()) return *name;
   return {};
 }
 
-std::vector<WatchedPort> ports_of(const os::FileTree& files) {
-  std::vector<WatchedPort> ports;
+std::vector<Port> ports_of(const os::FileTree& files) {
+  std::vector<Port> ports;
   for (const std::string& device : files.list(kDevices).value_or(std::vector<std::string>()))
     for (const std::string& number :
          files.list(fmt::format("{}/{}/ports", kDevices, device)).value_or(std::vector<std::string>())) {
       if (number.size() > 3 || !std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; })) continue;
-      WatchedPort port{.device = device, .port = std::stoi(number), .netdev = {}};
+      Port port{.device = device, .port = std::stoi(number), .netdev = {}};
       port.netdev = netdev_of(files, port);
       ports.push_back(std::move(port));
     }
   return ports;
 }
 
-bool is_meant(const WatchedPort& port, const std::string& wanted) {
+bool is_meant(const Port& port, const std::string& wanted) {
   return wanted == port.device || wanted == text_of(port);
 }
 
-Error nothing_to_watch(const std::vector<WatchedPort>& ports, const std::string& wanted) {
+Error nothing_to_watch(const std::vector<Port>& ports, const std::string& wanted) {
   if (ports.empty())
     return {.code = Code::kNotFound,
             .message = "this machine has no RDMA device",
             .hint = "`rdma link` lists them; in a pod they come with the RDMA resource"};
   std::string known;
-  for (const WatchedPort& port : ports) known += fmt::format("{}{}", known.empty() ? "" : ", ", text_of(port));
+  for (const Port& port : ports) known += fmt::format("{}{}", known.empty() ? "" : ", ", text_of(port));
   return {.code = Code::kNotFound,
           .message = fmt::format("no RDMA device or port {}", wanted),
           .hint = "this machine has " + known};
@@ -103,9 +99,6 @@ std::string_view name_of(PortFigure figure) {
 std::string_view name_of(PortState state) {
   constexpr std::string_view kNames[] = {"there", "gone", "came back"};
   return kNames[static_cast<size_t>(state)];
-}
-std::string text_of(const WatchedPort& port) {
-  return fmt::format("{}:{}", port.device, port.port);
 }
 
 std::array<std::optional<int64_t>, kPortFigures> figures_of(const PortCounters& before, const PortCounters& after) {
@@ -129,19 +122,19 @@ std::array<std::optional<int64_t>, kPortFigures> figures_of(const PortCounters& 
   return figures;
 }
 
-PortCounters PortWatch::read(const WatchedPort& port) const {
-  return read_counters(files_, interfaces_, endpoint_of(port));
+PortCounters PortWatch::read(const Port& port) const {
+  return read_counters(files_, interfaces_, port);
 }
 
 Result<PortWatch> PortWatch::start(const os::FileTree& files, os::LinkStatistics* interfaces,
                                    const std::vector<std::string>& wanted, Time now) {
   PortWatch watch(files, interfaces);
-  const std::vector<WatchedPort> there = ports_of(files);
+  const std::vector<Port> there = ports_of(files);
   for (const std::string& name : wanted)
-    if (std::ranges::none_of(there, [&](const WatchedPort& port) { return is_meant(port, name); }))
+    if (std::ranges::none_of(there, [&](const Port& port) { return is_meant(port, name); }))
       return fail(nothing_to_watch(there, name));
   if (there.empty()) return fail(nothing_to_watch(there, ""));
-  for (const WatchedPort& port : there) {
+  for (const Port& port : there) {
     if (!wanted.empty() && std::ranges::none_of(wanted, [&](const std::string& name) { return is_meant(port, name); }))
       continue;
     watch.ports_.push_back({.port = port, .before = watch.read(port)});
@@ -153,7 +146,7 @@ Result<PortWatch> PortWatch::start(const os::FileTree& files, os::LinkStatistics
 std::vector<PortInterval> PortWatch::look(Time now) {
   std::vector<PortInterval> out;
   const double interval_s = std::chrono::duration<double>(now - std::exchange(last_, now)).count();
-  for (Port& one : ports_) {
+  for (Watched& one : ports_) {
     PortInterval interval{.port = one.port, .interval_s = interval_s};
     const bool was_there = one.before.has_value();
     if (!files_.exists(folder_of(one.port))) {
@@ -174,4 +167,4 @@ std::vector<PortInterval> PortWatch::look(Time now) {
   return out;
 }
 
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

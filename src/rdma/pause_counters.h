@@ -16,9 +16,9 @@
 #include <string_view>
 
 #include "os/ports/link_statistics.h"
-#include "perf/measurement.h"
+#include "rdma/port_counters.h"
 
-namespace railbed::perf {
+namespace railbed::rdma {
 
 enum class PauseDirection : uint8_t { kSent, kReceived };
 
@@ -34,4 +34,4 @@ std::optional<int64_t> pause_frames(const PortCounters& before, const PortCounte
 // The same of counters that moved (port_counters.h), by a driver that counts them.
 int64_t pause_frames(const PortCounters& moved, PauseDirection direction);
 
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

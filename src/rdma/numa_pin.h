@@ -18,7 +18,7 @@
 
 #include "os/ports/file_tree.h"
 
-namespace railbed::perf {
+namespace railbed::rdma {
 
 // "0-3,8": 0, 1, 2, 3, 8. Nothing where it is no such list.
 std::optional<std::vector<int>> cpus_of(std::string_view list);
@@ -44,4 +44,4 @@ class NumaPin {
   std::string cpus_;
 };
 
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

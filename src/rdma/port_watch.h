@@ -18,9 +18,10 @@
 #include <string_view>
 #include <vector>
 
-#include "perf/port_counters.h"
+#include "rdma/port.h"
+#include "rdma/port_counters.h"
 
-namespace railbed::perf {
+namespace railbed::rdma {
 
 // In the order of columns.
 enum class PortFigure : uint8_t {
@@ -41,19 +42,11 @@ enum class PortFigure : uint8_t {
 inline constexpr size_t kPortFigures = 13;
 std::string_view name_of(PortFigure figure);  // "sent_bytes"
 
-struct WatchedPort {
-  std::string device;
-  int64_t port = 1;
-  std::string netdev;  // "": none
-  friend bool operator==(const WatchedPort&, const WatchedPort&) = default;
-};
-std::string text_of(const WatchedPort& port);  // "mlx5_0:1"
-
 enum class PortState : uint8_t { kThere, kGone, kCameBack };
 std::string_view name_of(PortState state);
 
 struct PortInterval {
-  WatchedPort port;
+  Port port;
   PortState state = PortState::kThere;
   double interval_s = 0;
   std::array<std::optional<int64_t>, kPortFigures> figures;  // of a port that was there all the time
@@ -72,20 +65,20 @@ class PortWatch {
   std::vector<PortInterval> look(Time now);
 
  private:
-  struct Port {
-    WatchedPort port;
+  struct Watched {
+    Port port;
     std::optional<PortCounters> before;  // absent while the device is gone
   };
   PortWatch(const os::FileTree& files, os::LinkStatistics* interfaces) : files_(files), interfaces_(interfaces) {}
-  PortCounters read(const WatchedPort& port) const;
+  PortCounters read(const Port& port) const;
 
   const os::FileTree& files_;
   os::LinkStatistics* interfaces_;
-  std::vector<Port> ports_;
+  std::vector<Watched> ports_;
   Time last_;
 };
 
 // The figures of an interval, pure.
 std::array<std::optional<int64_t>, kPortFigures> figures_of(const PortCounters& before, const PortCounters& after);
 
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

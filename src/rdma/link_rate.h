@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The capacity of a port and its PCIe link: the reference for a bandwidth.
+// The capacity of a port and of its PCIe link.
 //
 // Why: 40 Gb/s are excellent on one link and a tenth of another. The kernel reports the rate of a port and how its PCIe
 // link was trained; line coding, packet headers and the headers on PCIe are subtracted here, once.
 // Threading: pure except for the reading.
 // Failure: none; what cannot be read is 0, and nothing is reported about it.
-// Sources: drivers/infiniband/core/sysfs.c (rate_show); InfiniBand Architecture Specification 1.4, 5.2 (headers), annex
-// A17 (RoCE v2); PCI Express Base Specification 5.0, 2.2 and 4.2.
+// Sources: drivers/infiniband/core/sysfs.c (rate_show); PCI Express Base Specification 5.0, 2.2 and 4.2.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "os/ports/file_tree.h"
-#include "perf/measurement.h"
+#include "rdma/port.h"
 
-namespace railbed::perf {
+namespace railbed::rdma {
 
 enum class LinkLayer : uint8_t { kEthernet, kInfiniBand };
 
@@ -25,10 +24,14 @@ double data_rate_gbps(std::string_view rate, LinkLayer layer);
 // What transactions of 256 bytes leave of a PCIe link, one way; 0: unknown.
 double pcie_payload_gbps(double speed_gts, int width);
 
-// Fills in `link` and `pcie` with their rates, by sysfs. A VF has the PCIe link of its PF.
-void read_link(const os::FileTree& files, LinkLayer layer, Endpoint& end);
+struct LinkRates {
+  std::string link;      // "400 Gb/sec (4X NDR)", as the kernel says it; "": unknown
+  double link_gbps = 0;  // data rate of the port, after line coding; 0: unknown
+  std::string pcie;      // "32 GT/s x16"; "": unknown
+  double pcie_gbps = 0;  // payload that the PCIe link carries one way; 0: unknown
+  friend bool operator==(const LinkRates&, const LinkRates&) = default;
+};
+// By sysfs. A VF has the PCIe link of its PF.
+LinkRates read_link(const os::FileTree& files, LinkLayer layer, const Port& port);
 
-// The payload that large RDMA writes between the two can carry; 0: unknown, since one end does not know its link.
-double yardstick_gbps(const Endpoint& client, const Endpoint& server);
-
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

@@ -14,15 +14,19 @@
 
 #include "os/ports/file_tree.h"
 #include "os/ports/link_statistics.h"
-#include "perf/measurement.h"
+#include "rdma/port.h"
 
-namespace railbed::perf {
+namespace railbed::rdma {
+
+// By the kernel's names.
+using PortCounters = std::map<std::string, int64_t>;
+inline constexpr size_t kMaxCounters = 256;
 
 // All of the port's counters and hw_counters, and what its interface's driver says of pause frames (`interfaces` may be
 // null). The kernel counts port_xmit_data and port_rcv_data in words of 4 bytes:
 // here they are port_xmit_data_bytes and port_rcv_data_bytes.
-PortCounters read_counters(const os::FileTree& files, os::LinkStatistics* interfaces, const Endpoint& end);
+PortCounters read_counters(const os::FileTree& files, os::LinkStatistics* interfaces, const Port& port);
 // What moved. A counter that went back was reset, and is left out.
 PortCounters moved(const PortCounters& before, const PortCounters& after);
 
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/port_watch.h"
+#include "rdma/port_watch.h"
 
 #include <gtest/gtest.h>
 
 #include "os/record/memory_files.h"
-#include "perf/test_link_statistics.h"
+#include "rdma/test_link_statistics.h"
 
-namespace railbed::perf {
+namespace railbed::rdma {
 namespace {
 
 using std::chrono::milliseconds;
@@ -52,7 +52,7 @@ TEST_F(PortWatchTest, TellsWhatMovedUnderOneNameForAllDrivers) {
   set("rxe0", "hw_counters/rcvd_pkts", 5);
   const auto seen = after(watch, milliseconds(500));
   ASSERT_EQ(seen.size(), 2u);
-  EXPECT_EQ(seen[0].port, (WatchedPort{.device = "mlx5_0", .port = 1, .netdev = "eth0"}));
+  EXPECT_EQ(seen[0].port, (Port{.device = "mlx5_0", .port = 1, .netdev = "eth0"}));
   EXPECT_EQ(seen[0].state, PortState::kThere);
   EXPECT_DOUBLE_EQ(seen[0].interval_s, 0.5);
   EXPECT_EQ(seen[0][PortFigure::kSentBytes], 1000);
@@ -164,4 +164,4 @@ TEST_F(PortWatchTest, OnlyWhatWasNamedIsWatched) {
 }
 
 }  // namespace
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/local_network.h"
+#include "rdma/local_network.h"
 
 #include <algorithm>
 
-namespace railbed::perf {
+namespace railbed::rdma {
 namespace {
 
 // As IFF_RUNNING: drivers that do not tell their state are taken to be up.
@@ -37,4 +37,4 @@ const LocalInterface* interface_of(const LocalNetwork& network, const IpAddress&
   return nullptr;
 }
 
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

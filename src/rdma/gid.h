@@ -24,7 +24,7 @@
 #include "base/ip.h"
 #include "base/types.h"
 
-namespace railbed::perf {
+namespace railbed::rdma {
 
 enum class GidType { kInfiniBand, kRoceV1, kRoceV2 };
 std::string_view name_of(GidType type);  // "IB", "RoCE v1", "RoCE v2"
@@ -81,4 +81,4 @@ IpAddress address_of(const Gid& gid);
 // Does the entry belong to an interface of this network namespace?
 bool is_ours(const GidEntry& entry, const LocalNetwork& network);
 
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

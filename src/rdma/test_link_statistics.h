@@ -6,7 +6,7 @@
 
 #include "os/ports/link_statistics.h"
 
-namespace railbed::perf {
+namespace railbed::rdma {
 
 class TestLinkStatistics : public os::LinkStatistics {
  public:
@@ -18,4 +18,4 @@ class TestLinkStatistics : public os::LinkStatistics {
   std::map<std::string, std::map<std::string, uint64_t>> drivers;
 };
 
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/port_counters.h"
+#include "rdma/port_counters.h"
 
 #include <charconv>
 #include <optional>
 #include <vector>
 
-#include "perf/pause_counters.h"
+#include "rdma/pause_counters.h"
 
-namespace railbed::perf {
+namespace railbed::rdma {
 namespace {
 
 constexpr int64_t kWord_bytes = 4;
@@ -21,11 +21,11 @@ std::optional<int64_t> number_of(const std::string& text) {
 
 }  // namespace
 
-PortCounters read_counters(const os::FileTree& files, os::LinkStatistics* interfaces, const Endpoint& end) {
+PortCounters read_counters(const os::FileTree& files, os::LinkStatistics* interfaces, const Port& port) {
   PortCounters counters;
-  if (end.device.empty()) return counters;
+  if (port.device.empty()) return counters;
   for (const char* kind : {"counters", "hw_counters"}) {
-    const std::string folder = fmt::format("/sys/class/infiniband/{}/ports/{}/{}", end.device, end.port, kind);
+    const std::string folder = fmt::format("/sys/class/infiniband/{}/ports/{}/{}", port.device, port.port, kind);
     for (const std::string& name : files.list(folder).value_or(std::vector<std::string>())) {
       const auto number = number_of(os::read_line(files, folder + "/" + name).value_or(""));
       // "lifespan" is how old a value of hw_counters may be.
@@ -37,7 +37,7 @@ PortCounters read_counters(const os::FileTree& files, os::LinkStatistics* interf
         counters[name] = *number;
     }
   }
-  for (const auto& [name, value] : read_pause_counters(interfaces, end.netdev))
+  for (const auto& [name, value] : read_pause_counters(interfaces, port.netdev))
     if (counters.size() < kMaxCounters) counters.emplace(name, value);
   return counters;
 }
@@ -49,4 +49,4 @@ PortCounters moved(const PortCounters& before, const PortCounters& after) {
   return out;
 }
 
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

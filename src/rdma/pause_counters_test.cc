@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/pause_counters.h"
+#include "rdma/pause_counters.h"
 
 #include <gtest/gtest.h>
 
-#include "perf/test_link_statistics.h"
+#include "rdma/test_link_statistics.h"
 
-namespace railbed::perf {
+namespace railbed::rdma {
 namespace {
 
 std::optional<int64_t> sent(const PortCounters& moved) {
@@ -84,4 +84,4 @@ TEST(PauseCounters, AreThoseOfTheInterfaceAlone) {
 }
 
 }  // namespace
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

@@ -8,12 +8,12 @@
 
 #include "base/error.h"
 #include "os/ports/kernel.h"
-#include "perf/gid.h"
+#include "rdma/gid.h"
 
-namespace railbed::perf {
+namespace railbed::rdma {
 
 Result<LocalNetwork> read_local_network(os::Kernel& kernel);
 // The interface that has `address`; null when none in this namespace has it.
 const LocalInterface* interface_of(const LocalNetwork& network, const IpAddress& address);
 
-}  // namespace railbed::perf
+}  // namespace railbed::rdma

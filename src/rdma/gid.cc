@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/gid.h"
+#include "rdma/gid.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstring>
 
-namespace railbed::perf {
+namespace railbed::rdma {
 namespace {
 
 constexpr int kMaxGidIndex = 255;  // ibv_global_route.sgid_index has 8 bits
@@ -176,4 +176,4 @@ Result<GidChoice> choose_gid(const std::vector<GidEntry>& table, const LocalNetw
   return GidChoice{.entry = *best, .reason = describe(*best, network) + (rule.index ? ", as configured" : ", by rule")};
 }
 
-}  // namespace railbed::perf
+}  // namespace railbed::rdma
