@@ -6,6 +6,12 @@
 #include "attach/types.h"
 
 namespace railbed::attach {
+namespace {
+
+constexpr Word<os::IpvlanMode> kModes[] = {
+    {"l2", os::IpvlanMode::kL2}, {"l3", os::IpvlanMode::kL3}, {"l3s", os::IpvlanMode::kL3s}};
+
+}  // namespace
 
 Result<void> read_ipvlan(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec) {
   spec.way = Way::kMake;
@@ -16,8 +22,7 @@ Result<void> read_ipvlan(const Keys& keys, const InterfaceRequest& request, Inte
   if (spec.host_link.empty() && request.previous.has_value() && !request.previous->interfaces.empty())
     spec.host_link = request.previous->interfaces.front().name;
   spec.mtu = TRY(keys.number("mtu"));
-  size_t mode = TRY(keys.choice("mode")).value_or(0);
-  spec.ipvlan_mode = static_cast<os::IpvlanMode>(mode);
+  spec.ipvlan_mode = TRY(keys.choice("mode", kModes)).value_or(os::IpvlanMode::kL2);
   return {};
 }
 

@@ -70,14 +70,13 @@ Result<std::optional<bool>> Keys::boolean(std::string_view key) const {
   return refused(key);
 }
 
-Result<std::optional<size_t>> Keys::choice(std::string_view key) const {
+Result<std::optional<std::string>> Keys::chosen(std::string_view key) const {
   const doc::Value* found = TRY(given(key));
-  if (found == nullptr) return std::optional<size_t>{};
+  if (found == nullptr) return std::optional<std::string>{};
   const auto choices = api::find_cni_key(type_, key)->choices;
   const std::string* text = found->as_string();
-  const auto place = text == nullptr ? choices.end() : std::ranges::find(choices, *text);
-  if (place == choices.end()) return refused(key);
-  return std::optional(static_cast<size_t>(place - choices.begin()));
+  if (text == nullptr || std::ranges::find(choices, *text) == choices.end()) return refused(key);
+  return std::optional(*text);
 }
 
 Result<const doc::Value*> Keys::object(std::string_view key) const {

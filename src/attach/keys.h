@@ -22,6 +22,13 @@ namespace railbed::attach {
 // Whether a key has a value: absent, null and "" are none.
 bool is_given(const doc::Value* value);
 
+// A word of a key's choices, and what it means.
+template <typename Meaning>
+struct Word {
+  std::string_view text;
+  Meaning meaning;
+};
+
 class Keys {
  public:
   // All must outlive this.
@@ -35,8 +42,15 @@ class Keys {
   Result<std::optional<std::string>> text(std::string_view key) const;
   Result<std::optional<int>> number(std::string_view key) const;
   Result<std::optional<bool>> boolean(std::string_view key) const;
-  // The position of the value among the key's choices.
-  Result<std::optional<size_t>> choice(std::string_view key) const;
+  // What the value means, one of the key's choices. A choice without a word is Internal (a test names it).
+  template <typename Meaning, size_t N>
+  Result<std::optional<Meaning>> choice(std::string_view key, const Word<Meaning> (&words)[N]) const {
+    const std::optional<std::string> text = TRY(chosen(key));
+    if (!text.has_value()) return std::optional<Meaning>{};
+    for (const Word<Meaning>& word : words)
+      if (word.text == *text) return std::optional<Meaning>(word.meaning);
+    return fail(Code::kInternal, "type {} has no meaning for {} {}", type_.name, key, *text);
+  }
   Result<const doc::Value*> object(std::string_view key) const;  // null where it is absent
   // Of a list; none where it is absent.
   Result<std::vector<std::string>> texts(std::string_view key) const;
@@ -46,6 +60,8 @@ class Keys {
   Error invalid(const std::string& what) const;
 
  private:
+  // The value, which is one of the key's choices.
+  Result<std::optional<std::string>> chosen(std::string_view key) const;
   // The key's value; null where there is none.
   Result<const doc::Value*> given(std::string_view key) const;
   std::unexpected<Error> refused(std::string_view key) const;

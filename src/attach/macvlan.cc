@@ -6,6 +6,14 @@
 #include "attach/types.h"
 
 namespace railbed::attach {
+namespace {
+
+constexpr Word<os::MacvlanMode> kModes[] = {{"bridge", os::MacvlanMode::kBridge},
+                                            {"private", os::MacvlanMode::kPrivate},
+                                            {"vepa", os::MacvlanMode::kVepa},
+                                            {"passthru", os::MacvlanMode::kPassthru}};
+
+}  // namespace
 
 Result<void> read_macvlan(const Keys& keys, const InterfaceRequest&, InterfaceSpec& spec) {
   spec.way = Way::kMake;
@@ -15,8 +23,7 @@ Result<void> read_macvlan(const Keys& keys, const InterfaceRequest&, InterfaceSp
   spec.mac = TRY(keys.mac("mac"));
   spec.broadcast_queue = TRY(keys.number("bcqueuelen"));
   if (spec.broadcast_queue == 0) spec.broadcast_queue.reset();
-  size_t mode = TRY(keys.choice("mode")).value_or(0);
-  spec.macvlan_mode = static_cast<os::MacvlanMode>(mode);
+  spec.macvlan_mode = TRY(keys.choice("mode", kModes)).value_or(os::MacvlanMode::kBridge);
   return {};
 }
 

@@ -12,12 +12,19 @@
 namespace railbed::attach {
 namespace {
 
+constexpr Word<os::VlanProto> kVlanProtos[] = {{"802.1q", os::VlanProto::k8021q},
+                                               {"802.1Q", os::VlanProto::k8021q},
+                                               {"802.1ad", os::VlanProto::k8021ad},
+                                               {"802.1AD", os::VlanProto::k8021ad}};
+constexpr Word<os::VfLinkState> kLinkStates[] = {{"auto", os::VfLinkState::kAuto},
+                                                 {"enable", os::VfLinkState::kEnable},
+                                                 {"disable", os::VfLinkState::kDisable}};
+
 Result<std::optional<os::VfChange::Vlan>> read_vlan(const Keys& keys) {
   os::VfChange::Vlan vlan;
   std::optional<int> id = TRY(keys.number("vlan"));
   vlan.qos = TRY(keys.number("vlanQoS")).value_or(0);
-  size_t proto = TRY(keys.choice("vlanProto")).value_or(0);
-  if (proto >= 2) vlan.proto = os::VlanProto::k8021ad;
+  vlan.proto = TRY(keys.choice("vlanProto", kVlanProtos)).value_or(vlan.proto);
   if (!id.has_value()) return std::optional<os::VfChange::Vlan>{};
   vlan.id = *id;
   return std::optional(vlan);
@@ -33,9 +40,7 @@ Result<std::optional<os::VfChange::Rate>> read_rate(const Keys& keys) {
 }  // namespace
 
 Result<std::optional<os::VfLinkState>> read_link_state(const Keys& keys) {
-  std::optional<size_t> state = TRY(keys.choice("link_state"));
-  if (!state.has_value()) return std::optional<os::VfLinkState>{};
-  return std::optional(static_cast<os::VfLinkState>(*state));
+  return keys.choice("link_state", kLinkStates);
 }
 
 Result<void> read_vf(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec) {

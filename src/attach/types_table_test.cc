@@ -107,6 +107,21 @@ class EveryType : public testing::TestWithParam<std::string> {
   std::vector<doc::Value> after;
 };
 
+// Each word of the table means something to the type's file.
+TEST_P(EveryType, EachChoiceOfItsKeysIsRead) {
+  for (const api::CniKey& key : type.row.keys)
+    for (const std::string_view word : key.choices) {
+      doc::Value config = good().front();
+      config.set(std::string(key.name), std::string(word));
+      const api::Plugin plugin{GetParam(), config};
+      const std::string network = "default/net1";
+      InterfaceSpec spec;
+      const Result<void> read =
+          type.read(Keys(type.row, plugin, network), InterfaceRequest{.name = IfName{"net1"}, .network = network}, spec);
+      EXPECT_TRUE(read.has_value() || read.error().code != Code::kInternal) << key.name << " " << word;
+    }
+}
+
 class PlacesOfAType : public testing::TestWithParam<std::string> {
  protected:
   const PluginType& type = *find_plugin_type(GetParam());

@@ -110,7 +110,14 @@ class InterfaceAttacher {
     return conclude(Last::kYes);
   }
 
-  Outcome<void> choose_and_reserve() {
+  // The interface for which this node has leased no address that is free, with what that makes of the request.
+  struct Lacking {
+    size_t interface = 0;
+    cni::Failure failure;
+  };
+  using Reserved = std::optional<Lacking>;  // nullopt: all interfaces have their addresses
+
+  Outcome<Reserved> choose_and_reserve() {
     Engine::Turn& turn = *TRY_CNI(held_.get());
     if (wanted_.choose_devices) {
       PhaseTimer timer(backends_, request_.type, Phase::kPrepare);
@@ -121,18 +128,19 @@ class InterfaceAttacher {
 
   // Where this node has leased no address that is free, the turn is let go until it has.
   Outcome<void> reserve_with_more() {
-    Outcome<void> done = choose_and_reserve();
+    Reserved lacking = TRY_CNI(choose_and_reserve());
     const auto end = std::chrono::steady_clock::now() + kSupplyWait;
-    for (int tried = 0; !done.has_value() && lacking_.has_value() && tried < kSupplyTries; ++tried) {
-      const size_t lacking = *std::exchange(lacking_, std::nullopt);
+    for (int tried = 0; lacking.has_value() && tried < kSupplyTries; ++tried) {
+      const size_t interface = lacking->interface;
       TRY_CNI(release_chosen());
       held_.end();
       const AddressSupply::Supplied more = supplied(end);
-      done = choose_and_reserve();
-      if (!done.has_value() && lacking_.has_value() && more.why_not.has_value())
-        return in(interfaces_[lacking], cni::failure_of(*more.why_not));
+      lacking = TRY_CNI(choose_and_reserve());
+      if (lacking.has_value() && more.why_not.has_value())
+        return in(interfaces_[interface], cni::failure_of(*more.why_not));
     }
-    return done;
+    if (lacking.has_value()) return std::unexpected(std::move(lacking->failure));
+    return {};
   }
 
   AddressSupply::Supplied supplied(std::chrono::steady_clock::time_point end) {
@@ -167,37 +175,38 @@ class InterfaceAttacher {
     return !one.interface.chained && !one.program.has_value();
   }
 
-  Outcome<void> reserve(Engine::Turn& turn) {
-    if (!wanted_.begin && std::ranges::none_of(interfaces_, is_reserved_here)) return {};
+  Outcome<Reserved> reserve(Engine::Turn& turn) {
+    if (!wanted_.begin && std::ranges::none_of(interfaces_, is_reserved_here)) return Reserved();
     PhaseTimer timer(backends_, request_.type, Phase::kAddresses);
     HostLocal::Locks locks;
     auto transaction = TRY_CNI(state::Transaction::begin(turn.store()));
     if (wanted_.begin) TRY_CNI(wanted_.begin(turn));
-    Outcome<void> chosen = choose_addresses(turn, locks);
+    Outcome<Reserved> chosen = choose_addresses(turn, locks);
     TRY_CNI(transaction.commit());  // also after a failure: what was chosen is given back as a whole
-    TRY_CNI(std::move(chosen));
+    if (!chosen.has_value() || chosen->has_value()) return chosen;
     for (size_t i = 0; i < interfaces_.size(); ++i) {
       if (!is_reserved_here(interfaces_[i])) continue;
       Result<void> finished = finish_addresses(turn, backends_.host_local, addresses_[i]);
       if (!finished.has_value()) return in(interfaces_[i], cni::failure_of(finished.error()));
       drop_defaults(interfaces_[i].dropped, addresses_[i].result.routes);
     }
-    return {};
+    return Reserved();
   }
 
-  Outcome<void> choose_addresses(Engine::Turn& turn, HostLocal::Locks& locks) {
+  Outcome<Reserved> choose_addresses(Engine::Turn& turn, HostLocal::Locks& locks) {
     for (size_t i = 0; i < interfaces_.size(); ++i) {
       SandboxInterface& one = interfaces_[i];
       if (!is_reserved_here(one)) continue;
       Result<Addresses> chosen = choose_addresses_of(turn, locks, one);
       if (!chosen.has_value()) {
         const bool lacks = backends_.supply != nullptr && more_may_help(chosen.error());
-        if (lacks && need_of(one.addresses).has_value()) lacking_ = i;
-        return in(one, cni::failure_of(chosen.error()));
+        std::unexpected<cni::Failure> failed = in(one, cni::failure_of(chosen.error()));
+        if (!lacks || !need_of(one.addresses).has_value()) return failed;
+        return Reserved(Lacking{.interface = i, .failure = std::move(failed.error())});
       }
       addresses_[i] = *std::move(chosen);
     }
-    return {};
+    return Reserved();
   }
 
   Result<Addresses> choose_addresses_of(Engine::Turn& turn, HostLocal::Locks& locks, SandboxInterface& one) {
@@ -319,7 +328,6 @@ class InterfaceAttacher {
   std::vector<SandboxInterface>& interfaces_;
   std::vector<ipam::Owner> owners_;            // of their addresses
   std::vector<Addresses> addresses_;           // by interface
-  std::optional<size_t> lacking_;              // the interface for which this node has leased no address
   attach::PodRequest pod_;                     // as attach was asked
   std::vector<AttachedInterface> attached_;    // by interface, once they are made
   bool is_concluded_ = false;                  // the last records are written
