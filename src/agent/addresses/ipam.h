@@ -10,6 +10,8 @@
 #include <string>
 
 #include "agent/addresses/backends.h"
+#include "cni/config.h"
+#include "cni/request.h"
 
 namespace railbed::agent {
 

@@ -16,6 +16,7 @@
 #include "agent/cluster/cluster_source.h"
 #include "agent/door/events.h"
 #include "agent/context/metrics.h"
+#include "cni/request.h"
 #include "kube/events.h"
 
 namespace railbed::agent {

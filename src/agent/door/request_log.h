@@ -17,6 +17,7 @@
 #include "agent/context/request_context.h"
 #include "agent/context/story.h"
 #include "base/log.h"
+#include "cni/request.h"
 
 namespace railbed::agent {
 

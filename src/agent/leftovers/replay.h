@@ -21,6 +21,7 @@
 
 #include "agent/door/events.h"
 #include "agent/door/server.h"
+#include "cni/request.h"
 #include "cni/wire.h"
 #include "os/ports/disk.h"
 

@@ -32,6 +32,7 @@
 #include "agent/addresses/backends.h"
 #include "agent/pod/default_routes.h"
 #include "attach/attach.h"
+#include "cni/request.h"
 
 namespace railbed::agent {
 

@@ -23,6 +23,8 @@
 #include "agent/pod/meta_pod.h"
 #include "agent/pod/reservations.h"
 #include "agent/pod/sources.h"
+#include "cni/config.h"
+#include "cni/request.h"
 #include "os/ports/disk.h"
 
 namespace railbed::agent {

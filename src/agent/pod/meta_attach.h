@@ -9,6 +9,8 @@
 
 #include "agent/pod/meta.h"
 #include "agent/pod/meta_pod.h"
+#include "cni/config.h"
+#include "cni/request.h"
 
 namespace railbed::agent {
 

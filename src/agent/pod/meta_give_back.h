@@ -8,6 +8,7 @@
 #pragma once
 
 #include "agent/pod/meta.h"
+#include "cni/request.h"
 
 namespace railbed::agent {
 

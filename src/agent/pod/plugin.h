@@ -13,6 +13,8 @@
 #include <string>
 
 #include "agent/addresses/backends.h"
+#include "cni/config.h"
+#include "cni/request.h"
 
 namespace railbed::agent {
 

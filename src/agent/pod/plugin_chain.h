@@ -16,6 +16,7 @@
 #include "agent/addresses/backends.h"
 #include "agent/records/exec.h"
 #include "agent/pod/meta_pod.h"
+#include "cni/request.h"
 #include "state/store.h"
 
 namespace railbed::agent {

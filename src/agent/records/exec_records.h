@@ -13,6 +13,7 @@
 #include "agent/engine.h"
 #include "agent/records/exec.h"
 #include "attach/namespaces.h"
+#include "cni/request.h"
 #include "state/store.h"
 
 namespace railbed::agent {
