@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "apply/hints.h"
+#include "os/netlink/devlink.h"
 #include "os/ports/vf_changes.h"
 
 namespace railbed::apply {
@@ -71,9 +72,8 @@ Result<void> Actions::operator()(const plan::SetPfMtu& step) {
 }
 
 Result<void> Actions::operator()(const plan::SetEswitchMode& step) {
-  auto port = TRY(kernel_.eswitch());
-  if (TRY(port->mode(pf_.pf)) == step.mode) return {};
-  return port->set_mode(pf_.pf, step.mode);
+  if (TRY(os::eswitch_mode(*kernel_.questions(), pf_.pf)) == step.mode) return {};
+  return TRY(kernel_.eswitch())->set_mode(pf_.pf, step.mode);
 }
 
 Result<void> Actions::operator()(const plan::SetVfCount& step) {

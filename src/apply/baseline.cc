@@ -4,15 +4,14 @@
 #include <algorithm>
 
 #include "apply/pci_device.h"
+#include "os/netlink/devlink.h"
 
 namespace railbed::apply {
 
 namespace {
 
 std::optional<EswitchMode> eswitch_mode(os::Kernel& kernel, PciAddress pf) {
-  auto port = kernel.eswitch();
-  if (!port) return std::nullopt;
-  auto mode = (*port)->mode(pf);
+  auto mode = os::eswitch_mode(*kernel.questions(), pf);
   if (!mode) return std::nullopt;  // most drivers have no eswitch
   return *mode;
 }

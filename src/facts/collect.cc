@@ -18,6 +18,7 @@
 #include "facts/pci_ids.h"
 #include "facts/rdma.h"
 #include "facts/sriov_advice.h"
+#include "os/netlink/devlink.h"
 
 namespace railbed::facts {
 namespace {
@@ -59,13 +60,14 @@ std::string netns_mode(Attributes& attributes, os::RdmaPort* rdma) {
   return parameter == "N" ? "exclusive" : "";
 }
 
-// The eswitch mode, which only devlink knows; igb and many others have none.
-void ask_eswitch(os::EswitchPort& port, Detail detail, std::vector<Nic>& nics) {
+// The eswitch mode, which only devlink knows, and firmware versions that sysfs does not have; igb and many others have
+// neither.
+void ask_devlink(os::NetlinkQuestions& kernel, Detail detail, std::vector<Nic>& nics) {
   for (Nic& nic : nics) {
     if (nic.total_vfs)
-      if (Result<os::EswitchMode> mode = port.mode(nic.pci.address)) nic.eswitch_mode = *mode;
+      if (Result<EswitchMode> mode = os::eswitch_mode(kernel, nic.pci.address)) nic.eswitch_mode = *mode;
     if (nic.firmware.empty() && detail == Detail::kAll)
-      if (Result<std::string> firmware = port.firmware(nic.pci.address)) nic.firmware = *firmware;
+      if (Result<std::string> firmware = os::firmware_version(kernel, nic.pci.address)) nic.firmware = *firmware;
   }
 }
 
@@ -155,7 +157,6 @@ NodeFacts collect(os::Kernel& kernel, const CollectOptions& options) {
   };
   std::unique_ptr<os::LinkPort> links = opened(kernel.links());
   std::unique_ptr<os::RdmaPort> rdma = opened(kernel.rdma());
-  std::unique_ptr<os::EswitchPort> eswitch = opened(kernel.eswitch());
 
   std::vector<FoundInterface> interfaces = scan_interfaces(attributes, links.get(), options.detail);
   std::vector<RdmaName> names = rdma_names(attributes);
@@ -171,7 +172,7 @@ NodeFacts collect(os::Kernel& kernel, const CollectOptions& options) {
   for (const PciDevice& device : pci.accelerators) facts.gpus.push_back({.pci = device});
   assemble(attributes, std::move(pci), std::move(interfaces), std::move(devices), facts);
   if (links != nullptr) ask_vfs(attributes, *links, facts.nics);
-  if (eswitch != nullptr) ask_eswitch(*eswitch, options.detail, facts.nics);
+  ask_devlink(*kernel.questions(), options.detail, facts.nics);
   facts.numa_nodes = numa_nodes(attributes);
   find_gpu_paths(data_direct, facts);
   facts.fabrics = group_fabrics(facts.nics);

@@ -55,6 +55,43 @@ TEST_P(Machine, IsTheSameAfterRecording) {
   std::filesystem::remove(tar);
 }
 
+// What only devlink has is in a recording as the kernel's answers; recordings of earlier versions have the values.
+TEST(Collect, ValuesOfDevlinkAreReadFromRecordingsOfAllVersions) {
+  auto files = parse_machine(
+      "[/sys/devices/pci0000:00/0000:01:00.0]\n"
+      "uevent = DRIVER=mlx5_core\\nPCI_CLASS=20000\\nPCI_ID=15B3:101D\n"
+      "sriov_totalvfs = 8\n"
+      "net/eth0/mtu = 1500\n"
+      "/sys/bus/pci/devices/0000:01:00.0 -> ../../../devices/pci0000:00/0000:01:00.0\n"
+      "/sys/class/net/eth0 -> ../../devices/pci0000:00/0000:01:00.0/net/eth0\n"
+      "/railbed/host.json = {\"name\": \"a\", \"devlink\": [{\"pci\": \"0000:01:00.0\", "
+      "\"eswitchMode\": \"switchdev\", \"firmware\": \"28.1\"}]}\n",
+      "machine");
+  ASSERT_TRUE(files.has_value()) << files.error().to_string();
+  auto earlier = os::recorded_kernel_over(std::move(*files));
+  ASSERT_TRUE(earlier.has_value()) << earlier.error().to_string();
+  os::Recorder recorder(**earlier);
+  NodeFacts facts = collect(recorder.kernel(), options());
+  ASSERT_EQ(facts.nics.size(), 1U);
+  EXPECT_EQ(facts.nics[0].eswitch_mode, EswitchMode::kSwitchdev);
+  EXPECT_EQ(facts.nics[0].firmware, "28.1");
+
+  const os::MemoryFiles* seen = recorder.files().value();
+  for (const std::string left_out : {"", "/railbed/netlink.json"}) {  // as a recording of now, and as an earlier one
+    auto kept = std::make_unique<os::MemoryFiles>();
+    seen->each([&](const os::MemoryFiles::Entry& entry) {
+      if (entry.path == left_out) return;
+      if (entry.kind == os::MemoryFiles::Entry::Kind::kDirectory) kept->put_directory(entry.path);
+      if (entry.kind == os::MemoryFiles::Entry::Kind::kFile) kept->put_file(entry.path, entry.text);
+      if (entry.kind == os::MemoryFiles::Entry::Kind::kLink) kept->put_link(entry.path, entry.text);
+    });
+    EXPECT_TRUE(seen->exists("/railbed/netlink.json"));
+    auto again = os::recorded_kernel_over(std::move(kept));
+    ASSERT_TRUE(again.has_value()) << again.error().to_string();
+    EXPECT_EQ(doc::to_json(to_value(collect(**again, options())), 2), doc::to_json(to_value(facts), 2)) << left_out;
+  }
+}
+
 TEST(Collect, AnEmptyMachineIsNoFailure) {
   NodeFacts facts = facts_of("");
   EXPECT_TRUE(facts.nics.empty());

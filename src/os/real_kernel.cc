@@ -4,6 +4,7 @@
 
 #include "os/netlink/real_eswitch.h"
 #include "os/netlink/real_links.h"
+#include "os/netlink/real_questions.h"
 #include "os/netlink/real_rdma.h"
 #include "os/ports/kernel.h"
 
@@ -20,6 +21,7 @@ class RealKernel : public Kernel {
   Result<std::unique_ptr<LinkPort>> links() override { return real_links(); }
   Result<std::unique_ptr<RdmaPort>> rdma() override { return real_rdma(); }
   Result<std::unique_ptr<EswitchPort>> eswitch() override { return real_eswitch(); }
+  std::unique_ptr<NetlinkQuestions> questions() override { return real_questions(); }
   Result<std::unique_ptr<LinkWatch>> link_watch() override { return real_link_watch(); }
   bool live() const override { return true; }
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ports of the real kernel other than interfaces: processes, uevents, RDMA, devlink.
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/netlink/devlink.h"
+#include "os/netlink/rdma_codec.h"
 #include "scratch.h"
 
 namespace railbed::os {
@@ -125,10 +129,63 @@ TEST_F(KernelTest, RdmaIsThereOrSaysWhyNot) {
 }
 
 TEST_F(KernelTest, ADeviceWithoutEswitchSaysSo) {
-  auto port = kernel_->eswitch();
-  auto mode = port ? (*port)->mode(PciAddress{0xffff, 0xff, 31, 7}) : Result<EswitchMode>(fail(port.error()));
+  const PciAddress nothing{0xffff, 0xff, 31, 7};
+  const auto questions = kernel_->questions();
+  auto mode = eswitch_mode(*questions, nothing);
   ASSERT_FALSE(mode.has_value());
   EXPECT_EQ(mode.error().code, Code::kUnsupported) << mode.error().to_string();
+  EXPECT_EQ(firmware_version(*questions, nothing).error().code, Code::kUnsupported);
+  auto port = kernel_->eswitch();
+  auto set = port ? (*port)->set_mode(nothing, EswitchMode::kSwitchdev) : Result<void>(fail(port.error()));
+  ASSERT_FALSE(set.has_value());
+  EXPECT_EQ(set.error().code, Code::kUnsupported) << set.error().to_string();
+}
+
+// netlink's header, without what is the asker's.
+nlmsghdr header_of(const NetlinkMessage& message) {
+  nlmsghdr header{};
+  EXPECT_GE(message.bytes.size(), sizeof header);
+  std::memcpy(&header, message.bytes.data(), std::min(message.bytes.size(), sizeof header));
+  return header;
+}
+
+// A kernel without devlink devices, as most have here, answers with nothing.
+TEST_F(KernelTest, AllDevlinkDevicesAreListedOrThereIsNoDevlink) {
+  const NetlinkQuestion all({NetlinkFamily::kDevlink, DEVLINK_CMD_GET}, "DEVLINK_CMD_GET", NetlinkQuestion::Of::kAll);
+  const auto questions = kernel_->questions();
+  for (int time = 0; time < 2; ++time) {
+    auto messages = questions->ask(all);
+    if (!messages) {
+      EXPECT_EQ(messages.error().code, Code::kUnsupported) << messages.error().to_string();
+      continue;
+    }
+    for (const NetlinkMessage& message : *messages) {
+      const nlmsghdr header = header_of(message);
+      EXPECT_EQ(header.nlmsg_len, message.bytes.size());
+      EXPECT_EQ(header.nlmsg_type + message.type + header.nlmsg_seq + header.nlmsg_pid, 0U);
+    }
+  }
+}
+
+TEST_F(KernelTest, RdmaDevicesAreThoseOfTheirPort) {
+  const NetlinkQuestion all({NetlinkFamily::kRdma, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET)},
+                            "RDMA_NLDEV_CMD_GET", NetlinkQuestion::Of::kAll);
+  auto messages = kernel_->questions()->ask(all);
+  auto port = kernel_->rdma();
+  ASSERT_EQ(messages.has_value(), port.has_value());
+  if (!messages) {
+    EXPECT_EQ(messages.error().code, Code::kUnsupported) << messages.error().to_string();
+    return;
+  }
+  std::vector<std::string> names;
+  for (const NetlinkMessage& message : *messages) {
+    EXPECT_EQ(message.type, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET));
+    if (auto device = decode_rdma_device(message)) names.push_back(device->name);
+  }
+  std::vector<std::string> wanted;
+  const auto devices = (*port)->list();
+  for (const RdmaLink& device : devices.value()) wanted.push_back(device.name);
+  EXPECT_EQ(names, wanted);
 }
 
 TEST_F(KernelTest, TellsWhatItIs) {

@@ -96,21 +96,14 @@ class FakeLinkWatch : public LinkWatch {
 class FakeEswitch : public EswitchPort {
  public:
   explicit FakeEswitch(std::shared_ptr<FakeState> state) : state_(std::move(state)) {}
-  Result<EswitchMode> mode(PciAddress pf) override {
-    auto lock = state_->look();
-    return TRY(find(pf, fmt::format("DEVLINK_CMD_ESWITCH_GET pci/{}", pf)))->mode;
-  }
   Result<void> set_mode(PciAddress pf, EswitchMode mode) override {
     std::string text = fmt::format("pci/{} mode {}", pf, eswitch_mode_name(mode));
     std::string what = "DEVLINK_CMD_ESWITCH_SET " + text;
     return state_->change("eswitch " + text, what, [&]() -> Result<void> {
       TRY(find(pf, what))->mode = mode;
+      put_eswitch_mode(state_->answers, pf, mode);
       return {};
     });
-  }
-  Result<std::string> firmware(PciAddress pf) override {
-    auto lock = state_->look();
-    return TRY(find(pf, fmt::format("DEVLINK_CMD_INFO_GET pci/{}", pf)))->config.firmware;
   }
 
  private:
@@ -121,6 +114,19 @@ class FakeEswitch : public EswitchPort {
     error.code = Code::kUnsupported;
     return fail(std::move(error));
   }
+  std::shared_ptr<FakeState> state_;
+};
+
+class FakeQuestions : public NetlinkQuestions {
+ public:
+  explicit FakeQuestions(std::shared_ptr<FakeState> state) : state_(std::move(state)) {}
+  Result<std::vector<NetlinkMessage>> ask(const NetlinkQuestion& question) override {
+    auto lock = state_->look();
+    if (const std::vector<NetlinkMessage>* messages = state_->answers.find(question)) return *messages;
+    return fail(system_error(ENODEV, question.what()));
+  }
+
+ private:
   std::shared_ptr<FakeState> state_;
 };
 
@@ -362,6 +368,9 @@ Result<std::unique_ptr<RdmaPort>> FakeKernel::rdma() {
 }
 Result<std::unique_ptr<EswitchPort>> FakeKernel::eswitch() {
   return std::make_unique<FakeEswitch>(state_);
+}
+std::unique_ptr<NetlinkQuestions> FakeKernel::questions() {
+  return std::make_unique<FakeQuestions>(state_);
 }
 Result<std::unique_ptr<LinkWatch>> FakeKernel::link_watch() {
   return std::make_unique<FakeLinkWatch>(state_);

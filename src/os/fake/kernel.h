@@ -92,6 +92,7 @@ class FakeKernel : public Kernel {
   Result<std::unique_ptr<LinkPort>> links() override;
   Result<std::unique_ptr<RdmaPort>> rdma() override;
   Result<std::unique_ptr<EswitchPort>> eswitch() override;
+  std::unique_ptr<NetlinkQuestions> questions() override;
   Result<std::unique_ptr<LinkWatch>> link_watch() override;
   bool live() const override { return true; }
   std::string host_name() const override;

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "os/netlink/devlink.h"
+
 namespace railbed::os {
 namespace {
 
@@ -301,8 +303,7 @@ TEST_F(FakeKernelTest, RdmaHardwareComesWithTheDriver) {
   ASSERT_TRUE(rdma->move(devices[1].name, *pod).has_value());
   EXPECT_EQ(rdma->list()->size(), 2U);
   EXPECT_EQ(kernel.netns().rdma(*pod).value()->list()->at(0).name, devices[1].name);
-  auto eswitch = kernel.eswitch().value();
-  EXPECT_EQ(eswitch->mode(PciAddress{0, 0x3b, 0, 0}).error().code, Code::kUnsupported);
+  EXPECT_EQ(eswitch_mode(*kernel.questions(), PciAddress{0, 0x3b, 0, 0}).error().code, Code::kUnsupported);
 }
 
 TEST_F(FakeKernelTest, HooksActJustBeforeACall) {

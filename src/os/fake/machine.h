@@ -10,6 +10,7 @@
 
 #include "base/types.h"
 #include "os/ports/rdma.h"
+#include "os/record/netlink_answers.h"
 
 namespace railbed::os {
 
@@ -57,6 +58,8 @@ struct FakeMachine {
   RdmaNetnsMode rdma_mode = RdmaNetnsMode::kShared;
   std::set<std::string> loadable = {"vfio-pci", "rdma_rxe"};  // modules that modprobe can load
   std::set<std::string> missing_capabilities;
+  // To questions over netlink, besides those about `pfs` with an eswitch; to any other question the answer is ENODEV.
+  NetlinkAnswers answers;
 
   // The lab's guest: two igb PFs, "eth0" at 0000:01:00.0 and "eth1" at 0000:02:00.0, both up.
   static FakeMachine lab();

@@ -10,7 +10,7 @@
 namespace railbed::os {
 
 FakeState::FakeState(const FakeMachine& description)
-    : machine(description), now(Deadline() + std::chrono::seconds(1000)) {}
+    : machine(description), answers(description.answers), now(Deadline() + std::chrono::seconds(1000)) {}
 
 FakeState::~FakeState() {
   for (auto& [id, ns] : namespaces)
@@ -35,6 +35,10 @@ void FakeState::build() {
     pfs.push_back({.config = config, .autoprobe = config.autoprobe, .carrier = config.carrier});
     add_driver(config.driver);
     add_driver(config.vf_driver);
+    if (config.eswitch) {
+      put_eswitch_mode(answers, config.address, EswitchMode::kLegacy);
+      put_firmware_version(answers, config.address, config.firmware);
+    }
     FakeDevice device{.address = config.address, .default_driver = config.driver, .pf = i};
     device.path = fmt::format("/sys/devices/pci{:04x}:00/{:04x}:00:{:02x}.0/{}", config.address.domain,
                               config.address.domain, i + 1, config.address);

@@ -180,6 +180,7 @@ class FakeState {
   std::map<int, NsId> open_netns;            // descriptor → namespace
   std::map<std::string, int> refused_netns;  // path → errno
   std::vector<FakeRdma> rdma;
+  NetlinkAnswers answers;
   std::chrono::milliseconds vf_delay{0};
   std::chrono::milliseconds driver_delay{0};
   std::chrono::milliseconds netdev_delay{0};

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "os/netlink/netlink_message.h"
 #include "os/ports/links.h"
+#include "os/ports/netlink_message.h"
 
 namespace railbed::os {
 

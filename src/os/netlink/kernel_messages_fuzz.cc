@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any message that a socket can deliver; the first byte selects the parser.
 #include "os/netlink/address_codec.h"
-#include "os/netlink/devlink_codec.h"
+#include "os/netlink/devlink.h"
+#include "os/netlink/generic_family.h"
 #include "os/netlink/link_codec.h"
 #include "os/netlink/nsid_codec.h"
 #include "os/netlink/rdma_codec.h"

@@ -9,8 +9,8 @@
 #include <optional>
 #include <span>
 
-#include "os/netlink/netlink_message.h"
 #include "os/ports/links.h"
+#include "os/ports/netlink_message.h"
 #include "os/ports/vf_changes.h"
 
 namespace railbed::os {

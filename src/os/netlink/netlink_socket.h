@@ -13,8 +13,8 @@
 #include <memory>
 #include <vector>
 
-#include "os/netlink/netlink_message.h"
 #include "os/netlink/sender_threads.h"
+#include "os/ports/netlink_message.h"
 #include "os/real/descriptor.h"
 
 namespace railbed::os {

@@ -9,7 +9,7 @@
 
 #include <optional>
 
-#include "os/netlink/netlink_message.h"
+#include "os/ports/netlink_message.h"
 #include "os/ports/netns.h"
 
 namespace railbed::os {

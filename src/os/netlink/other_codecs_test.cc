@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses, routes, RDMA, devlink, uevents: the values and their bytes.
+// Addresses, routes, RDMA, uevents: the values and their bytes.
 #include <algorithm>
 
 #include <gtest/gtest.h>
-#include <linux/devlink.h>
 #include <linux/fib_rules.h>
-#include <linux/genetlink.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
 #include <sys/socket.h>
 
 #include "os/netlink/address_codec.h"
-#include "os/netlink/devlink_codec.h"
 #include "os/netlink/rdma_codec.h"
 #include "os/netlink/test_messages.h"
 #include "os/netlink/uevent_codec.h"
 
 namespace railbed::os {
 namespace {
-
-// Every truncation of a message decodes without a read past its end (the sanitizer build checks that).
-template <typename Decode>
-void read_all_cuts(const NetlinkMessage& whole, const Decode& decode) {
-  for (size_t size = 0; size < whole.bytes.size(); ++size)
-    decode({whole.type, {whole.bytes.begin(), whole.bytes.begin() + static_cast<ptrdiff_t>(size)}});
-}
 
 TEST(AddressCodec, BothFamiliesGoBothWays) {
   for (const char* text : {"10.7.0.5/24", "10.7.0.5/32", "fd00::5/64"}) {
@@ -167,31 +157,6 @@ TEST(RdmaCodec, ReadsDevicesPortsAndMode) {
   EXPECT_EQ(decode_rdma_netns_mode(as_message(mode, 1)), std::nullopt);
   mode.put_u8(RDMA_NLDEV_SYS_ATTR_NETNS_MODE, 0);
   EXPECT_EQ(decode_rdma_netns_mode(as_message(mode, 1)), RdmaNetnsMode::kExclusive);
-}
-
-TEST(DevlinkCodec, ReadsFamilyModeAndFirmware) {
-  NetlinkRequest family(GENL_ID_CTRL, 0);
-  family.put_header(genlmsghdr{});
-  family.put_u16(CTRL_ATTR_FAMILY_ID, 0x15);
-  EXPECT_EQ(decode_family(as_message(family, 1)), 0x15);
-
-  auto set = as_message(encode_set_eswitch(0x15, PciAddress{0, 3, 0, 0}, EswitchMode::kSwitchdev), 0x15);
-  EXPECT_EQ(decode_eswitch(set), EswitchMode::kSwitchdev);
-  auto all = set.attributes_after(sizeof(genlmsghdr));
-  EXPECT_EQ(all.at(0).text(), "pci");
-  EXPECT_EQ(all.at(1).text(), "0000:03:00.0");
-
-  NetlinkRequest info(0x15, 0);
-  info.put_header(genlmsghdr{});
-  for (auto [name, value] :
-       {std::pair{"fw.psid", "MT_1"}, std::pair{"fw", "28.1"}, std::pair{"fw.version", "28.39.1002"}}) {
-    size_t version = info.begin(DEVLINK_ATTR_INFO_VERSION_RUNNING);
-    info.put_text(DEVLINK_ATTR_INFO_VERSION_NAME, name);
-    info.put_text(DEVLINK_ATTR_INFO_VERSION_VALUE, value);
-    info.end(version);
-  }
-  EXPECT_EQ(decode_firmware(as_message(info, 1)), "28.39.1002");
-  read_all_cuts(as_message(info, 1), decode_firmware);
 }
 
 TEST(UeventCodec, ReadsTheKernelsForm) {

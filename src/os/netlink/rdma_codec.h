@@ -8,7 +8,7 @@
 
 #include <optional>
 
-#include "os/netlink/netlink_message.h"
+#include "os/ports/netlink_message.h"
 #include "os/ports/rdma.h"
 
 namespace railbed::os {

@@ -7,7 +7,8 @@
 
 #include "base/testdata.h"
 #include "os/netlink/address_codec.h"
-#include "os/netlink/devlink_codec.h"
+#include "os/netlink/devlink.h"
+#include "os/netlink/generic_family.h"
 #include "os/netlink/link_codec.h"
 #include "os/netlink/rdma_codec.h"
 #include "os/ports/netns.h"
@@ -115,10 +116,10 @@ std::string all_requests() {
   add("move RDMA", encode_move_rdma(3, 9));
   add("devlink family", encode_find_family("devlink"));
   const PciAddress pf = PciAddress::parse("0000:3b:00.1").value();
-  add("eswitch", encode_get_eswitch(21, pf));
+  add("eswitch", encode_get_eswitch(pf).request(21));
   add("eswitch to switchdev", encode_set_eswitch(21, pf, EswitchMode::kSwitchdev));
   add("eswitch to legacy", encode_set_eswitch(21, pf, EswitchMode::kLegacy));
-  add("device information", encode_get_device_info(21, pf));
+  add("device information", encode_get_device_info(pf).request(21));
   return text;
 }
 

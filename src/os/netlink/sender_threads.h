@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "os/netlink/netlink_message.h"
+#include "os/ports/netlink_message.h"
 #include "os/real/unix_socket.h"
 
 namespace railbed::os {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The embedded switch of a NIC, by devlink over generic netlink.
+// Changes the embedded switch of a NIC, by devlink over generic netlink; eswitch_mode() of netlink/devlink.h reads it.
 //
 // Threading: one thread per port.
 // Failure: Unsupported if the driver has no eswitch (igb) or the kernel no devlink.
-// Source: linux/devlink.h, DEVLINK_CMD_ESWITCH_GET and _SET.
+// Source: linux/devlink.h, DEVLINK_CMD_ESWITCH_SET.
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "base/error.h"
 #include "base/eswitch_mode.h"
@@ -20,10 +19,7 @@ using railbed::EswitchMode;
 class EswitchPort {
  public:
   virtual ~EswitchPort() = default;
-  virtual Result<EswitchMode> mode(PciAddress pf) = 0;
   virtual Result<void> set_mode(PciAddress pf, EswitchMode mode) = 0;
-  // The firmware version that `devlink dev info` reports as running; NotFound when the driver reports none.
-  virtual Result<std::string> firmware(PciAddress pf) = 0;
 };
 
 }  // namespace railbed::os

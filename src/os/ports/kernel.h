@@ -3,8 +3,8 @@
 //
 // Why: `facts`, `apply` and `attach` take a Kernel&; main() builds the real one, tests build fake_kernel.h's, and
 // `--root DIR` or `--from FILE.tar` builds one over a recording (recorded.h).
-// Threading: the ports' own rules; links(), rdma() and eswitch() open a port of the initial (own) namespace, one per
-// thread.
+// Threading: the ports' own rules; links(), rdma(), eswitch() and questions() open a port of the initial (own)
+// namespace, one per thread.
 #pragma once
 
 #include <memory>
@@ -21,6 +21,8 @@
 
 namespace railbed::os {
 
+class NetlinkQuestions;
+
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -32,6 +34,8 @@ class Kernel {
   virtual Result<std::unique_ptr<LinkPort>> links() = 0;
   virtual Result<std::unique_ptr<RdmaPort>> rdma() = 0;
   virtual Result<std::unique_ptr<EswitchPort>> eswitch() = 0;
+  // What else netlink can be asked (netlink_questions.h); never null.
+  virtual std::unique_ptr<NetlinkQuestions> questions() = 0;
   // Announcements of interfaces in this process's namespace; a recording has none.
   virtual Result<std::unique_ptr<LinkWatch>> link_watch() {
     return fail(Code::kUnsupported, "nothing is announced in a recording");

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/record/netlink_json.h"
 
+#include <cstring>
+
+#include <linux/netlink.h>
+
 #include "doc/fields.h"
 #include "doc/text.h"
 
@@ -62,10 +66,13 @@ std::string pairs(const std::vector<uint8_t>& bytes) {
   return text;
 }
 
+int digit(char c) {
+  return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 // "02:00:…" of any length; nullopt for other texts.
 std::optional<std::vector<uint8_t>> parse_pairs(std::string_view text) {
   std::vector<uint8_t> bytes;
-  auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
   for (size_t at = 0; at < text.size(); at += 3) {
     if (at + 2 > text.size() || (at + 2 < text.size() && text[at + 2] != ':') || at + 3 == text.size())
       return std::nullopt;
@@ -75,6 +82,30 @@ std::optional<std::vector<uint8_t>> parse_pairs(std::string_view text) {
     bytes.push_back(static_cast<uint8_t>(high << 4 | low));
   }
   return bytes;
+}
+
+std::string hex(std::span<const uint8_t> bytes) {
+  std::string text;
+  text.reserve(bytes.size() * 2);
+  for (uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+// "2c00…", of at least the length of netlink's header; nullopt for other texts.
+std::optional<NetlinkMessage> parse_message(std::string_view text) {
+  nlmsghdr header{};
+  if (text.size() % 2 != 0 || text.size() < 2 * sizeof header) return std::nullopt;
+  NetlinkMessage message;
+  message.bytes.reserve(text.size() / 2);
+  for (size_t at = 0; at < text.size(); at += 2) {
+    const int high = digit(text[at]);
+    const int low = digit(text[at + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    message.bytes.push_back(static_cast<uint8_t>(high << 4 | low));
+  }
+  std::memcpy(&header, message.bytes.data(), sizeof header);
+  message.type = header.nlmsg_type;
+  return message;
 }
 
 Value to_value(const VfInfo& vf) {
@@ -230,6 +261,30 @@ void read_device(Fields& fields, RdmaLink& device) {
   fields.each("ports", device.ports, read_port);
 }
 
+// Ends at the first mistake: looking up its place costs a pass over all keys.
+void read_family(Fields& fields, const Value::Object& questions, NetlinkAnswers::ByQuestion& answers) {
+  constexpr std::string_view kWrong = "is not a netlink message (at least 16 bytes, as \"2c00…\")";
+  for (const Value::Member& each : questions) {
+    std::vector<std::string> texts;
+    fields.read(each.key, texts);
+    std::optional<NetlinkMessage> question = parse_message(each.key);
+    if (!question) {
+      fields.wrong(each.key, fmt::format("the key {}", kWrong));
+      return;
+    }
+    if (each.value.is_null()) continue;
+    std::vector<NetlinkMessage>& answer = answers[std::move(question->bytes)];
+    for (const std::string& text : texts) {
+      std::optional<NetlinkMessage> message = parse_message(text);
+      if (!message) {
+        fields.wrong(each.key, fmt::format("\"{}\" {}", text, kWrong));
+        return;
+      }
+      answer.push_back(std::move(*message));
+    }
+  }
+}
+
 }  // namespace
 
 Value to_value(const RecordedLinks& recorded) {
@@ -330,6 +385,34 @@ Result<RecordedHost> read_host(const Value& value) {
     one.read("firmware", devlink.firmware);
     recorded.devlink[pci] = devlink;
   });
+  TRY(doc::first_error(found));
+  return recorded;
+}
+
+Value to_value(const NetlinkAnswers& recorded) {
+  Value value = Value::object();
+  value.set("version", Value(kVersion));
+  for (const auto& [family, answers] : recorded.by_family) {
+    Value& questions = value.set(row_of(family).name, Value::object());
+    for (const auto& [question, messages] : answers) {
+      Value& answer = questions.set(hex(question), Value::array());
+      for (const NetlinkMessage& message : messages) answer.push(Value(hex(message.bytes)));
+    }
+  }
+  return value;
+}
+
+Result<NetlinkAnswers> read_answers(const Value& value) {
+  NetlinkAnswers recorded;
+  doc::Diagnostics found;
+  Fields fields(value, "", doc::kNoFamily, found);
+  for (size_t i = 0; i < std::size(kNetlinkFamilies); ++i) {
+    const auto family = static_cast<NetlinkFamily>(i);
+    const std::string_view name = row_of(family).name;
+    NetlinkAnswers::ByQuestion answers;
+    fields.inside(name, [&](Fields& questions) { read_family(questions, *value.find(name)->as_object(), answers); });
+    if (!answers.empty()) recorded.by_family[family] = std::move(answers);
+  }
   TRY(doc::first_error(found));
   return recorded;
 }

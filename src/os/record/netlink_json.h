@@ -12,10 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "base/eswitch_mode.h"
 #include "doc/value.h"
-#include "os/ports/eswitch.h"
 #include "os/ports/links.h"
 #include "os/ports/rdma.h"
+#include "os/record/netlink_answers.h"
 
 namespace railbed::os {
 
@@ -33,6 +34,7 @@ struct RecordedRdma {
 };
 
 struct RecordedHost {
+  // What railbed asked of devlink before there was netlink.json; still written for those versions.
   struct Devlink {
     std::optional<EswitchMode> mode;
     std::string firmware;
@@ -48,8 +50,10 @@ struct RecordedHost {
 doc::Value to_value(const RecordedLinks& links);
 doc::Value to_value(const RecordedRdma& rdma);
 doc::Value to_value(const RecordedHost& host);
+doc::Value to_value(const NetlinkAnswers& answers);
 Result<RecordedLinks> read_links(const doc::Value& value);
 Result<RecordedRdma> read_rdma(const doc::Value& value);
 Result<RecordedHost> read_host(const doc::Value& value);
+Result<NetlinkAnswers> read_answers(const doc::Value& value);
 
 }  // namespace railbed::os

@@ -88,27 +88,6 @@ class RecordedRdmaPort : public RdmaPort {
   const RecordedRdma& recorded_;
 };
 
-class RecordedEswitchPort : public EswitchPort {
- public:
-  explicit RecordedEswitchPort(const RecordedHost& recorded) : recorded_(recorded) {}
-  Result<EswitchMode> mode(PciAddress pf) override {
-    auto found = recorded_.devlink.find(pf);
-    if (found == recorded_.devlink.end() || !found->second.mode)
-      return fail(Code::kUnsupported, "the recording of pci/{} contains no eswitch mode", pf);
-    return *found->second.mode;
-  }
-  Result<void> set_mode(PciAddress, EswitchMode) override { return read_only("DEVLINK_CMD_ESWITCH_SET"); }
-  Result<std::string> firmware(PciAddress pf) override {
-    auto found = recorded_.devlink.find(pf);
-    if (found == recorded_.devlink.end() || found->second.firmware.empty())
-      return fail(Code::kNotFound, "the recording of pci/{} contains no firmware version", pf);
-    return found->second.firmware;
-  }
-
- private:
-  const RecordedHost& recorded_;
-};
-
 class RecordedNetns : public NetnsPort {
  public:
   Result<void> create(const std::string&) override { return read_only("create network namespace"); }
@@ -171,6 +150,16 @@ class ReadOnlyFiles : public FileTree {
   std::unique_ptr<FileTree> files_;
 };
 
+// The answers of a recording without netlink.json, from the values in its host.json.
+NetlinkAnswers answers_from(const RecordedHost& host) {
+  NetlinkAnswers answers;
+  for (const auto& [pf, devlink] : host.devlink) {
+    if (devlink.mode) put_eswitch_mode(answers, pf, *devlink.mode);
+    if (!devlink.firmware.empty()) put_firmware_version(answers, pf, devlink.firmware);
+  }
+  return answers;
+}
+
 class RecordedKernel : public Kernel {
  public:
   explicit RecordedKernel(std::unique_ptr<FileTree> files) : files_(std::move(files)) {}
@@ -179,6 +168,8 @@ class RecordedKernel : public Kernel {
     TRY(load_file(kLinksFile, read_links, links_));
     TRY(load_file(kRdmaFile, read_rdma, rdma_));
     TRY(load_file(kHostFile, read_host, host_));
+    TRY(load_file(kAnswersFile, read_answers, answers_));
+    if (!answers_) answers_ = host_ ? answers_from(*host_) : NetlinkAnswers{};
     return {};
   }
 
@@ -195,10 +186,8 @@ class RecordedKernel : public Kernel {
     if (!rdma_) return not_recorded(kRdmaFile);
     return std::make_unique<RecordedRdmaPort>(*rdma_);
   }
-  Result<std::unique_ptr<EswitchPort>> eswitch() override {
-    if (!host_) return not_recorded(kHostFile);
-    return std::make_unique<RecordedEswitchPort>(*host_);
-  }
+  Result<std::unique_ptr<EswitchPort>> eswitch() override { return read_only("DEVLINK_CMD_ESWITCH_SET"); }
+  std::unique_ptr<NetlinkQuestions> questions() override { return recorded_questions(*answers_); }
   bool live() const override { return false; }
   std::string host_name() const override { return host_ ? host_->name : from("/proc/sys/kernel/hostname"); }
   std::string kernel_release() const override {
@@ -226,6 +215,7 @@ class RecordedKernel : public Kernel {
   std::optional<RecordedLinks> links_;
   std::optional<RecordedRdma> rdma_;
   std::optional<RecordedHost> host_;
+  std::optional<NetlinkAnswers> answers_;  // present once loaded
   RecordedNetns netns_;
   RecordedUevents uevents_;
   RecordedProcesses processes_;

@@ -13,6 +13,7 @@
 #include "base/testdata.h"
 #include "doc/json.h"
 #include "doc/limits_of.h"
+#include "os/netlink/devlink.h"
 #include "os/record/netlink_json.h"
 #include "os/record/tar.h"
 
@@ -94,6 +95,15 @@ RecordedHost sample_host() {
           {{PciAddress{0, 1, 0, 0}, {EswitchMode::kSwitchdev, "28.1"}}, {PciAddress{0, 2, 0, 0}, {std::nullopt, "1"}}}};
 }
 
+NetlinkAnswers sample_answers() {
+  NetlinkAnswers answers;
+  put_eswitch_mode(answers, PciAddress{0, 1, 0, 0}, EswitchMode::kSwitchdev);
+  put_firmware_version(answers, PciAddress{0, 2, 0, 0}, "28.1");
+  answers.put(NetlinkQuestion({NetlinkFamily::kRdma, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_SYS_GET)}, "none"),
+              {});
+  return answers;
+}
+
 doc::Value reread(const doc::Value& value) {
   doc::Diagnostics diagnostics;
   auto source = std::make_shared<doc::Source>(doc::Source{"test.json", doc::to_json(value, 1)});
@@ -107,6 +117,17 @@ TEST(NetlinkJson, GoesBothWays) {
   EXPECT_EQ(read_rdma(reread(to_value(sample_rdma()))), sample_rdma());
   EXPECT_EQ(read_host(reread(to_value(sample_host()))), sample_host());
   EXPECT_EQ(read_links(reread(to_value(RecordedLinks{}))), RecordedLinks{});
+  EXPECT_EQ(read_answers(reread(to_value(sample_answers()))), sample_answers());
+  EXPECT_EQ(read_answers(reread(to_value(NetlinkAnswers{}))), NetlinkAnswers{});
+}
+
+TEST(NetlinkJson, AnswersAreByFamilyAndQuestion) {
+  NetlinkAnswers answers;
+  put_eswitch_mode(answers, PciAddress{0, 1, 0, 0}, EswitchMode::kSwitchdev);
+  EXPECT_EQ(doc::to_json(to_value(answers)),
+            R"({"version":1,"devlink":{"300000000000050000000000000000001d010000080001007063690011000200)"
+            R"(303030303a30313a30302e3000000000":["380000000000000000000000000000001d010000080001007063690011000200)"
+            R"(303030303a30313a30302e30000000000600190001000000"]}})");
 }
 
 // What each field may be. RAILBED_UPDATE=1 writes it anew.
@@ -127,6 +148,8 @@ TEST(NetlinkJson, EveryFieldHasItsLimits) {
                 limits(to_value(sample_rdma()), [](const doc::Value& value) { return read_rdma(value); }));
   expect_golden(testdata() / "os/host.limits",
                 limits(to_value(sample_host()), [](const doc::Value& value) { return read_host(value); }));
+  expect_golden(testdata() / "os/netlink.limits",
+                limits(to_value(sample_answers()), [](const doc::Value& value) { return read_answers(value); }));
 }
 
 TEST(NetlinkJson, TextThatIsNoUtf8CanBeReadBack) {
@@ -171,6 +194,35 @@ TEST_F(RecordingTest, ErrorsTellThePlace) {
             fmt::format("open {}/none: ENOENT (No such file or directory)", base_));
 }
 
+TEST_F(RecordingTest, AnswersMustBeMessages) {
+  const std::string none(32, '0');
+  const std::pair<std::string, std::string> cases[] = {
+      {R"({"devlink": 5})",
+       "railbed/netlink.json:1:13: devlink must be an object (keys with values), found an integer 5"},
+      {R"({"devlink": {"00": []}})",
+       "railbed/netlink.json:1:20: devlink.00: the key is not a netlink message (at least 16 bytes, as \"2c00…\")"},
+      {R"({"devlink": {")" + none + R"(": 5}})",
+       "railbed/netlink.json:1:50: devlink." + none + " must be a list, found an integer 5"},
+      {R"({"devlink": {")" + none + R"(": ["00"]}})",
+       "railbed/netlink.json:1:50: devlink." + none +
+           ": \"00\" is not a netlink message (at least 16 bytes, as \"2c00…\")"},
+      {R"({"rdma": {")" + none + R"(": ["000000000000000000000000000000xx"]}})",
+       "railbed/netlink.json:1:47: rdma." + none +
+           ": \"000000000000000000000000000000xx\" is not a netlink message (at least 16 bytes, as \"2c00…\")"},
+  };
+  for (const auto& [text, message] : cases) {
+    put("/railbed/netlink.json", text);
+    auto kernel = recorded_kernel(base_);
+    ASSERT_FALSE(kernel.has_value()) << text;
+    EXPECT_EQ(kernel.error().message, message);
+    EXPECT_EQ(kernel.error().code, Code::kInvalid);
+    EXPECT_EQ(kernel.error().context, std::vector<std::string>{"reading /railbed/netlink.json of the recording"});
+  }
+  // A family that only a later version asks is skipped; null is absent.
+  put("/railbed/netlink.json", R"({"version": 2, "ethtool": 5, "rdma": {")" + none + R"(": null}})");
+  EXPECT_TRUE(recorded_kernel(base_).has_value());
+}
+
 TEST_F(RecordingTest, APlainCopyOfFilesHasNoNetlink) {
   put("/sys/class/net/x", "");
   put("/proc/sys/kernel/hostname", "gpu7\n");
@@ -179,6 +231,10 @@ TEST_F(RecordingTest, APlainCopyOfFilesHasNoNetlink) {
   EXPECT_EQ(kernel->host_name(), "gpu7");
   EXPECT_EQ(kernel->links().error().message, "the recording has no railbed/links.json");
   EXPECT_EQ(kernel->rdma().error().code, Code::kUnsupported);
+  EXPECT_EQ(eswitch_mode(*kernel->questions(), PciAddress{0, 1, 0, 0}).error().message,
+            "DEVLINK_CMD_ESWITCH_GET pci/0000:01:00.0: the recording contains no answer");
+  EXPECT_EQ(kernel->eswitch().error().message,
+            "DEVLINK_CMD_ESWITCH_SET: this is a recorded machine; nothing can be changed");
   EXPECT_EQ(kernel->files().write("/sys/class/net/x", "1").error().message,
             "write /sys/class/net/x: this is a recorded machine; nothing can be changed");
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "doc/json.h"
+#include "os/netlink/devlink.h"
 #include "os/record/netlink_json.h"
 #include "os/record/recorded.h"
 #include "os/record/recording_paths.h"
@@ -96,6 +97,40 @@ class TracedFiles : public FileTree {
   mutable std::set<std::string> known_;
 };
 
+// The answers so far; ports in several threads add to them.
+class HeardAnswers {
+ public:
+  void put(const NetlinkQuestion& question, const std::vector<NetlinkMessage>& messages) {
+    std::lock_guard lock(mutex_);
+    answers_.put(question, messages);
+  }
+  NetlinkAnswers all() const {
+    std::lock_guard lock(mutex_);
+    return answers_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  NetlinkAnswers answers_;
+};
+
+class TracedQuestions : public NetlinkQuestions {
+ public:
+  TracedQuestions(std::unique_ptr<NetlinkQuestions> machine, HeardAnswers& heard)
+      : machine_(std::move(machine)), heard_(heard) {}
+
+  // What is refused is not kept: to a recording it is a question without an answer.
+  Result<std::vector<NetlinkMessage>> ask(const NetlinkQuestion& question) override {
+    auto messages = machine_->ask(question);
+    if (messages) heard_.put(question, *messages);
+    return messages;
+  }
+
+ private:
+  std::unique_ptr<NetlinkQuestions> machine_;
+  HeardAnswers& heard_;
+};
+
 namespace {
 
 // The facts for the recording; nullopt where the machine has none.
@@ -118,17 +153,18 @@ Result<std::optional<RecordedRdma>> ask_rdma(Kernel& kernel) {
   return rdma;
 }
 
-RecordedHost ask_host(Kernel& kernel) {
+// Earlier versions of railbed look for two of the answers in host.json.
+RecordedHost ask_host(Kernel& kernel, const NetlinkAnswers& answers) {
   RecordedHost host{.name = kernel.host_name(), .kernel_release = kernel.kernel_release()};
-  auto port = kernel.eswitch();
+  const std::unique_ptr<NetlinkQuestions> questions = recorded_questions(answers);
   auto devices = kernel.files().list("/sys/bus/pci/devices");
-  if (!port || !devices) return host;
+  if (!devices) return host;
   for (const std::string& name : *devices) {
     auto address = PciAddress::parse(name);
     if (!address) continue;
     RecordedHost::Devlink devlink;
-    if (auto mode = (*port)->mode(*address)) devlink.mode = *mode;
-    devlink.firmware = (*port)->firmware(*address).value_or("");
+    if (auto mode = eswitch_mode(*questions, *address)) devlink.mode = *mode;
+    devlink.firmware = firmware_version(*questions, *address).value_or("");
     if (devlink.mode || !devlink.firmware.empty()) host.devlink[*address] = devlink;
   }
   return host;
@@ -148,6 +184,9 @@ class Recorder::Traced : public Kernel {
   Result<std::unique_ptr<LinkPort>> links() override { return machine_.links(); }
   Result<std::unique_ptr<RdmaPort>> rdma() override { return machine_.rdma(); }
   Result<std::unique_ptr<EswitchPort>> eswitch() override { return machine_.eswitch(); }
+  std::unique_ptr<NetlinkQuestions> questions() override {
+    return std::make_unique<TracedQuestions>(machine_.questions(), heard_);
+  }
   Result<std::unique_ptr<LinkWatch>> link_watch() override { return machine_.link_watch(); }
   bool live() const override { return machine_.live(); }
   std::string host_name() const override { return machine_.host_name(); }
@@ -156,10 +195,12 @@ class Recorder::Traced : public Kernel {
 
   Kernel& machine() { return machine_; }
   MemoryFiles& seen() { return files_.seen(); }
+  NetlinkAnswers heard() const { return heard_.all(); }
 
  private:
   Kernel& machine_;
   TracedFiles files_;
+  HeardAnswers heard_;
 };
 
 Recorder::Recorder(Kernel& machine) : traced_(std::make_unique<Traced>(machine)) {}
@@ -174,7 +215,9 @@ Result<const MemoryFiles*> Recorder::files() {
   MemoryFiles& seen = traced_->seen();
   if (auto links = TRY(ask_links(machine))) seen.put_file(kLinksFile, doc::to_json(to_value(*links), 1) + "\n");
   if (auto rdma = TRY(ask_rdma(machine))) seen.put_file(kRdmaFile, doc::to_json(to_value(*rdma), 1) + "\n");
-  seen.put_file(kHostFile, doc::to_json(to_value(ask_host(machine)), 1) + "\n");
+  const NetlinkAnswers answers = traced_->heard();
+  if (!answers.by_family.empty()) seen.put_file(kAnswersFile, doc::to_json(to_value(answers), 1) + "\n");
+  seen.put_file(kHostFile, doc::to_json(to_value(ask_host(machine, answers)), 1) + "\n");
   return &seen;
 }
 

@@ -18,6 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (os::read_links(os::to_value(*links)).value() != *links) __builtin_trap();
   if (auto rdma = os::read_rdma(*value))
     if (os::read_rdma(os::to_value(*rdma)).value() != *rdma) __builtin_trap();
+  if (auto answers = os::read_answers(*value))
+    if (os::read_answers(os::to_value(*answers)).value() != *answers) __builtin_trap();
   (void)os::read_host(*value);
   return 0;
 }

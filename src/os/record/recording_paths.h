@@ -9,5 +9,6 @@ namespace railbed::os {
 inline constexpr const char* kLinksFile = "/railbed/links.json";
 inline constexpr const char* kRdmaFile = "/railbed/rdma.json";
 inline constexpr const char* kHostFile = "/railbed/host.json";
+inline constexpr const char* kAnswersFile = "/railbed/netlink.json";
 
 }  // namespace railbed::os

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/netlink/netlink_message.h"
+#include "os/ports/netlink_message.h"
 
 #include <cerrno>
 

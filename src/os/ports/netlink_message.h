@@ -2,7 +2,8 @@
 // Netlink messages as bytes: building requests, reading attributes and replies.
 //
 // Why: the codecs of rtnetlink, RDMA and devlink are pure functions between values and bytes, tested without a kernel;
-// only NetlinkSocket sends. Attributes are walked with libmnl, every length is checked.
+// only NetlinkSocket sends. They are also what NetlinkQuestions takes and returns, so they belong to the ports.
+// Attributes are walked with libmnl, every length is checked.
 // Threading: plain values.
 // Failure: overflowed() reports a request that exceeds its buffer; broken replies become a NetlinkFailure with EBADMSG.
 // Source: linux/netlink.h.
@@ -52,6 +53,7 @@ class NetlinkRequest {
   size_t begin(uint16_t type);
   void end(size_t nest);
 
+  void set_type(uint16_t type);
   void set_sequence(uint32_t sequence);
   uint16_t flags() const;
   bool overflowed() const { return overflowed_; }
@@ -123,6 +125,7 @@ struct NetlinkMessage {
   }
   // The attributes behind a family header of `header_size` bytes.
   std::vector<Attribute> attributes_after(size_t header_size) const;
+  friend bool operator==(const NetlinkMessage&, const NetlinkMessage&) = default;
 
  private:
   static constexpr size_t kNetlinkHeader = 16;

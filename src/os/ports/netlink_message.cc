@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/netlink/netlink_message.h"
+#include "os/ports/netlink_message.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -47,6 +47,10 @@ size_t NetlinkRequest::begin(uint16_t type) {
 
 void NetlinkRequest::end(size_t nest) {
   if (nest != 0) mnl_attr_nest_end(header(), reinterpret_cast<nlattr*>(buffer_.data() + nest));
+}
+
+void NetlinkRequest::set_type(uint16_t type) {
+  header()->nlmsg_type = type;
 }
 
 void NetlinkRequest::set_sequence(uint32_t sequence) {
