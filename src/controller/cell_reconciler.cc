@@ -19,7 +19,7 @@ CellReclaimer::World CellReconciler::world() {
           .node = [this](const std::string& node) { return manager_.cluster().node(node); },
           .may_write = [this] { return manager_.may_write(); },
           .wrote = [this](const std::string& what,
-                          const kube::ApiError* error) { manager_.wrote("AddressCell", what, error); },
+                          const kube::ApiError* error) { manager_.wrote(kube::kAddressCells, what, error); },
           .ended = [this](const EndedLeases& ended) { report(ended); }};
 }
 

@@ -2,7 +2,7 @@
 // The operator's caches: one per kind, each fed by its own thread.
 //
 // Why: decisions are made from caches alone, and only while all of them are fed: a list that is missing, forbidden or
-// gone with its definition is no desired state. A kind is one row in kinds() (cluster.cc).
+// gone with its definition is no desired state. A kind is one row in known_kinds() (cluster.cc).
 // Threading: observe() before start(), start() once; everything else from any thread. Failure: missing() says what is
 // not known and why.
 #pragma once

@@ -74,7 +74,7 @@ class Manager {
   // For what writes in a protocol of its own: may_write() before each write, wrote() after it.
   kube::Client& writer() { return writer_; }
   bool may_write();
-  bool wrote(const std::string& kind, const std::string& what, const kube::ApiError* error);
+  bool wrote(const kube::Resource& kind, const std::string& what, const kube::ApiError* error);
 
   void later(std::string_view reconciler, std::string key, kube::milliseconds delay = {});
   // Queues all tasks of all reconcilers.
