@@ -33,6 +33,24 @@ void CellReconciler::report(const EndedLeases& ended) {
                  {"v1", "Node", {"", ended.holder.node}, uid});
 }
 
+std::span<const kube::Right> CellReconciler::rights() const {
+  using kube::Verb;
+  static constexpr kube::Right kRights[] = {
+      {.kind = kube::kNodes, .verbs = Verb::kGet, .why = "get: before a lease of addresses ends"},
+      {.kind = kube::kAddressCells,
+       .verbs = Verb::kGet | Verb::kList | Verb::kUpdate | Verb::kDelete,
+       .also = "override",
+       .why = "leases of machines that are gone; override: agent-limits.yaml does not apply"},
+      // Entries of machines that are gone.
+      {.kind = kube::kIpPools, .verbs = Verb::kList, .granted_by = kube::GrantedBy::kSharing},
+      {.kind = kube::kIpPools,
+       .verbs = Verb::kUpdate,
+       .where = kube::Where::kPoolsNamespace,
+       .granted_by = kube::GrantedBy::kSharing},
+  };
+  return kRights;
+}
+
 void CellReconciler::watch() {
   manager_.cluster().observe(Known::kNodes, [this](const Change& change) {
     const std::set<std::string> machines = machines_gone_by(change);

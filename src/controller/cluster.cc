@@ -11,7 +11,7 @@
 namespace railbed::controller {
 namespace {
 
-enum class Where : uint8_t { kEverywhere, kOwnNamespace };
+using kube::Where;
 
 struct KnownKind {
   Known known;
@@ -54,6 +54,13 @@ Cluster::Cluster(kube::Client& client, std::string ns) : ns_(std::move(ns)) {
                                                               .labels = std::string(kind.labels),
                                                               .fields = {}},
                                                 .trim = std::move(kind.trim)});
+}
+
+std::vector<kube::Right> Cluster::rights() {
+  std::vector<kube::Right> out;
+  for (const KnownKind& kind : known_kinds())
+    out.push_back({.kind = kind.resource, .verbs = kube::Verb::kList | kube::Verb::kWatch, .where = kind.where});
+  return out;
 }
 
 void Cluster::observe(Known kind, kube::Informer::Observer observer) {

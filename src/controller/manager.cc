@@ -51,6 +51,18 @@ void Manager::add(Reconciler& one) {
   one.watch();
 }
 
+std::vector<kube::Right> Manager::rights() const {
+  static constexpr kube::Right kOwn[] = {
+      {.kind = kube::kCrds, .verbs = kube::Verb::kGet, .why = "whether a kind is being deleted with its objects"}};
+  std::vector<kube::Right> out = Cluster::rights();
+  const auto add = [&](std::span<const kube::Right> some) { out.insert(out.end(), some.begin(), some.end()); };
+  for (const Reconciler* one : reconcilers_) add(one->rights());
+  add(kOwn);
+  add(kube::EventRecorder::kRights);
+  add(kube::LeaderElection::kRights);
+  return out;
+}
+
 void Manager::later(std::string_view reconciler, std::string key, milliseconds delay) {
   queue_.add({std::string(reconciler), std::move(key)}, delay);
 }

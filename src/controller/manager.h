@@ -61,6 +61,8 @@ class Manager {
   Manager(kube::Transport& transport, kube::Clock& clock, ManagerSettings settings, Tell tell);
 
   void add(Reconciler& one);
+  // Its own, those of the lists in Cluster and of all reconcilers.
+  std::vector<kube::Right> rights() const;
   // Until it is stopped; then the Lease is released.
   void run(std::stop_token stop);
   ManagerStanding standing() const;
