@@ -7,6 +7,7 @@
 
 #include "base/fnv1a.h"
 #include "base/format.h"
+#include "base/kinds.h"
 #include "doc/fields.h"
 #include "doc/members.h"
 
@@ -179,8 +180,8 @@ Value to_value(const AddressCell& cell) {
   for (const CellLease& lease : cell.leases) leases.push(to_value(lease));
   put_members(spec, cell.other);
   Value out = Value::object();
-  out.set("apiVersion", "railbed.dev/v1");
-  out.set("kind", "AddressCell");
+  out.set("apiVersion", kind_named("AddressCell").api_version());
+  out.set("kind", kind_named("AddressCell").name);
   out.set("metadata", std::move(metadata));
   out.set("spec", std::move(spec));
   return out;

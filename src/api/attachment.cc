@@ -162,8 +162,9 @@ std::string config_text(const NetworkConfig& config) {
 
 Value to_value(const NetworkAttachmentDefinition& definition) {
   Value out = Value::object();
-  out.set("apiVersion", "k8s.cni.cncf.io/v1");
-  out.set("kind", "NetworkAttachmentDefinition");
+  constexpr const Kind& kind = kind_named("NetworkAttachmentDefinition");
+  out.set("apiVersion", kind.api_version());
+  out.set("kind", kind.name);
   Value& meta = out.set("metadata", Value::object());
   meta.set("name", *definition.meta.name);
   meta.set("namespace", *definition.meta.ns);

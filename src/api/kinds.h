@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds that railbed reads, and those that it knows and ignores.
+// The parsers of the kinds that manifests are read for, and names of kinds that are nearly right.
 //
-// Threading: pure functions over a constant table.
+// Why apart from the table (base/kinds.h): a row knows no parser, so that libraries below this one can use it.
+// Threading: pure functions over constant tables.
 // Failure: none.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "api/objects.h"
+#include "base/kinds.h"
+#include "doc/diagnostic.h"
+
 namespace railbed::api {
 
-enum class Reading : uint8_t { kPolicy, kNetwork, kIbNetwork, kAttachment, kPod, kNode, kOther };
+// Adds the object to those of its kind; with findings instead where it has errors.
+using Parse = void (*)(const doc::Value& document, doc::Diagnostics& out, Objects& objects);
 
-struct Kind {
-  std::string_view name;
-  std::string_view api_version;  // empty where any version will do
-  Reading reading;
-};
-
-// Null for an unknown kind.
-const Kind* find_kind(std::string_view name);
+// Null for a kind whose objects are counted and left alone.
+Parse parser_of(const Kind& kind);
 // The known kind that was probably intended; empty when none is close.
 std::string nearest_kind(std::string_view name);
 

@@ -3,12 +3,8 @@
 
 #include <set>
 
-#include "api/attachment.h"
 #include "api/kinds.h"
-#include "api/network.h"
-#include "api/node.h"
 #include "api/pod.h"
-#include "api/policy.h"
 #include "doc/fields.h"
 #include "doc/yaml.h"
 
@@ -38,11 +34,12 @@ class Loader {
     }
     const Kind* known = find_kind(*name);
     if (known == nullptr) return unknown(document, *kind, *name);
-    if (known->reading == Reading::kOther) return leave_alone(document, *name);
+    const Parse parse = parser_of(*known);
+    if (parse == nullptr) return leave_alone(document, *name);
     if (is_of_another_group(document, *known)) return leave_alone(document, *name);
     // An object that appears twice is reported and counts once.
     if (is_given_before(document, *name)) return;
-    read_as(document, known->reading);
+    parse(document, out_, objects_);
   }
 
   Objects take() { return std::move(objects_); }
@@ -88,15 +85,16 @@ class Loader {
   bool is_of_another_group(const Value& document, const Kind& known) {
     const Value* value = document.find("apiVersion");
     const std::string* version = value ? value->as_string() : nullptr;
-    if (version != nullptr && *version == known.api_version) return false;
+    const std::string right = known.api_version();
+    if (version != nullptr && *version == right) return false;
     const auto group = [](std::string_view text) { return text.substr(0, text.rfind('/')); };
-    const bool meant = version == nullptr || group(*version) == group(known.api_version) ||
-                       !doc::nearest(*version, {known.api_version}).empty();
+    const bool meant =
+        version == nullptr || group(*version) == group(right) || !doc::nearest(*version, {right}).empty();
     const std::string found = version ? fmt::format("apiVersion '{}'", *version) : "no apiVersion";
     auto& told = out_.warning(
         "RB-API-011", value ? value->span : document.span,
         fmt::format("{} with kind {}; {}", found, known.name, meant ? "it is read anyway" : "it is skipped"));
-    told.with_fix(fmt::format("apiVersion: {}", known.api_version)).of(doc::Layer::kObject).about_field("apiVersion");
+    told.with_fix(fmt::format("apiVersion: {}", right)).of(doc::Layer::kObject).about_field("apiVersion");
     return !meant;
   }
 
@@ -114,34 +112,6 @@ class Loader {
         .of(doc::Layer::kObject)
         .that_says(doc::Says::kGivenTwice);
     return true;
-  }
-
-  void read_as(const Value& document, Reading reading) {
-    const auto keep = [](auto& list, auto&& object) {
-      if (object) list.push_back(*std::move(object));
-    };
-    switch (reading) {
-      case Reading::kPolicy:
-        keep(objects_.policies, parse_policy(document, out_));
-        break;
-      case Reading::kNetwork:
-        keep(objects_.networks, parse_sriov_network(document, out_));
-        break;
-      case Reading::kIbNetwork:
-        keep(objects_.networks, parse_sriov_ib_network(document, out_));
-        break;
-      case Reading::kAttachment:
-        keep(objects_.attachments, parse_attachment(document, out_));
-        break;
-      case Reading::kPod:
-        keep(objects_.pods, parse_pod(document, out_));
-        break;
-      case Reading::kNode:
-        keep(objects_.nodes, parse_node(document, out_));
-        break;
-      case Reading::kOther:
-        break;
-    }
   }
 
   // For a workload whose pods have networks: railbed does not make its pods, so a finding says so.

@@ -21,6 +21,7 @@ Objects load_documents(std::span<const doc::Value* const> documents, doc::Diagno
 
 // On a definition: the network that it was made of, "SriovNetwork.sriovnetwork.openshift.io/NAMESPACE/NAME".
 inline constexpr std::string_view kOwnerAnnotation = "sriovnetwork.openshift.io/owner-ref";
+std::string owner_ref(const Kind& kind, std::string_view ns, std::string_view name);
 
 // The NetworkAttachmentDefinition that the SR-IOV operator makes of a SriovNetwork or SriovIBNetwork: same
 // keys, same order. `resource_prefix` is "openshift.io" unless the operator was told otherwise.

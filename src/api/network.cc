@@ -16,8 +16,8 @@ using doc::Value;
 
 namespace {
 
-constexpr std::string_view kSriovNetwork = "SriovNetwork";
-constexpr std::string_view kSriovIbNetwork = "SriovIBNetwork";
+constexpr std::string_view kSriovNetwork = kind_named("SriovNetwork").name;
+constexpr std::string_view kSriovIbNetwork = kind_named("SriovIBNetwork").name;
 
 class NetworkReader {
  public:

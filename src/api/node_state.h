@@ -21,7 +21,7 @@
 
 namespace railbed::api {
 
-inline constexpr std::string_view kNodeStateKind = "SriovNetworkNodeState";
+inline constexpr std::string_view kNodeStateKind = kind_named("SriovNetworkNodeState").name;
 
 // VFs of one PF that belong to one policy.
 struct NodeStateVfGroup {

@@ -15,6 +15,7 @@
 
 #include "base/eswitch_mode.h"
 #include "base/ip.h"
+#include "base/kinds.h"
 #include "base/pci_driver.h"
 #include "base/types.h"
 #include "doc/field.h"
@@ -85,6 +86,10 @@ struct SriovNetworkNodePolicy {
   Field<doc::Value> bridge;
   friend bool operator==(const SriovNetworkNodePolicy& a, const SriovNetworkNodePolicy& b);
 };
+
+inline const Kind& network_kind(bool infiniband) {
+  return infiniband ? kind_named("SriovIBNetwork") : kind_named("SriovNetwork");
+}
 
 // SriovNetwork and SriovIBNetwork: both become a NetworkAttachmentDefinition (render.h).
 struct SriovNetwork {

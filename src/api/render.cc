@@ -47,6 +47,10 @@ Field<Value> annotation(std::string text) {
 
 }  // namespace
 
+std::string owner_ref(const Kind& kind, std::string_view ns, std::string_view name) {
+  return fmt::format("{}.{}/{}/{}", kind.name, kind.group, ns, name);
+}
+
 NetworkAttachmentDefinition render(const SriovNetwork& network, std::string_view resource_prefix) {
   NetworkAttachmentDefinition out;
   out.meta.name = network.meta.name;
@@ -55,9 +59,8 @@ NetworkAttachmentDefinition render(const SriovNetwork& network, std::string_view
   const std::string resource = fmt::format("{}/{}", resource_prefix, *network.resource_name);
   out.resource_name = {.value = resource, .present = true, .span = network.resource_name.span};
   out.meta.annotations["k8s.v1.cni.cncf.io/resourceName"] = annotation(resource);
-  out.meta.annotations[std::string(kOwnerAnnotation)] = annotation(
-      fmt::format("{}.sriovnetwork.openshift.io/{}/{}", network.infiniband ? "SriovIBNetwork" : "SriovNetwork",
-                  *network.meta.ns, *network.meta.name));
+  out.meta.annotations[std::string(kOwnerAnnotation)] =
+      annotation(owner_ref(network_kind(network.infiniband), *network.meta.ns, *network.meta.name));
   out.config.cni_version = "1.0.0";
   out.config.name = *network.meta.name;
   Value plugin = main_plugin(network);

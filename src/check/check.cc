@@ -100,7 +100,7 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
   std::map<std::string, size_t> told;  // findings by apiVersion and kind: one for all objects
   for (const Document& document : bundle.documents) {
     const std::string& kind = document.kind;
-    if (find_schema("", kind) != nullptr || api::find_kind(kind) != nullptr) continue;
+    if (find_schema("", kind) != nullptr || find_kind(kind) != nullptr) continue;
     std::string meant = api::nearest_kind(kind);
     if (find_schema(document.api_version, meant) == nullptr) {
       const std::vector<std::string> kinds = schema_kinds();

@@ -23,8 +23,9 @@ std::string annotation_of(const api::NetworkAttachmentDefinition& definition, st
 
 Value owner_reference(const StoredNetwork& stored) {
   Value owner = Value::object();
-  owner.set("apiVersion", "sriovnetwork.openshift.io/v1");
-  owner.set("kind", stored.network.infiniband ? "SriovIBNetwork" : "SriovNetwork");
+  const Kind& kind = api::network_kind(stored.network.infiniband);
+  owner.set("apiVersion", kind.api_version());
+  owner.set("kind", kind.name);
   owner.set("name", *stored.network.meta.name);
   owner.set("uid", stored.uid);
   owner.set("controller", true);

@@ -19,7 +19,7 @@ CellReclaimer::World CellReconciler::world() {
           .node = [this](const std::string& node) { return manager_.cluster().node(node); },
           .may_write = [this] { return manager_.may_write(); },
           .wrote = [this](const std::string& what,
-                          const kube::ApiError* error) { manager_.wrote("AddressCell", what, error); },
+                          const kube::ApiError* error) { manager_.wrote(kube::kAddressCells, what, error); },
           .ended = [this](const EndedLeases& ended) { report(ended); }};
 }
 
@@ -31,6 +31,24 @@ void CellReconciler::report(const EndedLeases& ended) {
   const std::string uid = ended.node != nullptr ? kube::uid_of(*ended.node) : "";
   manager_.event(kube::EventType::kWarning, "AddressesFreed" + ended.reason, note,
                  {"v1", "Node", {"", ended.holder.node}, uid});
+}
+
+std::span<const kube::Right> CellReconciler::rights() const {
+  using kube::Verb;
+  static constexpr kube::Right kRights[] = {
+      {.kind = kube::kNodes, .verbs = Verb::kGet, .why = "get: before a lease of addresses ends"},
+      {.kind = kube::kAddressCells,
+       .verbs = Verb::kGet | Verb::kList | Verb::kUpdate | Verb::kDelete,
+       .also = "override",
+       .why = "leases of machines that are gone; override: agent-limits.yaml does not apply"},
+      // Entries of machines that are gone.
+      {.kind = kube::kIpPools, .verbs = Verb::kList, .granted_by = kube::GrantedBy::kSharing},
+      {.kind = kube::kIpPools,
+       .verbs = Verb::kUpdate,
+       .where = kube::Where::kPoolsNamespace,
+       .granted_by = kube::GrantedBy::kSharing},
+  };
+  return kRights;
 }
 
 void CellReconciler::watch() {

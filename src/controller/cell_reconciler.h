@@ -20,6 +20,7 @@ class CellReconciler : public Reconciler {
   CellStanding standing() const { return cells_.standing(); }
 
   std::string_view name() const override { return "leases of addresses"; }
+  std::span<const kube::Right> rights() const override;
   void watch() override;
   bool reconcile(const std::string& key, std::stop_token stop) override;
   void add_all() override;

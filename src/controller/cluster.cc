@@ -11,31 +11,31 @@
 namespace railbed::controller {
 namespace {
 
-enum class Where : uint8_t { kEverywhere, kOwnNamespace };
+using kube::Where;
 
 struct KnownKind {
   Known known;
-  const char* name;  // for people
   kube::Resource resource;
   kube::Trim trim;
   Where where = Where::kEverywhere;
   std::string_view labels = {};
+  std::string_view name = resource.kind;  // for people
 };
 
-std::array<KnownKind, kKnownKinds> kinds() {
+std::array<KnownKind, kKnownKinds> known_kinds() {
   const kube::Trim pod = kube::keep_fields({"spec.nodeName", "status.phase"});
   return {{
-      {Known::kPolicies, "SriovNetworkNodePolicy", kube::kPolicies, kube::trim_metadata, Where::kOwnNamespace},
-      {Known::kNodeStates, "SriovNetworkNodeState", kube::kNodeStates, node_state_trim(), Where::kOwnNamespace},
-      {Known::kNodes, "Node", kube::kNodes, node_trim()},
-      {Known::kNetworks, "SriovNetwork", kube::kSriovNetworks, kube::trim_metadata},
-      {Known::kIbNetworks, "SriovIBNetwork", kube::kSriovIbNetworks, kube::trim_metadata},
-      {Known::kDefinitions, "NetworkAttachmentDefinition", kube::kNetworkDefinitions, definition_trim()},
-      {Known::kNamespaces, "Namespace", kube::kNamespaces, kube::keep_fields({})},
-      {Known::kUpstreamOperators, "Pod of the SR-IOV operator", kube::kPods, pod, Where::kEverywhere,
-       api::kUpstreamOperatorPods},
-      {Known::kUpstreamDaemons, "Pod of the config daemon", kube::kPods, pod, Where::kEverywhere,
-       api::kUpstreamDaemonPods},
+      {Known::kPolicies, kube::kPolicies, kube::trim_metadata, Where::kOwnNamespace},
+      {Known::kNodeStates, kube::kNodeStates, node_state_trim(), Where::kOwnNamespace},
+      {Known::kNodes, kube::kNodes, node_trim()},
+      {Known::kNetworks, kube::kSriovNetworks, kube::trim_metadata},
+      {Known::kIbNetworks, kube::kSriovIbNetworks, kube::trim_metadata},
+      {Known::kDefinitions, kube::kNetworkDefinitions, definition_trim()},
+      {Known::kNamespaces, kube::kNamespaces, kube::keep_fields({})},
+      {Known::kUpstreamOperators, kube::kPods, pod, Where::kEverywhere, api::kUpstreamOperatorPods,
+       "Pod of the SR-IOV operator"},
+      {Known::kUpstreamDaemons, kube::kPods, pod, Where::kEverywhere, api::kUpstreamDaemonPods,
+       "Pod of the config daemon"},
   }};
 }
 
@@ -47,13 +47,20 @@ Cluster::Cache::Cache(std::string the_name, kube::Client& client, kube::Informer
       }) {}
 
 Cluster::Cluster(kube::Client& client, std::string ns) : ns_(std::move(ns)) {
-  for (KnownKind& kind : kinds())
-    caches_.emplace_back(kind.name, client,
+  for (KnownKind& kind : known_kinds())
+    caches_.emplace_back(std::string(kind.name), client,
                          kube::InformerSettings{.resource = kind.resource,
                                                 .selection = {.ns = kind.where == Where::kOwnNamespace ? ns_ : "",
                                                               .labels = std::string(kind.labels),
                                                               .fields = {}},
                                                 .trim = std::move(kind.trim)});
+}
+
+std::vector<kube::Right> Cluster::rights() {
+  std::vector<kube::Right> out;
+  for (const KnownKind& kind : known_kinds())
+    out.push_back({.kind = kind.resource, .verbs = kube::Verb::kList | kube::Verb::kWatch, .where = kind.where});
+  return out;
 }
 
 void Cluster::observe(Known kind, kube::Informer::Observer observer) {

@@ -2,7 +2,7 @@
 // The operator's caches: one per kind, each fed by its own thread.
 //
 // Why: decisions are made from caches alone, and only while all of them are fed: a list that is missing, forbidden or
-// gone with its definition is no desired state. A kind is one row in kinds() (cluster.cc).
+// gone with its definition is no desired state. A kind is one row in known_kinds() (cluster.cc).
 // Threading: observe() before start(), start() once; everything else from any thread. Failure: missing() says what is
 // not known and why.
 #pragma once
@@ -15,6 +15,7 @@
 
 #include "kube/informer.h"
 #include "kube/kinds.h"
+#include "kube/right.h"
 
 namespace railbed::controller {
 
@@ -46,6 +47,8 @@ class Cluster {
   // An API server that does not answer is none: what was known stays, and no write gets through either.
   std::string missing() const;
   std::vector<std::pair<std::string, kube::Standing>> standings() const;  // by kind
+  // To list and watch each kind.
+  static std::vector<kube::Right> rights();
 
   kube::Objects objects(Known kind) const;
   kube::ObjectPtr find(Known kind, const kube::ObjectKey& key) const;  // null where it is not there

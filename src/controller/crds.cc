@@ -5,6 +5,7 @@
 
 #include "api/address_cell.h"
 #include "base/format.h"
+#include "base/kinds.h"
 #include "check/schema/schema.h"
 #include "controller/structural_schema.h"
 
@@ -13,10 +14,6 @@ namespace railbed::controller {
 using doc::Value;
 
 namespace {
-
-constexpr std::string_view kSriov = "sriovnetwork.openshift.io";
-constexpr std::string_view kNpwg = "k8s.cni.cncf.io";
-constexpr std::string_view kRailbed = "railbed.dev";
 
 struct Column {  // of `kubectl get`
   std::string_view name;
@@ -49,11 +46,9 @@ struct MaxItems {
   size_t count;
 };
 
-// What a kind has beyond the fields that check knows.
+// What a kind has beyond its row and the fields that check knows.
 struct Definition {
-  std::string_view group;
-  std::string_view kind;
-  std::string_view plural;
+  const Kind& kind;
   std::vector<std::string_view> short_names;
   std::vector<Column> columns;
   std::vector<Default> defaults;
@@ -61,7 +56,6 @@ struct Definition {
   std::vector<Pattern> patterns;
   std::vector<MaxItems> max_items = {};
   std::vector<std::string_view> kept_whole;  // objects of which other programs may store more than check knows
-  std::string_view scope = "Namespaced";
 };
 
 constexpr Column kWhere{"Nodes", "string", ".status.summary"};
@@ -78,12 +72,10 @@ std::string has_one_of(const std::vector<std::string>& fields) {
 }
 
 Definition policy() {
-  const check::Schema& spec =
-      *check::find_schema("sriovnetwork.openshift.io/v1", "SriovNetworkNodePolicy")->fields.at("spec");
+  constexpr const Kind& kind = kind_named("SriovNetworkNodePolicy");
+  const check::Schema& spec = *check::find_schema(kind.api_version(), kind.name)->fields.at("spec");
   return {
-      .group = kSriov,
-      .kind = "SriovNetworkNodePolicy",
-      .plural = "sriovnetworknodepolicies",
+      .kind = kind,
       .columns = {kResource,
                   {"VFs", "integer", ".spec.numVfs"},
                   {"Priority", "integer", ".spec.priority", 1},
@@ -113,10 +105,8 @@ std::vector<Rule> network_rules() {
       {"spec", "!has(self.vlanQoS) || self.vlanQoS == 0 || (has(self.vlan) && self.vlan > 0)", "vlanQoS needs a vlan"}};
 }
 
-Definition network(std::string_view kind, std::string_view plural, std::vector<Rule> rules) {
-  return {.group = kSriov,
-          .kind = kind,
-          .plural = plural,
+Definition network(const Kind& kind, std::vector<Rule> rules) {
+  return {.kind = kind,
           .columns = {kResource, {"Namespace", "string", ".spec.networkNamespace"}, kReady, kWhy, kAge},
           .defaults = {},
           .rules = std::move(rules),
@@ -125,9 +115,7 @@ Definition network(std::string_view kind, std::string_view plural, std::vector<R
 }
 
 Definition node_state() {
-  return {.group = kSriov,
-          .kind = "SriovNetworkNodeState",
-          .plural = "sriovnetworknodestates",
+  return {.kind = kind_named("SriovNetworkNodeState"),
           .columns = {{"Sync", "string", ".status.syncStatus"}, {"Why", "string", ".status.lastSyncError"}, kAge},
           .defaults = {},
           .rules = {},
@@ -137,9 +125,7 @@ Definition node_state() {
 }
 
 Definition attachment() {
-  return {.group = kNpwg,
-          .kind = "NetworkAttachmentDefinition",
-          .plural = "network-attachment-definitions",
+  return {.kind = kind_named("NetworkAttachmentDefinition"),
           .short_names = {"net-attach-def"},
           .columns = {kAge},
           .defaults = {},
@@ -153,9 +139,7 @@ Definition attachment() {
 Definition address_cell() {
   constexpr std::string_view kText = "^[ -~]+$";
   constexpr int kLongest = int{api::kLongestHolderText};
-  return {.group = kRailbed,
-          .kind = "AddressCell",
-          .plural = "addresscells",
+  return {.kind = kind_named("AddressCell"),
           .columns = {{"Network-Name", "string", ".spec.networkName"},
                       {"Base", "string", ".spec.base"},
                       {"Node", "string", ".spec.leases[*].node"},
@@ -168,14 +152,13 @@ Definition address_cell() {
                        {"spec.leases.bootID", kText, kLongest},
                        {"spec.leases.claim", kText, kLongest}},
           .max_items = {{"spec.leases", api::kMostCellLeases}, {"spec.leases.offsets", api::kCellSize}},
-          .kept_whole = {},
-          .scope = "Cluster"};
+          .kept_whole = {}};
 }
 
 std::vector<Definition> definitions() {
   return {policy(),
-          network("SriovNetwork", "sriovnetworks", network_rules()),
-          network("SriovIBNetwork", "sriovibnetworks", {}),
+          network(kind_named("SriovNetwork"), network_rules()),
+          network(kind_named("SriovIBNetwork"), {}),
           node_state(),
           attachment(),
           address_cell()};
@@ -194,7 +177,7 @@ void add_rules(Value& schema, const std::vector<Rule>& rules) {
 }
 
 Value schema_of(const Definition& of) {
-  Value schema = structural_schema(*check::find_schema(std::string(of.group) + "/v1", of.kind));
+  Value schema = structural_schema(*check::find_schema(of.kind.api_version(), of.kind.name));
   Value& properties = *schema.find("properties");
   // The API server has its own rules for these three.
   for (std::string_view name : {"apiVersion", "kind"}) properties.set(name, Value::object()).set("type", "string");
@@ -222,13 +205,13 @@ Value schema_of(const Definition& of) {
 
 Value names_of(const Definition& of) {
   Value names = Value::object();
-  names.set("kind", of.kind);
-  names.set("listKind", std::string(of.kind) + "List");
-  names.set("plural", of.plural);
-  std::string singular(of.kind);
+  names.set("kind", of.kind.name);
+  names.set("listKind", std::string(of.kind.name) + "List");
+  names.set("plural", of.kind.plural);
+  std::string singular(of.kind.name);
   for (char& c : singular) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   names.set("singular",
-            of.kind == "NetworkAttachmentDefinition" ? std::string("network-attachment-definition") : singular);
+            of.kind.name == "NetworkAttachmentDefinition" ? std::string("network-attachment-definition") : singular);
   if (!of.short_names.empty()) {
     Value& list = names.set("shortNames", Value::array());
     for (std::string_view one : of.short_names) list.push(one);
@@ -238,11 +221,12 @@ Value names_of(const Definition& of) {
 
 Value version_of(const Definition& of) {
   Value version = Value::object();
-  version.set("name", "v1");
+  version.set("name", of.kind.version);
   version.set("served", true);
   version.set("storage", true);
   version.set("schema", Value::object()).set("openAPIV3Schema", schema_of(of));
-  if (of.group == kSriov) version.set("subresources", Value::object()).set("status", Value::object());
+  if (of.kind.group == kind_named("SriovNetworkNodePolicy").group)
+    version.set("subresources", Value::object()).set("status", Value::object());
   Value& columns = version.set("additionalPrinterColumns", Value::array());
   for (const Column& column : of.columns) {
     Value one = Value::object();
@@ -256,18 +240,18 @@ Value version_of(const Definition& of) {
 }
 
 CustomResource make(const Definition& of) {
-  CustomResource out{.group = std::string(of.group),
-                     .kind = std::string(of.kind),
-                     .plural = std::string(of.plural),
+  CustomResource out{.group = std::string(of.kind.group),
+                     .kind = std::string(of.kind.name),
+                     .plural = std::string(of.kind.plural),
                      .definition = Value::object()};
   Value& definition = out.definition;
   definition.set("apiVersion", "apiextensions.k8s.io/v1");
   definition.set("kind", "CustomResourceDefinition");
   definition.set("metadata", Value::object()).set("name", out.name());
   Value& spec = definition.set("spec", Value::object());
-  spec.set("group", of.group);
+  spec.set("group", of.kind.group);
   spec.set("names", names_of(of));
-  spec.set("scope", of.scope);
+  spec.set("scope", of.kind.scope == KindScope::kCluster ? "Cluster" : "Namespaced");
   spec.set("versions", Value::array()).push(version_of(of));
   return out;
 }

@@ -12,6 +12,11 @@ constexpr size_t kMostEvents = 16;  // of one identity
 
 }  // namespace
 
+std::span<const kube::Right> IdentityReconciler::rights() const {
+  static constexpr kube::Right kRights[] = {{.kind = kube::kPods, .verbs = kube::Verb::kList}};
+  return kRights;
+}
+
 bool IdentityReconciler::reconcile(const std::string& /*key*/, std::stop_token stop) {
   Identities identities;
   const auto seen = manager_.reader().visit(

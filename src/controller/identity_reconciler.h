@@ -20,6 +20,7 @@ class IdentityReconciler : public Reconciler {
   size_t shared() const;
 
   std::string_view name() const override { return "identities"; }
+  std::span<const kube::Right> rights() const override;
   void watch() override {}
   bool reconcile(const std::string& key, std::stop_token stop) override;
   void add_all() override { manager_.later(name(), ""); }

@@ -51,6 +51,18 @@ void Manager::add(Reconciler& one) {
   one.watch();
 }
 
+std::vector<kube::Right> Manager::rights() const {
+  static constexpr kube::Right kOwn[] = {
+      {.kind = kube::kCrds, .verbs = kube::Verb::kGet, .why = "whether a kind is being deleted with its objects"}};
+  std::vector<kube::Right> out = Cluster::rights();
+  const auto add = [&](std::span<const kube::Right> some) { out.insert(out.end(), some.begin(), some.end()); };
+  for (const Reconciler* one : reconcilers_) add(one->rights());
+  add(kOwn);
+  add(kube::EventRecorder::kRights);
+  add(kube::LeaderElection::kRights);
+  return out;
+}
+
 void Manager::later(std::string_view reconciler, std::string key, milliseconds delay) {
   queue_.add({std::string(reconciler), std::move(key)}, delay);
 }
@@ -115,10 +127,10 @@ bool Manager::may_write() {
   return false;
 }
 
-bool Manager::wrote(const std::string& kind, const std::string& what, const kube::ApiError* error) {
+bool Manager::wrote(const kube::Resource& kind, const std::string& what, const kube::ApiError* error) {
   {
     const std::lock_guard lock(mutex_);
-    ++writes_[{kind, error == nullptr}];
+    ++writes_[{std::string(kind.kind), error == nullptr}];
   }
   if (error == nullptr) return true;
   if (error->code != Code::kCanceled) tell_(Importance::kWarning, fmt::format("{}: {}", what, error->story()));
@@ -130,7 +142,7 @@ kube::Answer<Value> Manager::apply(const WriteOf& of, Value object, std::stop_to
   kube::Answer<Value> answer = writer_.apply(
       of.resource, std::move(object),
       {.manager = std::string(kFieldManager), .conflicts = kube::ApplyOptions::Conflicts::kTakeOver}, std::move(stop));
-  wrote(std::string(of.resource.kind), of.what, answer ? nullptr : &answer.error());
+  wrote(of.resource, of.what, answer ? nullptr : &answer.error());
   return answer;
 }
 
@@ -139,7 +151,7 @@ kube::Answer<Value> Manager::patch(const WriteOf& of, const kube::ObjectKey& key
   if (!may_write()) return closed_error();
   kube::Answer<Value> answer =
       writer_.patch(of.resource, key, kube::PatchType::kMerge, patch, kube::Part::kObject, std::move(stop));
-  wrote(std::string(of.resource.kind), of.what, answer ? nullptr : &answer.error());
+  wrote(of.resource, of.what, answer ? nullptr : &answer.error());
   return answer;
 }
 
@@ -148,7 +160,7 @@ kube::Answer<void> Manager::remove(const WriteOf& of, const kube::ObjectKey& key
   if (!may_write()) return closed_error();
   kube::Answer<void> answer = writer_.remove(of.resource, key, preconditions, std::move(stop));
   if (!answer && answer.error().code == Code::kNotFound) answer = {};
-  wrote(std::string(of.resource.kind), of.what, answer ? nullptr : &answer.error());
+  wrote(of.resource, of.what, answer ? nullptr : &answer.error());
   return answer;
 }
 

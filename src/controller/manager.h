@@ -61,6 +61,8 @@ class Manager {
   Manager(kube::Transport& transport, kube::Clock& clock, ManagerSettings settings, Tell tell);
 
   void add(Reconciler& one);
+  // Its own, those of the lists in Cluster and of all reconcilers.
+  std::vector<kube::Right> rights() const;
   // Until it is stopped; then the Lease is released.
   void run(std::stop_token stop);
   ManagerStanding standing() const;
@@ -74,7 +76,7 @@ class Manager {
   // For what writes in a protocol of its own: may_write() before each write, wrote() after it.
   kube::Client& writer() { return writer_; }
   bool may_write();
-  bool wrote(const std::string& kind, const std::string& what, const kube::ApiError* error);
+  bool wrote(const kube::Resource& kind, const std::string& what, const kube::ApiError* error);
 
   void later(std::string_view reconciler, std::string key, kube::milliseconds delay = {});
   // Queues all tasks of all reconcilers.

@@ -17,6 +17,19 @@ constexpr kube::milliseconds kGather{200};
 NetworkReconciler::NetworkReconciler(Manager& manager, const Upstream& upstream, Settings settings)
     : manager_(manager), upstream_(upstream), settings_(std::move(settings)), statuses_(manager) {}
 
+std::span<const kube::Right> NetworkReconciler::rights() const {
+  using kube::Verb;
+  constexpr std::string_view finalizer = "patch: the SR-IOV operator's finalizer";
+  static constexpr kube::Right kRights[] = {
+      {.kind = kube::kNetworkDefinitions, .verbs = Verb::kApply | Verb::kDelete},
+      {.kind = kube::kSriovNetworks, .verbs = Verb::kPatch, .why = finalizer},
+      {.kind = kube::kSriovIbNetworks, .verbs = Verb::kPatch, .why = finalizer},
+      {.kind = kube::kSriovNetworks, .verbs = Verb::kApply, .part = kube::Part::kStatus},
+      {.kind = kube::kSriovIbNetworks, .verbs = Verb::kApply, .part = kube::Part::kStatus},
+  };
+  return kRights;
+}
+
 void NetworkReconciler::watch() {
   for (const Known kind : {Known::kNetworks, Known::kIbNetworks, Known::kDefinitions})
     manager_.cluster().observe(kind, [this](const Change&) { manager_.later(name(), "", kGather); });

@@ -26,6 +26,7 @@ class NetworkReconciler : public Reconciler {
   NetworkReconciler(Manager& manager, const Upstream& upstream, Settings settings);
 
   std::string_view name() const override { return "networks"; }
+  std::span<const kube::Right> rights() const override;
   void watch() override;
   bool reconcile(const std::string& key, std::stop_token stop) override;
   void add_all() override;

@@ -123,8 +123,7 @@ class Planner {
   // What the SR-IOV operator made of a network that is being deleted: its finalizer is there to have it removed.
   void remove_foreign(const Value& network, bool infiniband) {
     const kube::ObjectKey key = kube::key_of(network);
-    const std::string owner =
-        fmt::format("{}.sriovnetwork.openshift.io/{}", infiniband ? "SriovIBNetwork" : "SriovNetwork", key.to_string());
+    const std::string owner = api::owner_ref(api::network_kind(infiniband), key.ns, key.name);
     for (const StoredAttachment& one : attachments_)
       if (one.owner_ref == owner && one.network_uid.empty())
         out_.deletions.push_back({one.ns, one.name, one.uid, one.resource_version});

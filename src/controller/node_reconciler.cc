@@ -34,6 +34,15 @@ NodeReconciler::NodeReconciler(Manager& manager, const Upstream& upstream, Polic
       outcomes_(outcomes),
       settings_(std::move(settings)) {}
 
+std::span<const kube::Right> NodeReconciler::rights() const {
+  static constexpr kube::Right kRights[] = {
+      {.kind = kube::kNodeStates,
+       .verbs = kube::Verb::kApply | kube::Verb::kPatch | kube::Verb::kDelete,
+       .where = kube::Where::kOwnNamespace},
+  };
+  return kRights;
+}
+
 void NodeReconciler::watch() {
   Cluster& cluster = manager_.cluster();
   cluster.observe(Known::kPolicies, [this](const Change& change) { policy_changed(change); });

@@ -33,6 +33,7 @@ class NodeReconciler : public Reconciler {
   std::map<std::string, std::string> held() const;
 
   std::string_view name() const override { return "node state"; }
+  std::span<const kube::Right> rights() const override;
   void watch() override;
   bool reconcile(const std::string& key, std::stop_token stop) override;  // a node's name, or kSettle
   void add_all() override;

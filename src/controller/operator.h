@@ -52,6 +52,8 @@ class Operator {
   // Until it is stopped; then the Lease is released.
   void run(std::stop_token stop) { manager_.run(std::move(stop)); }
   OperatorStanding standing() const;
+  // Of its service account: deploy/rbac/operator.yaml, and deploy/sharing/whereabouts.yaml.
+  std::vector<kube::Right> rights() const { return manager_.rights(); }
   // Nothing is left to do now. For tests.
   bool idle() const { return manager_.idle(); }
 

@@ -10,8 +10,10 @@
 #include <rapidcheck/gtest.h>
 
 #include "controller/test_cells.h"
+#include "controller/test_rights.h"
 #include "doc/members.h"
 #include "kube/fake/clock.h"
+#include "kube/fake/roles.h"
 
 namespace railbed::controller {
 namespace {
@@ -153,6 +155,10 @@ struct OperatorTest : ::testing::Test {
   OperatorWorld world;
   std::optional<Running> running;
 
+  void TearDown() override {
+    running.reset();
+    EXPECT_EQ(kube::fake::beyond(operator_rights(), world.server.requests(), "op"), "");
+  }
   void start(const std::string& identity = "me") { running.emplace(world, identity); }
   // A node whose agent has told two NICs.
   void node_with_nics(const std::string& name, const graph::Labels& labels = {}) {

@@ -20,6 +20,14 @@ PolicyReconciler::PolicyReconciler(Manager& manager, const Upstream& upstream, P
       pause_(pause),
       statuses_(manager) {}
 
+std::span<const kube::Right> PolicyReconciler::rights() const {
+  static constexpr kube::Right kRights[] = {{.kind = kube::kPolicies,
+                                             .verbs = kube::Verb::kApply,
+                                             .part = kube::Part::kStatus,
+                                             .where = kube::Where::kOwnNamespace}};
+  return kRights;
+}
+
 void PolicyReconciler::watch() {
   manager_.cluster().observe(Known::kPolicies, [this](const Change& change) {
     if (change.type == Change::Type::kChanged && asks_the_same(*change.before, *change.after)) return;

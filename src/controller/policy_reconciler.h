@@ -19,6 +19,7 @@ class PolicyReconciler : public Reconciler {
                    kube::milliseconds pause);
 
   std::string_view name() const override { return kName; }
+  std::span<const kube::Right> rights() const override;
   void watch() override;
   bool reconcile(const std::string& key, std::stop_token stop) override;  // "namespace/name"
   void add_all() override;

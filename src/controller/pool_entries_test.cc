@@ -5,8 +5,10 @@
 
 #include "api/ip_pool.h"
 #include "controller/test_cells.h"
+#include "controller/test_rights.h"
 #include "ipam/pools.h"
 #include "kube/fake/clock.h"
+#include "kube/fake/roles.h"
 #include "kube/kinds.h"
 
 namespace railbed::controller {
@@ -23,6 +25,7 @@ struct PoolEntries : ::testing::Test {
   kube::Client client{server, clock, {.retry = {.tries = 1}}};
   bool leads = true;
 
+  void TearDown() override { EXPECT_EQ(kube::fake::beyond(operator_rights(), server.requests(), "op"), ""); }
   static std::string entry(int last, const std::string& machine) {
     return fmt::format(R"("{}": {{"id": "railbed.dev/{}/10.0.0.{}", "podref": ""}})", last, machine, last);
   }

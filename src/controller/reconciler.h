@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What keeps one kind of object in the desired state.
 //
-// Why: a kind with its watches, decision and writes is one class in one file and one line in operator.h; the manager
-// (manager.h) has the Lease, the caches, the queue and the only way to write. Decisions are pure functions beside it.
+// Why: a kind with its watches, decision, writes and rights is one class in one file and one line in operator.h; the
+// manager (manager.h) has the Lease, the caches, the queue and the only way to write. Decisions are pure functions
+// beside it.
 // Threading: watch() before anything runs; observers run in the threads of their caches; reconcile() runs in several
 // threads at once, never for the same key. Failure: reconcile() returns false, and is called again with backoff.
 #pragma once
 
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
+
+#include "kube/right.h"
 
 namespace railbed::controller {
 
@@ -22,6 +26,8 @@ class Reconciler {
 
   // Of its tasks, and unique: "node state".
   virtual std::string_view name() const = 0;
+  // What it asks the API server for beyond the lists of Cluster: deploy/rbac/operator.yaml is made of it.
+  virtual std::span<const kube::Right> rights() const = 0;
   // Registers which changes of which kinds make which tasks (Cluster::observe).
   virtual void watch() = 0;
   // Called only while the manager may write. Of `key` there is one call at a time.

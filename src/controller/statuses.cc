@@ -51,7 +51,7 @@ bool Statuses::apply(StatusToApply one, std::stop_token stop) {
                                               std::move(stop));
   const bool is_gone = !answer && (answer.error().code == Code::kNotFound || answer.error().code == Code::kConflict);
   if (is_gone) return true;  // another object is there, or none: its change is a task of its own
-  if (!manager_.wrote(std::string(one.kind.kind), one.what, answer ? nullptr : &answer.error())) return false;
+  if (!manager_.wrote(one.kind, one.what, answer ? nullptr : &answer.error())) return false;
   {
     const std::lock_guard lock(mutex_);
     if (keeps_status(*answer)) {

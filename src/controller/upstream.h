@@ -24,6 +24,7 @@ class Upstream : public Reconciler {
   bool has_daemon(const std::string& node) const;
 
   std::string_view name() const override { return "SR-IOV operator"; }
+  std::span<const kube::Right> rights() const override { return {}; }
   void watch() override;
   // Reports a change, and has everything looked at again.
   bool reconcile(const std::string& key, std::stop_token stop) override;

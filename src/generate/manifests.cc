@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "base/kinds.h"
 #include "doc/json.h"
 #include "doc/text.h"
 #include "doc/yaml.h"
@@ -14,10 +15,10 @@ namespace {
 
 using doc::Value;
 
-Value object(std::string_view api_version, std::string_view kind, std::string_view name, std::string_view ns) {
+Value object(const Kind& kind, std::string_view name, std::string_view ns) {
   Value out = Value::object();
-  out.set("apiVersion", api_version);
-  out.set("kind", kind);
+  out.set("apiVersion", kind.api_version());
+  out.set("kind", kind.name);
   Value& meta = out.set("metadata", Value::object());
   meta.set("name", name);
   if (!ns.empty()) meta.set("namespace", ns);
@@ -61,7 +62,7 @@ bool one_policy_is_enough(const Design& design) {
 
 Value policy(const Design& design, const Rail& rail, const Port& port, bool for_all) {
   const std::string name = for_all ? rail.name : fmt::format("{}-{}", rail.name, port.node->node);
-  Value out = object("sriovnetwork.openshift.io/v1", "SriovNetworkNodePolicy", name, design.request.operator_namespace);
+  Value out = object(kind_named("SriovNetworkNodePolicy"), name, design.request.operator_namespace);
   Value& spec = out.set("spec", Value::object());
   spec.set("resourceName", rail.name);
   Value& selector = spec.set("nodeSelector", Value::object());
@@ -90,7 +91,7 @@ Value ipam(const Rail& rail) {
 }
 
 Value vf_network(const Design& design, const Rail& rail) {
-  Value out = object("sriovnetwork.openshift.io/v1", infiniband(rail) ? "SriovIBNetwork" : "SriovNetwork", rail.name,
+  Value out = object(infiniband(rail) ? kind_named("SriovIBNetwork") : kind_named("SriovNetwork"), rail.name,
                      design.request.operator_namespace);
   Value& spec = out.set("spec", Value::object());
   spec.set("resourceName", rail.name);
@@ -103,7 +104,7 @@ Value vf_network(const Design& design, const Rail& rail) {
 // The network of a whole port: the device by its PCI address, together with its RDMA device.
 Value port_network(const Design& design, const Rail& rail, const Port& port, bool for_all) {
   const std::string name = for_all ? rail.name : fmt::format("{}-{}", rail.name, port.node->node);
-  Value out = object("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", name, design.request.pod_namespace);
+  Value out = object(kind_named("NetworkAttachmentDefinition"), name, design.request.pod_namespace);
   Value config = Value::object();
   config.set("cniVersion", "1.0.0");
   config.set("name", name);
@@ -193,7 +194,7 @@ Value test_pod(const Design& design, const facts::NodeFacts& node, bool for_all)
     const bool own = design.request.profile == Profile::kHostDevice && !for_all;
     networks += fmt::format("{}{}{}", networks.empty() ? "" : ", ", rail.name, own ? "-" + node.node : "");
   }
-  Value out = object("v1", "Pod", "rdma-test-" + node.node, design.request.pod_namespace);
+  Value out = object(kind_named("Pod"), "rdma-test-" + node.node, design.request.pod_namespace);
   out.find("metadata")->set("annotations", Value::object()).set("k8s.v1.cni.cncf.io/networks", networks);
   Value& spec = out.set("spec", Value::object());
   spec.set("nodeSelector", Value::object()).set("kubernetes.io/hostname", node.node);
@@ -213,7 +214,7 @@ bool is_of_kubernetes(std::string_view ns) {
 }
 
 Value pod_namespace(const Design& design) {
-  Value out = object("v1", "Namespace", design.request.pod_namespace, "");
+  Value out = object(kind_named("Namespace"), design.request.pod_namespace, "");
   // The standard "baseline" refuses IPC_LOCK. A namespace that somebody named may be there already, with other pods in
   // it: what is allowed there is not for these manifests to change.
   if (design.request.pod_namespace == kTestNamespace)
@@ -222,7 +223,7 @@ Value pod_namespace(const Design& design) {
 }
 
 Value soft_node(const facts::NodeFacts& node) {
-  Value out = object("v1", "Node", node.node, "");
+  Value out = object(kind_named("Node"), node.node, "");
   out.find("metadata")->set("annotations", Value::object()).set("railbed.dev/soft-rdma", "true");
   return out;
 }

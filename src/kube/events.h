@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "kube/client.h"
+#include "kube/right.h"
 
 namespace railbed::kube {
 
@@ -103,6 +104,8 @@ struct EventCounters {
 
 class EventRecorder {
  public:
+  static constexpr Right kRights[] = {{.kind = kEvents, .verbs = Verb::kCreate | Verb::kPatch}};
+
   // `client` outlives it.
   EventRecorder(Client& client, EventSettings settings);
   // Never blocks.

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "kube/client.h"
+#include "kube/right.h"
 
 namespace railbed::kube {
 
@@ -51,6 +52,9 @@ bool may_be_taken(const SeenLease& seen, Instant now);
 
 class LeaderElection {
  public:
+  static constexpr Right kRights[] = {
+      {.kind = kLeases, .verbs = Verb::kGet | Verb::kCreate | Verb::kUpdate, .where = Where::kOwnNamespace}};
+
   using Observer = std::function<void()>;
 
   // `transport` and `clock` outlive it.

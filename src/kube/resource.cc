@@ -31,7 +31,7 @@ std::string percent_encoded(std::string_view text) {
 }
 
 std::string Resource::api_version() const {
-  return group.empty() ? std::string(version) : fmt::format("{}/{}", group, version);
+  return api_version_of(group, version);
 }
 
 Result<std::string> Resource::collection_path(std::string_view ns) const {

@@ -13,10 +13,11 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/kinds.h"
 
 namespace railbed::kube {
 
-enum class Scope : uint8_t { kNamespaced, kCluster };
+using Scope = KindScope;
 // Which part of an object a call is about. A status has rights and a resourceVersion check of its own.
 enum class Part : uint8_t { kObject, kStatus };
 
@@ -34,6 +35,11 @@ struct Resource {
   friend bool operator==(const Resource&, const Resource&) = default;
 };
 
+// Of a row of the table of kinds (base/kinds.h).
+constexpr Resource resource_of(const Kind& kind) {
+  return {kind.group, kind.version, kind.plural, kind.name, kind.scope};
+}
+
 struct ObjectKey {
   std::string ns;  // empty for objects of the cluster
   std::string name;
@@ -47,7 +53,7 @@ Result<std::string> object_path(const Resource& resource, const ObjectKey& key, 
 // `text` as a part of a query, with %XX for what has a meaning there.
 std::string percent_encoded(std::string_view text);
 
-inline constexpr Resource kEvents{"events.k8s.io", "v1", "events", "Event"};
-inline constexpr Resource kLeases{"coordination.k8s.io", "v1", "leases", "Lease"};
+inline constexpr Resource kEvents = resource_of(kind_named("Event"));
+inline constexpr Resource kLeases = resource_of(kind_named("Lease"));
 
 }  // namespace railbed::kube

@@ -15,18 +15,15 @@ using doc::Value;
 
 namespace {
 
-constexpr kube::Resource kDaemonSets{"apps", "v1", "daemonsets", "DaemonSet"};
-constexpr kube::Resource kDeployments{"apps", "v1", "deployments", "Deployment"};
-constexpr kube::Resource kConfigMaps{"", "v1", "configmaps", "ConfigMap"};
-constexpr kube::Resource kServiceAccounts{"", "v1", "serviceaccounts", "ServiceAccount"};
-constexpr const char* kRbac = "rbac.authorization.k8s.io";
-constexpr kube::Resource kClusterRoles{kRbac, "v1", "clusterroles", "ClusterRole", kube::Scope::kCluster};
-constexpr kube::Resource kRoles{kRbac, "v1", "roles", "Role"};
-constexpr kube::Resource kClusterRoleBindings{kRbac, "v1", "clusterrolebindings", "ClusterRoleBinding",
-                                              kube::Scope::kCluster};
-constexpr kube::Resource kRoleBindings{kRbac, "v1", "rolebindings", "RoleBinding"};
-constexpr kube::Resource kAccessReviews{"authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview",
-                                        kube::Scope::kCluster};
+constexpr kube::Resource kDaemonSets = kube::resource_of(kind_named("DaemonSet"));
+constexpr kube::Resource kDeployments = kube::resource_of(kind_named("Deployment"));
+constexpr kube::Resource kConfigMaps = kube::resource_of(kind_named("ConfigMap"));
+constexpr kube::Resource kServiceAccounts = kube::resource_of(kind_named("ServiceAccount"));
+constexpr kube::Resource kClusterRoles = kube::resource_of(kind_named("ClusterRole"));
+constexpr kube::Resource kRoles = kube::resource_of(kind_named("Role"));
+constexpr kube::Resource kClusterRoleBindings = kube::resource_of(kind_named("ClusterRoleBinding"));
+constexpr kube::Resource kRoleBindings = kube::resource_of(kind_named("RoleBinding"));
+constexpr kube::Resource kAccessReviews = kube::resource_of(kind_named("SubjectAccessReview"));
 
 // By name, so that nobody has to grant the right to read all of them.
 const kube::ObjectKey kKnownConfigMaps[] = {

@@ -27,6 +27,9 @@ namespace railbed::agent {
 
 class CellKeeper : public AddressSupply {
  public:
+  static constexpr kube::Right kRights[] = {
+      {.kind = kube::kNodes, .verbs = kube::Verb::kList, .why = "how many there are"}};
+
   struct World {
     kube::Client& client;
     CellBook& book;

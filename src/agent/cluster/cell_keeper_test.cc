@@ -50,6 +50,7 @@ class CellKeeperTest : public testing::Test {
     for (const auto& [node, uuid] : {std::pair("node1", "uuid-1"), std::pair("node2", "uuid-2")}) put_node(node, uuid);
     start();
   }
+  void TearDown() override { EXPECT_EQ(beyond_the_role(server_), ""); }
   void put_node(const std::string& name, const std::string& uuid) {
     doc::Value node = kube::fake::object("Node", "", name), status = doc::Value::object(), info = doc::Value::object();
     info.set("systemUUID", uuid);

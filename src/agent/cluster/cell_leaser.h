@@ -26,6 +26,8 @@
 #include "agent/cluster/pools_beside.h"
 #include "cells/cell_api.h"
 #include "ipam/cell_leases.h"
+#include "kube/kinds.h"
+#include "kube/right.h"
 
 namespace railbed::agent {
 
@@ -40,6 +42,13 @@ class CellBook {
 
 class CellLeaser {
  public:
+  // deploy/rbac has always granted `watch` on cells, too; no request of this version needs it.
+  static constexpr kube::Right kRights[] = {{.kind = kube::kAddressCells,
+                                             .verbs = kube::Verb::kGet | kube::Verb::kList | kube::Verb::kWatch |
+                                                      kube::Verb::kCreate | kube::Verb::kUpdate | kube::Verb::kDelete,
+                                             .why = "addresses that it leases"},
+                                            {.kind = kube::kNodes, .verbs = kube::Verb::kGet}};
+
   struct World {
     kube::Client& client;
     CellBook& book;

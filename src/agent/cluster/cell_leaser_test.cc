@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/cluster/test_cells.h"
+#include "agent/cluster/test_rights.h"
 #include "doc/members.h"
 
 namespace railbed::agent {
@@ -23,6 +24,7 @@ class CellLeases : public ::testing::Test {
     ASSERT_TRUE(one_.leaser->sync({}).has_value());
     ASSERT_TRUE(two_.leaser->sync({}).has_value());
   }
+  void TearDown() override { EXPECT_EQ(beyond_the_role(server_), ""); }
   static std::string given(const Result<IpAddress>& address) {
     return address.has_value() ? address->to_string() : address.error().story();
   }

@@ -14,6 +14,8 @@
 
 #include "ipam/cell_leases.h"
 #include "kube/client.h"
+#include "kube/kinds.h"
+#include "kube/right.h"
 #include "os/ports/kernel.h"
 
 namespace railbed::agent {
@@ -24,6 +26,8 @@ struct MachineIdentity {
 };
 MachineIdentity machine_identity(os::Kernel& kernel);
 
+inline constexpr kube::Right kCellOwnerRights[] = {
+    {.kind = kube::kNodes, .verbs = kube::Verb::kGet, .why = "its system UUID"}};
 Result<ipam::CellOwner> cell_owner(kube::Client& client, const std::string& node, const MachineIdentity& machine,
                                    std::stop_token stop);
 

@@ -23,6 +23,11 @@ namespace railbed::agent {
 
 class ClusterSide {
  public:
+  // For its caches.
+  static constexpr kube::Right kRights[] = {
+      {.kind = kube::kPods, .verbs = kube::Verb::kList | kube::Verb::kWatch},
+      {.kind = kube::kNetworkDefinitions, .verbs = kube::Verb::kList | kube::Verb::kWatch}};
+
   struct Settings {
     std::string node;
     bool soft_rdma = false;

@@ -38,6 +38,7 @@ struct ClusterSideTest : testing::Test {
   void SetUp() override {
     server.before = [this](const kube::Request&) { return api(); };
   }
+  void TearDown() override { EXPECT_EQ(beyond_the_role(server), ""); }
   std::unique_ptr<ClusterSide> start() { return start(client, milliseconds(5)); }
   std::unique_ptr<ClusterSide> start(kube::Client& over, milliseconds keep_period) {
     auto side = std::make_unique<ClusterSide>(

@@ -43,9 +43,6 @@ std::unexpected<Error> unanswered(const KeptCache& cache, const std::string& wha
   return fail(std::move(error));
 }
 
-// Their name in deploy/sharing/ib-kubernetes.yaml.
-constexpr const char* kIbKubernetesPolicy = "railbed-ib-kubernetes";
-
 bool denies(const Value& binding, const std::string& policy) {
   const Value* spec = doc::object_in(binding, "spec");
   if (spec == nullptr || doc::text_in(*spec, "policyName") != policy) return false;
@@ -137,7 +134,7 @@ Result<bool> ClusterSource::may_use_node(const std::string& ns) {
 }
 
 Result<bool> ClusterSource::reserves_ib_kubernetes() {
-  const kube::ObjectKey key{.ns = "", .name = kIbKubernetesPolicy};
+  const kube::ObjectKey key{.ns = "", .name = std::string(kIbKubernetesPolicy)};
   Result<ObjectPtr> policy = asks_.get(kube::kAdmissionPolicies, key);
   Result<ObjectPtr> binding = policy;
   if (policy.has_value()) binding = asks_.get(kube::kAdmissionPolicyBindings, key);

@@ -27,6 +27,19 @@ namespace railbed::agent {
 
 class ClusterSource : public PodSource {
  public:
+  // Their name in deploy/sharing/ib-kubernetes.yaml.
+  static constexpr std::string_view kIbKubernetesPolicy = "railbed-ib-kubernetes";
+  // For what it asks once.
+  static constexpr kube::Right kRights[] = {
+      {.kind = kube::kPods, .verbs = kube::Verb::kGet},
+      {.kind = kube::kNetworkDefinitions, .verbs = kube::Verb::kGet},
+      {.kind = kube::kNamespaces, .verbs = kube::Verb::kGet, .why = "their labels, with --tenant-definitions restrict"},
+      {.kind = kube::kAdmissionPolicies,
+       .verbs = kube::Verb::kGet,
+       .name = kIbKubernetesPolicy,
+       .why = "whether ib-kubernetes' word is kept for it (deploy/sharing/ib-kubernetes.yaml)"},
+      {.kind = kube::kAdmissionPolicyBindings, .verbs = kube::Verb::kGet, .name = kIbKubernetesPolicy}};
+
   struct Settings {
     std::string node;
     bool soft_rdma = false;

@@ -39,6 +39,14 @@ struct NodeStatesCounters {
 
 class NodeStates : private NodeKeeper::Listener {
  public:
+  // For its watches.
+  static constexpr kube::Right kRights[] = {
+      {.kind = kube::kNodeStates, .verbs = kube::Verb::kList | kube::Verb::kWatch},
+      {.kind = kube::kNodes,
+       .verbs = kube::Verb::kList | kube::Verb::kWatch,
+       .why = "its own: the label that lets railbed act"},
+      {.kind = kube::kPods, .verbs = kube::Verb::kList | kube::Verb::kWatch}};
+
   struct Parts {
     Engine& engine;
     kubelet::DeviceOffers& offers;

@@ -49,7 +49,10 @@ class NodeStatesTest : public testing::Test {
     thread.request_stop();
     if (thread.joinable()) thread.join();
   }
-  void TearDown() override { stop(); }
+  void TearDown() override {
+    stop();
+    EXPECT_EQ(beyond_the_role(api), "");
+  }
 
   std::string stored(const std::string& key) {
     const auto objects = api.objects();

@@ -19,6 +19,7 @@
 #include "kube/cache.h"
 #include "kube/client.h"
 #include "kube/kinds.h"
+#include "kube/right.h"
 
 namespace railbed::agent {
 
@@ -26,6 +27,9 @@ inline constexpr const char* kAgentManager = "railbed-agent";  // of the fields 
 
 class NodeStatusWriter {
  public:
+  static constexpr kube::Right kRights[] = {
+      {.kind = kube::kNodeStates, .verbs = kube::Verb::kApply, .part = kube::Part::kStatus}};
+
   struct Counters {
     uint64_t written = 0;
     uint64_t failed = 0;

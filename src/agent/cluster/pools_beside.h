@@ -24,8 +24,16 @@
 #include "api/ip_pool.h"
 #include "ipam/cells.h"
 #include "kube/client.h"
+#include "kube/kinds.h"
+#include "kube/right.h"
 
 namespace railbed::agent {
+
+inline constexpr kube::Right kPoolsBesideRights[] = {
+    {.kind = kube::kIpPools, .verbs = kube::Verb::kList, .why = "ranges in which whereabouts gives addresses, too"},
+    {.kind = kube::kNodeSlicePools,
+     .verbs = kube::Verb::kList,
+     .why = "ranges in which whereabouts gives addresses, too"}};
 
 // Pools of which no address may be given here, with the pods ("namespace/name") of this node known.
 enum class Whereabouts : uint8_t {
@@ -37,6 +45,11 @@ Result<std::vector<PoolBeside>> pools_beside(kube::Client& client, Whereabouts h
 
 class PoolShare {
  public:
+  static constexpr kube::Right kRights[] = {{.kind = kube::kIpPools,
+                                             .verbs = kube::Verb::kGet | kube::Verb::kCreate | kube::Verb::kUpdate,
+                                             .where = kube::Where::kPoolsNamespace,
+                                             .granted_by = kube::GrantedBy::kSharing}};
+
   struct Settings {
     std::string ns = "kube-system";  // where whereabouts has its pools
     api::CellHolder holder;          // this machine

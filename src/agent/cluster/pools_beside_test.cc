@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "agent/cluster/test_rights.h"
 #include "ipam/pools.h"
 #include "ipam/test_ranges.h"
 #include "kube/fake/api_server.h"
@@ -76,6 +77,7 @@ struct Pools : ::testing::Test {
   PoolShare other{client, {.holder = {"n2", "u2", "b"}}};
   Whereabouts09 whereabouts{server};
 
+  void TearDown() override { EXPECT_EQ(beyond_the_role(server), ""); }
   void put(const std::string& name, const char* range, const std::string& allocations = "{}") {
     server.put(kPools + name,
                kube::parse_object(fmt::format(

@@ -21,6 +21,8 @@
 #include <string>
 
 #include "kube/client.h"
+#include "kube/kinds.h"
+#include "kube/right.h"
 
 namespace railbed::agent {
 
@@ -35,6 +37,9 @@ struct StatusToWrite {
 
 class StatusWriter {
  public:
+  static constexpr kube::Right kRights[] = {
+      {.kind = kube::kPods, .verbs = kube::Verb::kApply, .part = kube::Part::kStatus, .why = "network-status"}};
+
   struct Settings {
     size_t most = 1024;  // that wait; beyond it the oldest is dropped
     std::chrono::milliseconds first_pause{1000};

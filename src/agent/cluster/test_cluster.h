@@ -13,6 +13,7 @@
 
 #include "agent/cluster/cluster_objects.h"
 #include "agent/cluster/cluster_source.h"
+#include "agent/cluster/test_rights.h"
 #include "agent/test_waits.h"
 #include "kube/fake/api_server.h"
 #include "kube/fake/clock.h"
@@ -109,6 +110,7 @@ struct ClusterRig {
   ClusterSource source{pods, networks, asks, writer, *store, {.node = "node1"}};
   std::vector<std::jthread> threads;
 
+  ~ClusterRig() { EXPECT_EQ(beyond_the_role(server), ""); }
   static KeptCache::Settings cache(const kube::Resource& resource, kube::Trim trim) {
     return {.informer = {.resource = resource,
                          .trim = std::move(trim),

@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "api/kinds.h"
+#include "base/kinds.h"
 #include "check/read/ansible.h"
 #include "check/read/markdown.h"
 #include "check/read/prose.h"
@@ -25,7 +25,7 @@ namespace {
 
 // The items of a `kind: List` or `kind: SriovNetworkList`; null for any other object.
 const Value::Array* list_items(const Value& value, const std::string& kind) {
-  if (!kind.ends_with("List") || api::find_kind(kind) != nullptr) return nullptr;
+  if (!kind.ends_with("List") || find_kind(kind) != nullptr) return nullptr;
   const Value* items = value.find("items");
   return items ? items->as_array() : nullptr;
 }
@@ -312,7 +312,7 @@ std::string Document::label() const {
 
 bool is_known(const Document& document) {
   // Asks find_kind first, because find_schema reads the schema of the kind.
-  return api::find_kind(document.kind) != nullptr || find_schema(document.api_version, document.kind) != nullptr;
+  return find_kind(document.kind) != nullptr || find_schema(document.api_version, document.kind) != nullptr;
 }
 
 Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics) {

@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "api/kinds.h"
+#include "base/kinds.h"
 
 namespace railbed::check {
 
@@ -29,7 +29,7 @@ void add(Value value, Bundle& bundle) {
   const Value* kind = value.find("kind");
   const std::string* name = kind == nullptr ? nullptr : kind->as_string();
   if (name == nullptr || name->empty()) return;
-  if (name->ends_with("List") && api::find_kind(*name) == nullptr)
+  if (name->ends_with("List") && find_kind(*name) == nullptr)
     if (Value* items = value.find("items"); items != nullptr && items->is_array()) {
       for (Value& item : *items->as_array()) add(std::move(item), bundle);
       return;

@@ -25,7 +25,7 @@
 namespace railbed::kube::fake {
 
 // For tests that need objects of any kind.
-inline constexpr Resource kMaps{"", "v1", "configmaps", "ConfigMap"};
+inline constexpr Resource kMaps = resource_of(kind_named("ConfigMap"));
 
 class ApiServer : public Transport {
  public:

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the components of an agent declare that they need in the API server. For tests: who forgets a component here
+// finds its requests told by tests of that component.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agent/cluster/cell_keeper.h"
+#include "agent/cluster/cluster_side.h"
+#include "agent/cluster/node_states.h"
+#include "kube/fake/api_server.h"
+#include "kube/fake/roles.h"
+
+namespace railbed::agent {
+
+inline std::vector<kube::Right> agent_rights() {
+  const std::initializer_list<std::span<const kube::Right>> all{
+      ClusterSide::kRights,      ClusterSource::kRights, StatusWriter::kRights,       NodeStates::kRights,
+      NodeStatusWriter::kRights, kCellOwnerRights,       CellKeeper::kRights,         CellLeaser::kRights,
+      kPoolsBesideRights,        PoolShare::kRights,     kube::EventRecorder::kRights};
+  std::vector<kube::Right> out;
+  for (const std::span<const kube::Right> some : all) out.insert(out.end(), some.begin(), some.end());
+  return out;
+}
+
+// What a server has been asked for without a right, a line each.
+inline std::string beyond_the_role(const kube::fake::ApiServer& server) {
+  return kube::fake::beyond(agent_rights(), server.requests(), "");
+}
+
+}  // namespace railbed::agent
