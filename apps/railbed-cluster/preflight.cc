@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include "command/environment.h"
 #include "command/exit_status.h"
 #include "command/output.h"
 #include "command/preflight_options.h"
 #include "doc/text.h"
+#include "findings/printers.h"
 #include "kube/connection.h"
 #include "os/ports/kernel.h"
 #include "preflight/findings.h"
@@ -43,10 +45,9 @@ Result<std::vector<preflight::GrantedRule>> granted_in(const os::FileTree& files
   return out;
 }
 
-void print_finding(const preflight::Finding& one) {
-  print("{:<8} {}\n", one.weight == preflight::Weight::kAgainst ? "BLOCKER" : "to know", doc::printable(one.what));
-  print("         where: {}\n", doc::printable(one.where));
-  print("         do:    {}\n", doc::printable(one.todo));
+void print_finding(const findings::Finding& one) {
+  const char* severity = one.severity == preflight::kBlocks ? "BLOCKER" : "to know";
+  print("{}", findings::to_text(one, severity, findings::Detail::kShort));
 }
 
 Result<int> run_preflight(const PreflightOptions& options) {
@@ -64,18 +65,18 @@ Result<int> run_preflight(const PreflightOptions& options) {
       TRY(preflight::look_at_cluster(connection->client(), connection->transport(), options.ns, granted));
   look.server = connection->server();
   print("Kubernetes {} at {}, {} nodes\n", doc::printable(look.version), look.server, look.nodes.size());
-  std::vector<preflight::Finding> findings = preflight::cluster_findings(look, kArchitecture);
+  std::vector<findings::Finding> found = preflight::cluster_findings(look, kArchitecture);
   if (!options.host.empty()) {
     const std::string node = options.node.empty() ? kernel->host_name() : options.node;
     print("of the nodes, files of {}\n", doc::printable(node));
     const preflight::NodeLook at =
         preflight::look_at_node(files, {node, options.host, options.conf_dir, options.bin_dir});
-    std::ranges::move(preflight::node_findings(at), std::back_inserter(findings));
+    std::ranges::move(preflight::node_findings(at), std::back_inserter(found));
   }
-  std::ranges::stable_sort(findings, {}, &preflight::Finding::weight);
-  for (const preflight::Finding& one : findings) print_finding(one);
-  const auto against = std::ranges::count(findings, preflight::Weight::kAgainst, &preflight::Finding::weight);
-  print("{} blocking, {} to know\n", against, findings.size() - static_cast<size_t>(against));
+  std::ranges::stable_sort(found, std::greater(), &findings::Finding::severity);
+  for (const findings::Finding& one : found) print_finding(one);
+  const auto against = std::ranges::count(found, preflight::kBlocks, &findings::Finding::severity);
+  print("{} blocking, {} to know\n", against, found.size() - static_cast<size_t>(against));
   return against == 0 ? kExitOk : kExitChange;
 }
 

@@ -7,13 +7,13 @@
 
 #include <fmt/core.h>
 
-#include "check/findings/explain.h"
 #include "check/findings/output.h"
 #include "check/read/folders.h"
 #include "check/read/rendered.h"
 #include "command/output.h"
 #include "command/replace_file.h"
 #include "doc/edits.h"
+#include "findings/explain.h"
 #include "machine.h"
 #include "manifests.h"
 #include "render.h"
@@ -182,16 +182,16 @@ int explain_verb(CommandLine& line) {
   line.option("--list", &list, "list all rule ids with their titles");
   if (auto status = line.parse()) return *status;
   if (list) {
-    for (const check::Explanation& one : check::explanations()) print("{:<14} {}\n", one.id, one.title);
+    for (const findings::Explanation& one : findings::explanations()) print("{:<14} {}\n", one.id, one.title);
     return kExitOk;
   }
   std::ranges::transform(id, id.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  if (const check::Explanation* one = check::explain(id)) {
+  if (const findings::Explanation* one = findings::explain(id)) {
     print("{}: {}\n\n{}\n\n({})\n", one->id, one->title, one->story, one->page);
     return kExitOk;
   }
   std::vector<std::string_view> ids;
-  for (const check::Explanation& one : check::explanations()) ids.push_back(one.id);
+  for (const findings::Explanation& one : findings::explanations()) ids.push_back(one.id);
   const std::string near = doc::nearest(id, ids);
   print_error("railbed: unknown finding \"{}\"{}; railbed explain --list shows all\n", id,
               near.empty() ? "" : fmt::format(" (did you mean {}?)", near));

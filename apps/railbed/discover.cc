@@ -12,6 +12,8 @@
 #include "facts/facts_json.h"
 #include "facts/machine_file.h"
 #include "facts/nccl_topology.h"
+#include "facts/troubles.h"
+#include "findings/printers.h"
 #include "machine.h"
 #include "manifests.h"
 #include "os/record/recorded.h"
@@ -72,6 +74,15 @@ Result<void> print_node_with(facts::NodeFacts node, const DiscoverOptions& optio
   return {};
 }
 
+// The problems of all nodes, which the tables of each node show as lines.
+doc::Value findings_of(const std::vector<facts::NodeFacts>& nodes) {
+  doc::Value out = doc::Value::array();
+  for (const facts::NodeFacts& node : nodes)
+    for (const findings::Finding& one : facts::troubles_of(node))
+      out.push(findings::to_value(one)).set("node", node.node);
+  return out;
+}
+
 // Nodes whose facts are there: one as it is, several beside each other.
 Result<void> print_facts(const DiscoverOptions& options) {
   doc::Diagnostics diagnostics;
@@ -82,10 +93,13 @@ Result<void> print_facts(const DiscoverOptions& options) {
   if (options.output == "nccl" || !options.nccl_topology.empty())
     return fail(Code::kInvalid, "an NCCL topology describes one node, found {} nodes", nodes.size());
   const std::vector<facts::FleetGroup> groups = facts::compare_nodes(nodes);
-  if (options.output == "json" || options.output == "yaml")
-    print_value(report::fleet_value(groups), options.output);
-  else
+  if (options.output != "json" && options.output != "yaml") {
     print("{}", report::fleet_text(groups, colour_of(stdout)));
+    return {};
+  }
+  doc::Value fleet = report::fleet_value(groups);
+  fleet.set("findings", findings_of(nodes));
+  print_value(fleet, options.output);
   return {};
 }
 

@@ -9,7 +9,6 @@
 #include "api/ipam_parse.h"
 #include "api/kinds.h"
 #include "api/load.h"
-#include "check/findings/explain.h"
 #include "check/findings/fold.h"
 #include "check/findings/follow_ons.h"
 #include "check/findings/subjects.h"
@@ -27,6 +26,7 @@
 #include "check/rules/missing_networks.h"
 #include "check/schema/schema.h"
 #include "doc/json.h"
+#include "findings/explain.h"
 #include "graph/resolution.h"
 
 namespace railbed::check {
@@ -298,7 +298,8 @@ void Report::add(Report other) {
 }
 
 bool is_known_id(std::string_view id) {
-  return explain(id) != nullptr;
+  const findings::Explanation* known = findings::explain(id);
+  return known != nullptr && known->is_about_text();
 }
 
 namespace {

@@ -2,8 +2,7 @@
 // The rules' domain data, as files compiled into the program.
 //
 // Why: schemas, PF→VF ids, producers of labels and resources, options of tools and variables of libraries change more
-// often than code and are reviewed by people who do not read C++. They are YAML below src/check/data; the pages of the
-// rules (docs/check/*.md) are included too, for `railbed explain`.
+// often than code and are reviewed by people who do not read C++. They are YAML below src/check/data.
 // Threading: immutable.
 // Failure: none; the content of a file is checked by its reader's test.
 #pragma once
@@ -16,7 +15,7 @@
 namespace railbed::check {
 
 struct DataFile {
-  std::string_view name;  // "schema/sriov.yaml", "pci_ids.yaml", "docs/check/addresses.md"
+  std::string_view name;  // "schema/sriov.yaml", "pci_ids.yaml"
   std::string_view text;
 };
 

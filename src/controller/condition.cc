@@ -18,17 +18,17 @@ const Value* stored_condition(const Value& status, std::string_view type) {
 
 }  // namespace
 
-Value ready_condition(const Value& status, int64_t generation, std::string_view now, const Verdict& verdict) {
+Value ready_condition(const Value& status, int64_t generation, std::string_view now, const Readiness& readiness) {
   Value out = Value::object();
   const Value* before = stored_condition(status, "Ready");
   const Value* was = before ? before->find("status") : nullptr;
   const Value* since = before ? before->find("lastTransitionTime") : nullptr;
-  const bool same = was && was->as_string() && *was->as_string() == verdict.status && since && since->as_string();
+  const bool same = was && was->as_string() && *was->as_string() == readiness.status && since && since->as_string();
   out.set("lastTransitionTime", same ? *since->as_string() : std::string(now));
-  out.set("message", verdict.message);
+  out.set("message", readiness.message);
   out.set("observedGeneration", generation);
-  out.set("reason", verdict.reason);
-  out.set("status", verdict.status);
+  out.set("reason", readiness.reason);
+  out.set("status", readiness.status);
   out.set("type", "Ready");
   return out;
 }

@@ -13,7 +13,8 @@
 
 namespace railbed::controller {
 
-struct Verdict {
+// What the condition says.
+struct Readiness {
   std::string_view status;  // "True", "False", "Unknown"
   std::string reason;       // one word in CamelCase
   std::string message;
@@ -21,6 +22,7 @@ struct Verdict {
 
 // `before` is the stored status of the object, or null: the time of the last change is kept from there where the
 // condition has not changed. `now` is RFC 3339.
-doc::Value ready_condition(const doc::Value& before, int64_t generation, std::string_view now, const Verdict& verdict);
+doc::Value ready_condition(const doc::Value& before, int64_t generation, std::string_view now,
+                           const Readiness& readiness);
 
 }  // namespace railbed::controller

@@ -126,9 +126,9 @@ bool NetworkReconciler::write_status(const NetworkOutcome& outcome, std::stop_to
        .what = fmt::format("status of {} {}", kind.kind, kube::key_of(*outcome.network).to_string()),
        .of = outcome.network,
        .status = std::move(status),
-       .type = outcome.verdict.status == "True" ? kube::EventType::kNormal : kube::EventType::kWarning,
-       .reason = outcome.verdict.reason,
-       .note = outcome.verdict.message.empty() ? "its definition exists" : outcome.verdict.message},
+       .type = outcome.readiness.status == "True" ? kube::EventType::kNormal : kube::EventType::kWarning,
+       .reason = outcome.readiness.reason,
+       .note = outcome.readiness.message.empty() ? "its definition exists" : outcome.readiness.message},
       std::move(stop));
 }
 

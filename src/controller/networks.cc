@@ -74,7 +74,7 @@ class Planner {
     }
     for (AttachmentWrites::NetworkOutcome& one : writes.outcomes) {
       NetworkOutcome& outcome = by_uid_.at(one.uid);
-      outcome.verdict = {one.message.empty() ? "True" : "False", std::move(one.reason), std::move(one.message)};
+      outcome.readiness = {one.message.empty() ? "True" : "False", std::move(one.reason), std::move(one.message)};
       out_.outcomes.push_back(outcome);
     }
     return std::move(out_);
@@ -95,7 +95,7 @@ class Planner {
     if (auto patch = without_finalizer(object, infiniband)) out_.finalizers.push_back(std::move(*patch));
     if (!kube::metadata_text(*object, "deletionTimestamp").empty()) return remove_foreign(*object, infiniband);
     const std::string uid = kube::uid_of(*object);
-    NetworkOutcome outcome{.network = object, .infiniband = infiniband, .verdict = {}};
+    NetworkOutcome outcome{.network = object, .infiniband = infiniband, .readiness = {}};
     doc::Diagnostics found;
     auto network = infiniband ? api::parse_sriov_ib_network(*object, found) : api::parse_sriov_network(*object, found);
     if (!network) {
@@ -116,7 +116,7 @@ class Planner {
 
   void refuse(NetworkOutcome& outcome, std::string reason, std::string message) {
     kept_.insert(kube::uid_of(*outcome.network));
-    outcome.verdict = {"False", std::move(reason), std::move(message)};
+    outcome.readiness = {"False", std::move(reason), std::move(message)};
     out_.outcomes.push_back(std::move(outcome));
   }
 
@@ -163,7 +163,7 @@ Value network_status(const NetworkOutcome& outcome, std::string_view now) {
   const Value before = stored != nullptr ? *stored : Value();
   Value status = Value::object();
   status.set("conditions", Value::array())
-      .push(ready_condition(before, doc::number_in(*meta, "generation"), now, outcome.verdict));
+      .push(ready_condition(before, doc::number_in(*meta, "generation"), now, outcome.readiness));
   return status == before ? Value() : status;
 }
 

@@ -43,7 +43,7 @@ struct NetworksView {
 struct NetworkOutcome {
   kube::ObjectPtr network;
   bool infiniband = false;
-  Verdict verdict;
+  Readiness readiness;
 };
 struct FinalizerPatch {
   kube::ObjectPtr network;

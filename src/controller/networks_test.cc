@@ -50,18 +50,18 @@ struct NetworksTest : ::testing::Test {
                           .kind = kind,
                           .ib_kind = ib_kind});
   }
-  std::string verdict() {
+  std::string readiness() {
     const NetworksPlan made = plan();
     std::string out;
     for (const NetworkOutcome& one : made.outcomes)
-      out += fmt::format("{} {} {}", one.verdict.status, one.verdict.reason, one.verdict.message);
+      out += fmt::format("{} {} {}", one.readiness.status, one.readiness.reason, one.readiness.message);
     return out;
   }
 };
 
 TEST_F(NetworksTest, SayWhatBecameOfThem) {
   add("op", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm"})");
-  EXPECT_EQ(verdict(), "True NetworkReady ");
+  EXPECT_EQ(readiness(), "True NetworkReady ");
   EXPECT_EQ(plan().applies.size(), 1u);
   const Value status = network_status(plan().outcomes.front(), "2026-11-22T15:00:00Z");
   EXPECT_EQ(doc::to_json(status),
@@ -70,13 +70,13 @@ TEST_F(NetworksTest, SayWhatBecameOfThem) {
   add("op", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm"})").set("status", status);
   EXPECT_TRUE(network_status(plan().outcomes.front(), "2026-11-22T16:00:00Z").is_null());
   namespaces.erase("llm");
-  EXPECT_EQ(verdict(), "False NamespaceNotFound namespace llm not found");
+  EXPECT_EQ(readiness(), "False NamespaceNotFound namespace llm not found");
 }
 
 // Whoever may make networks in one namespace must not write into another.
 TEST_F(NetworksTest, OfOtherNamespacesStayThere) {
   add("team", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm"})");
-  EXPECT_EQ(verdict(), "False NamespaceForbidden networkNamespace llm is for networks in namespace op only");
+  EXPECT_EQ(readiness(), "False NamespaceForbidden networkNamespace llm is for networks in namespace op only");
   EXPECT_TRUE(plan().applies.empty());
   for (const char* own : {R"({"resourceName": "rail0", "networkNamespace": "team"})", R"({"resourceName": "rail0"})"}) {
     add("team", "rail0", own);
@@ -89,7 +89,7 @@ TEST_F(NetworksTest, ThatCannotBeReadKeepTheirDefinition) {
   define("llm", "old", "gone", "");
   add("op", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm", "ipam": "{"})");
   EXPECT_EQ(
-      verdict(),
+      readiness(),
       "False NetworkAttachmentDefinitionInvalid expected a key in double quotes, found the end of the text (line 1, "
       "column 2 of the embedded text)");
   const NetworksPlan made = plan();

@@ -95,7 +95,7 @@ std::string more(int count) {
   return count > 1 ? fmt::format(" (and {} more)", count - 1) : "";
 }
 
-Verdict verdict(const Sums& sums) {
+Readiness readiness(const Sums& sums) {
   if (!sums.ignored.empty()) return {"False", "Ignored", sums.ignored};
   if (sums.matched == 0 && !sums.no_match.empty()) return {"False", "NoNicMatches", sums.no_match};
   if (sums.matched == 0) return {"False", "NoNodeMatches", "no node has the labels of its nodeSelector"};
@@ -124,7 +124,7 @@ Value policy_status(const PolicyView& view) {
   const Sums sums = sum_up(view.nodes, listed);
   Value out = Value::object();
   out.set("applied", sums.applied);
-  out.set("conditions", Value::array()).push(ready_condition(view.status, view.generation, view.now, verdict(sums)));
+  out.set("conditions", Value::array()).push(ready_condition(view.status, view.generation, view.now, readiness(sums)));
   out.set("failed", sums.failed);
   out.set("matched", sums.matched);
   if (!listed.as_array()->empty()) out.set("nodes", std::move(listed));

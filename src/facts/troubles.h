@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems of a node's NICs and GPUs, one line each: problems that otherwise show only after a slow run.
+// Problems of a node's NICs and GPUs, a finding each: problems that otherwise show only after a slow run. Ids are
+// explained in docs/findings/machine.md.
 //
 // Ports that are not active, links (of the network and of PCIe) that came up slower than they can, interfaces that are
 // down, and equal cards that differ in firmware or in SR-IOV.
@@ -11,11 +12,13 @@
 #include <vector>
 
 #include "facts/node_facts.h"
+#include "findings/finding.h"
 
 namespace railbed::facts {
 
-// In the order of the NICs. Names in the lines come from the machine and are not cleaned for terminals.
-std::vector<std::string> troubles_of(const NodeFacts& facts);
+// In the order of the NICs. Evidence names the file of sysfs in which a person finds the value, also where netlink
+// answered; the time is absent, since facts have none.
+std::vector<findings::Finding> troubles_of(const NodeFacts& facts);
 
 // "32 GT/s x16"
 std::string pcie_text(double speed_gts, int width);

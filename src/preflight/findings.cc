@@ -18,7 +18,11 @@
 
 namespace railbed::preflight {
 
+using doc::Severity;
 using doc::Value;
+using findings::Finding;
+using findings::Subject;
+using Kind = findings::Subject::Kind;
 
 namespace {
 
@@ -121,30 +125,35 @@ class Look {
   }
 
  private:
-  void add(Weight weight, std::string what, std::string where, std::string todo) {
-    out_.push_back({weight, std::move(what), std::move(where), std::move(todo)});
+  void add(std::string_view id, Severity severity, std::string message, Subject subject, std::string fix) {
+    out_.push_back({.id = std::string(id),
+                    .severity = severity,
+                    .subject = std::move(subject),
+                    .message = std::move(message),
+                    .fix = std::move(fix)});
   }
 
   void unknown() {
     for (const std::string& one : look_.unknown)
-      add(Weight::kAgainst, "this could not be checked and may block railbed", one,
+      add("RB-CLUSTER-001", kBlocks, "this could not be checked and may block railbed", {Kind::kRequest, one},
           "grant the rights in deploy/preflight, and check again");
   }
 
   void server() {
     if (const auto version = version_of(look_.version); version < kOldestKubernetes)
-      add(Weight::kAgainst,
+      add("RB-CLUSTER-002", kBlocks,
           fmt::format("Kubernetes is {}, railbed requires {}.{} or later",
                       version[0] == 0 ? "of no known version" : look_.version, kOldestKubernetes[0],
                       kOldestKubernetes[1]),
-          "API server " + look_.server, "upgrade the cluster first");
+          {Kind::kApiServer, look_.server}, "upgrade the cluster first");
     if (is_known("API groups") &&
         std::ranges::find(look_.groups, "admissionregistration.k8s.io/v1") == look_.groups.end())
-      add(Weight::kAgainst, "there are no ValidatingAdmissionPolicies, which limit what agents may write",
-          "API server " + look_.server, "turn on the API admissionregistration.k8s.io/v1");
+      add("RB-CLUSTER-003", kBlocks, "there are no ValidatingAdmissionPolicies, which limit what agents may write",
+          {Kind::kApiServer, look_.server}, "turn on the API admissionregistration.k8s.io/v1");
     if (std::ranges::any_of(look_.groups,
                             [](const std::string& one) { return one.starts_with("security.openshift.io/"); }))
-      add(Weight::kToKnow, "this is OpenShift, where railbed is not tested", "API group security.openshift.io",
+      add("RB-CLUSTER-004", kToKnow, "this is OpenShift, where railbed is not tested",
+          {Kind::kObject, "API group security.openshift.io"},
           "agents require a SecurityContextConstraints like `privileged`; report what else is missing");
   }
 
@@ -167,21 +176,23 @@ class Look {
       if (capable == labels.end() || capable->second != "true") incapable.push_back(name);
     }
     if (on_linux == 0 && is_known("Node"))
-      add(Weight::kAgainst, "no node runs Linux, so no agent can run", "nodes", "add nodes");
+      add("RB-CLUSTER-005", kBlocks, "no node runs Linux, so no agent can run", {Kind::kNodes, ""}, "add nodes");
     if (!others.empty())
-      add(Weight::kAgainst, fmt::format("this image is for {}, these nodes are not", architecture_),
-          "nodes " + listed(others), "build the image on such a machine, too, or give the DaemonSet a nodeSelector");
+      add("RB-CLUSTER-006", kBlocks, fmt::format("this image is for {}, these nodes are not", architecture_),
+          {Kind::kNodes, listed(others)},
+          "build the image on such a machine, too, or give the DaemonSet a nodeSelector");
     if (!crio.empty())
-      add(Weight::kToKnow, "these nodes run CRI-O, with which railbed is not tested", "nodes " + listed(crio),
-          "test one node first");
+      add("RB-CLUSTER-007", kToKnow, "these nodes run CRI-O, with which railbed is not tested",
+          {Kind::kNodes, listed(crio)}, "test one node first");
     if (!old.empty())
-      add(Weight::kToKnow,
+      add("RB-CLUSTER-008", kToKnow,
           fmt::format("these nodes run Linux before {}.{}, with which railbed is not tested", kOldestKernel[0],
                       kOldestKernel[1]),
-          "nodes " + listed(old), "test one node first");
+          {Kind::kNodes, listed(old)}, "test one node first");
     // Only where Node Feature Discovery labels nodes, it says something about those without.
     if (labelled && !incapable.empty())
-      add(Weight::kToKnow, "Node Feature Discovery found no NIC that can make VFs", "nodes " + listed(incapable),
+      add("RB-CLUSTER-009", kToKnow, "Node Feature Discovery found no NIC that can make VFs",
+          {Kind::kNodes, listed(incapable)},
           "pods get no VFs there; check that SR-IOV is enabled in the firmware of NIC and machine");
   }
 
@@ -191,41 +202,40 @@ class Look {
                                 [&](const std::string& one) { return one.starts_with(fmt::format("{}: ", kind)); });
   }
 
-  void each_workload(const std::function<bool(const Value&)>& is_one,
-                     const std::function<void(const std::string&)>& tell) {
+  void each_workload(const std::function<bool(const Value&)>& is_one, const std::function<void(const Subject&)>& tell) {
     for (const Value& one : look_.workloads)
-      if (is_one(one)) tell(kube::describe(one));
+      if (is_one(one)) tell({Kind::kObject, kube::describe(one)});
   }
 
   void others() {
     each_workload([](const Value& one) { return has_pod_label(one, api::kUpstreamOperatorPods); },
-                  [&](const std::string& where) {
-                    add(Weight::kAgainst,
+                  [&](const Subject& where) {
+                    add("RB-CLUSTER-010", kBlocks,
                         "the SR-IOV operator runs: railbed writes only for nodes that were taken over", where,
                         std::string(kSwitching));
                   });
     each_workload([](const Value& one) { return has_pod_label(one, api::kUpstreamDaemonPods); },
-                  [&](const std::string& where) {
-                    add(Weight::kAgainst,
+                  [&](const Subject& where) {
+                    add("RB-CLUSTER-011", kBlocks,
                         "the SR-IOV operator's config daemon runs: railbed changes no VF on its nodes", where,
                         "remove nodes from configDaemonNodeSelector of the SriovOperatorConfig, one by one");
                   });
     each_workload([](const Value& one) { return has_image(one, "sriov-network-device-plugin"); },
-                  [&](const std::string& where) {
-                    add(Weight::kAgainst,
+                  [&](const Subject& where) {
+                    add("RB-CLUSTER-012", kBlocks,
                         "the SR-IOV network device plugin runs: two plugins would offer VFs of one resource name",
                         where, "remove it from the nodes that railbed takes over");
                   });
     each_workload([](const Value& one) { return has_image(one, "whereabouts"); },
-                  [&](const std::string& where) {
-                    add(Weight::kToKnow, "whereabouts allocates addresses in this cluster", where,
+                  [&](const Subject& where) {
+                    add("RB-CLUSTER-013", kToKnow, "whereabouts allocates addresses in this cluster", where,
                         std::string(kSwitching));
                   });
   }
 
   void management_datagrams() {
-    each_workload(&sends_management_datagrams, [&](const std::string& where) {
-      add(Weight::kToKnow,
+    each_workload(&sends_management_datagrams, [&](const Subject& where) {
+      add("RB-CLUSTER-014", kToKnow,
           "this runs a program that sends management datagrams; with railbed, pods get umad only where the policy says "
           "so, and never issm",
           where,
@@ -238,8 +248,8 @@ class Look {
 
   void multus() {
     each_workload([](const Value& one) { return has_image(one, "multus"); },
-                  [&](const std::string& where) {
-                    add(Weight::kToKnow,
+                  [&](const Subject& where) {
+                    add("RB-CLUSTER-015", kToKnow,
                         "Multus runs; once railbed's agent answers on a node, pods get their networks from railbed",
                         where, fmt::format("{}; finally no node needs both", kSwitching));
                   });
@@ -259,19 +269,21 @@ class Look {
           for (const std::string& word : doc::texts_in(*container, list))
             if (word == "--multus-conf-file=auto") tell_auto(kube::describe(one));
   }
-  void tell_auto(const std::string& where) {
-    add(Weight::kToKnow,
+  void tell_auto(const std::string& object) {
+    add("RB-CLUSTER-016", kToKnow,
         fmt::format("Multus generates its configuration: 00-multus.conf, which sorts after railbed's {}",
                     agent::kNodeConfigName),
-        where, "nothing: Multus reads *.conf and *.conflist, so it never delegates to railbed's file");
+        {Kind::kObject, object},
+        "nothing: Multus reads *.conf and *.conflist, so it never delegates to railbed's file");
   }
 
   void cilium() {
     for (const Value& map : look_.config_maps)
       if (text_at(map, {"data"}, "cni-exclusive") == "true")
-        add(Weight::kAgainst,
+        add("RB-CLUSTER-017", kBlocks,
             "Cilium renames the CNI configurations of others, railbed's too (cni-exclusive: \"true\")",
-            kube::describe(map), "set cni.exclusive=false in Cilium's Helm values, and restart its agents");
+            {Kind::kObject, kube::describe(map)},
+            "set cni.exclusive=false in Cilium's Helm values, and restart its agents");
   }
 
   void definitions() {
@@ -282,8 +294,9 @@ class Look {
       if (!ours.contains(name)) continue;
       const std::string owner = owner_of(one);
       if (!owner.empty())
-        add(Weight::kAgainst, fmt::format("this definition is managed by {}, which would conflict with railbed", owner),
-            "CustomResourceDefinition " + name,
+        add("RB-CLUSTER-018", kBlocks,
+            fmt::format("this definition is managed by {}, which would conflict with railbed", owner),
+            {Kind::kObject, "CustomResourceDefinition " + name},
             fmt::format("remove crds/{}.yaml from your kustomization; fields that the definition lacks are reported by "
                         "Events instead",
                         name));
@@ -309,13 +322,15 @@ class Look {
       if (count > 0) used.push_back(fmt::format("{} ({})", name, count));
     }
     if (!used.empty())
-      add(Weight::kAgainst,
+      add("RB-CLUSTER-019", kBlocks,
           "whereabouts has allocated addresses to pods: railbed allocates none of these ranges until they are taken "
           "over",
-          "IPPool " + listed(used), std::string(kSwitching));
+          {Kind::kObject, "IPPool " + listed(used)}, std::string(kSwitching));
     if (!sliced.empty())
-      add(Weight::kAgainst, "whereabouts gives each node a slice of a range (node_slice_size), which railbed refuses",
-          "NodeSlicePool " + listed(sliced), "remove node_slice_size from the networks that railbed will serve");
+      add("RB-CLUSTER-020", kBlocks,
+          "whereabouts gives each node a slice of a range (node_slice_size), which railbed refuses",
+          {Kind::kObject, "NodeSlicePool " + listed(sliced)},
+          "remove node_slice_size from the networks that railbed will serve");
   }
 
   // Where agents restrict definitions already, it matters no more.
@@ -329,16 +344,17 @@ class Look {
           return;
       }
     std::vector<std::string> who;
-    Weight weight = Weight::kToKnow;
+    Severity severity = kToKnow;
     for (const DefinitionWriter& one : preflight::definition_writers(look_.roles, look_.bindings, look_.ns)) {
-      if (one.is_everybody()) weight = Weight::kAgainst;
+      if (one.is_everybody()) severity = kBlocks;
       who.push_back(one.to_string());
     }
     if (!who.empty())
-      add(weight,
+      add("RB-CLUSTER-021", severity,
           "users other than administrators may write network definitions, which can use any interface of a node and "
           "execute its plugins as root",
-          listed(who), "remove the right, or run agents with --tenant-definitions restrict (docs/meta.md)");
+          {Kind::kObject, listed(who)},
+          "remove the right, or run agents with --tenant-definitions restrict (docs/meta.md)");
   }
 
   void own_namespace() {
@@ -346,8 +362,8 @@ class Look {
     const std::string level =
         text_at(*look_.own_namespace, {"metadata", "labels"}, "pod-security.kubernetes.io/enforce");
     if (!level.empty() && level != "privileged")
-      add(Weight::kAgainst, fmt::format("Pod Security admits {} pods only, and agents are privileged", level),
-          "Namespace " + look_.ns,
+      add("RB-CLUSTER-022", kBlocks, fmt::format("Pod Security admits {} pods only, and agents are privileged", level),
+          {Kind::kObject, "Namespace " + look_.ns},
           Command{"kubectl", "label", "--overwrite", "namespace"}
               .operand(look_.ns)
               .words({"pod-security.kubernetes.io/enforce=privileged"})
@@ -358,8 +374,8 @@ class Look {
     std::map<std::string, std::vector<std::string>> by_account;
     for (const MissingRight& one : look_.missing_rights) by_account[one.account].push_back(one.right);
     for (const auto& [account, rights] : by_account)
-      add(Weight::kAgainst, fmt::format("{} may not {}", account, listed(rights)),
-          fmt::format("ServiceAccount {}/{}", look_.ns, account),
+      add("RB-CLUSTER-023", kBlocks, fmt::format("{} may not {}", account, listed(rights)),
+          {Kind::kObject, fmt::format("ServiceAccount {}/{}", look_.ns, account)},
           "apply deploy/rbac of this version; where the namespace is another one, its bindings must name it");
   }
 
@@ -380,13 +396,21 @@ std::vector<Finding> cluster_findings(const ClusterLook& look, std::string_view 
 
 std::vector<Finding> node_findings(const NodeLook& look) {
   std::vector<Finding> out;
-  const auto add = [&](Weight weight, std::string what, const std::string& where, std::string todo) {
-    out.push_back({weight, std::move(what), fmt::format("node {}{}", look.name, where), std::move(todo)});
+  const auto add = [&](const char* id, Severity severity, std::string message, Subject subject, std::string fix) {
+    out.push_back({.id = id,
+                   .severity = severity,
+                   .subject = std::move(subject),
+                   .message = std::move(message),
+                   .fix = std::move(fix)});
   };
-  const auto folder = [&](Folder found, const std::string& path, const std::string& what, const std::string& todo) {
+  const Subject node{Kind::kNode, look.name};
+  const auto path_of = [&](const std::string& path) {
+    return Subject{Kind::kNodePath, fmt::format("{}: {}", look.name, path)};
+  };
+  const auto folder = [&](Folder found, const std::string& path, const std::string& what, const std::string& fix) {
     if (found == Folder::kReadOnly)
-      add(Weight::kAgainst, "the folder of " + what + " cannot be written", ": " + path, todo);
-    if (found == Folder::kMissing) add(Weight::kAgainst, "there is no folder of " + what, ": " + path, todo);
+      add("RB-NODE-001", kBlocks, "the folder of " + what + " cannot be written", path_of(path), fix);
+    if (found == Folder::kMissing) add("RB-NODE-002", kBlocks, "there is no folder of " + what, path_of(path), fix);
   };
   folder(look.bin, look.bin_dir, "CNI plugins", folder_todo("--bin-dir", "init container `shims`"));
   folder(look.conf, look.conf_dir, "CNI configurations", folder_todo("--cni-config", "agent"));
@@ -394,23 +418,23 @@ std::vector<Finding> node_findings(const NodeLook& look) {
   for (const agent::ConfigFile& file : look.files) {
     has_backup = has_backup || file.name.ends_with(agent::kCiliumBackup);
     if (agent::is_configuration(file.name) && file.name < agent::kNodeConfigName)
-      add(Weight::kAgainst,
+      add("RB-NODE-003", kBlocks,
           fmt::format("this file sorts before railbed's {}, so the runtime would not ask railbed",
                       agent::kNodeConfigName),
-          fmt::format(": {}/{}", look.conf_dir, file.name), "rename it to begin with 00-b or later");
+          path_of(fmt::format("{}/{}", look.conf_dir, file.name)), "rename it to begin with 00-b or later");
   }
   if (has_backup)
-    add(Weight::kAgainst, "Cilium has renamed the CNI configurations of others (*.cilium_bak)", ": " + look.conf_dir,
-        "set cni.exclusive=false in Cilium's Helm values, and restart its agents");
+    add("RB-NODE-004", kBlocks, "Cilium has renamed the CNI configurations of others (*.cilium_bak)",
+        path_of(look.conf_dir), "set cni.exclusive=false in Cilium's Helm values, and restart its agents");
   if (look.conf != Folder::kMissing && !agent::default_network(look.files))
-    add(Weight::kAgainst, "no configuration of a default network found; pods wait until there is one",
-        ": " + look.conf_dir, "install the cluster's network first (Calico, Cilium, flannel, …)");
+    add("RB-NODE-005", kBlocks, "no configuration of a default network found; pods wait until there is one",
+        path_of(look.conf_dir), "install the cluster's network first (Calico, Cilium, flannel, …)");
   if (look.pfs.empty())
-    add(Weight::kToKnow, "no NIC here can make VFs", "",
+    add("RB-NODE-006", kToKnow, "no NIC here can make VFs", node,
         "pods get no VFs here; check that SR-IOV is enabled in the firmware of NIC and machine");
   if (look.topology_policy && (look.topology_policy->empty() || *look.topology_policy == "none"))
-    add(Weight::kToKnow,
-        "the kubelet's Topology Manager is off: VFs, GPUs and CPUs of a pod may be of different NUMA nodes", "",
+    add("RB-NODE-007", kToKnow,
+        "the kubelet's Topology Manager is off: VFs, GPUs and CPUs of a pod may be of different NUMA nodes", node,
         "set topologyManagerPolicy: best-effort (or stricter) and cpuManagerPolicy: static in the kubelet's configuration");
   return out;
 }

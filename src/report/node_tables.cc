@@ -15,6 +15,7 @@
 #include "facts/sriov_advice.h"
 #include "facts/troubles.h"
 #include "facts/vf_ids.h"
+#include "findings/printers.h"
 
 namespace railbed::report {
 namespace {
@@ -445,9 +446,9 @@ std::string node_text(const NodeFacts& facts, Detail detail, Colour colour) {
   add(path_table(facts));
   if (detail == Detail::kWide) add(gid_table(facts));
   if (detail == Detail::kWide || !facts.virtual_rdma.empty()) add(virtual_table(facts));
-  if (const std::vector<std::string> troubles = facts::troubles_of(facts); !troubles.empty()) {
+  if (const std::vector<findings::Finding> troubles = facts::troubles_of(facts); !troubles.empty()) {
     text += "\nProblems:\n";
-    for (const std::string& trouble : troubles) text += fmt::format("  - {}\n", doc::printable(trouble));
+    for (const findings::Finding& trouble : troubles) text += fmt::format("  - {}\n", findings::to_line(trouble));
   }
   if (const std::string untold = untold_text(facts); !untold.empty()) text += "\n" + untold;
   const std::vector<std::string> advice = facts::sriov_advice(facts);

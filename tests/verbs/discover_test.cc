@@ -7,11 +7,14 @@
 
 #include <gmock/gmock.h>
 
+#include "doc/members.h"
+#include "json_schema.h"
 #include "run_verb.h"
 
 namespace railbed {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 class DiscoverVerb : public testing::Test {
@@ -97,10 +100,26 @@ TEST_F(DiscoverVerb, ComparesNodesByTheirFacts) {
   EXPECT_THAT(compared.output, HasSubstr("2 nodes with "));
   EXPECT_THAT(compared.output,
               HasSubstr("\nDiffers:\n  - rail 4: PCI address: 0000:9b:00.0 on gpu8-ib8, 0000:9d:00.0 on b\n"));
+  const doc::Value fleet = parsed(run_verb({"discover", "--facts", first, second, "-o", "json"}).output);
+  ASSERT_NE(doc::list_in(fleet, "findings"), nullptr);
+  std::vector<std::string> found;
+  for (const doc::Value& one : *doc::list_in(fleet, "findings"))
+    found.push_back(doc::text_in(one, "node") + " " + doc::text_in(one, "id"));
+  EXPECT_THAT(
+      found, ElementsAre("gpu8-ib8 RB-PORT-001", "gpu8-ib8 RB-PORT-005", "gpu8-ib8 RB-PORT-004", "gpu8-ib8 RB-PCIE-001",
+                         "b RB-PORT-001", "b RB-PORT-005", "b RB-PORT-004", "b RB-PCIE-001"));
   // One node is no fleet.
   EXPECT_EQ(run_verb({"discover", "--facts", first}).output, run_verb({"discover", "--from", first}).output);
   EXPECT_EQ(run_verb({"discover", "--facts", first, second, "-o", "nccl"}).errors,
             "railbed: an NCCL topology describes one node, found 2 nodes\n");
+}
+
+TEST_F(DiscoverVerb, ProblemsAreExplained) {
+  const os::RunResult explained = run_verb({"explain", "rb-pcie-001"});
+  EXPECT_EQ(explained.exit_status, 0) << explained.errors;
+  EXPECT_TRUE(explained.output.starts_with("RB-PCIE-001: A PCIe link below what both ends support\n\n"));
+  EXPECT_TRUE(explained.output.ends_with("\n\n(docs/findings/machine.md)\n"));
+  EXPECT_THAT(run_verb({"explain", "--list"}).output, HasSubstr("\nRB-CLUSTER-002 Kubernetes is too old\n"));
 }
 
 TEST_F(DiscoverVerb, AFolderWithoutAMachineIsAnError) {

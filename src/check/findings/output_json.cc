@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <set>
 
-#include "check/findings/explain.h"
 #include "check/findings/output.h"
 #include "doc/json.h"
 #include "doc/text.h"
+#include "findings/explain.h"
 
 namespace railbed::check {
 namespace {
@@ -143,7 +143,7 @@ std::string to_sarif(const Report& report) {
   Value rules = Value::array();
   std::set<std::string_view> named;
   for (const doc::Diagnostic& finding : report.findings.all()) {
-    const Explanation* known = explain(finding.id);
+    const findings::Explanation* known = findings::explain(finding.id);
     if (known == nullptr || !named.insert(known->id).second) continue;
     Value rule = Value::object();
     rule.set("id", known->id);

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "check/data_files.h"
-#include "check/findings/explain.h"
 #include "check/findings/output.h"
 #include "check/rules/lookups.h"
+#include "findings/explain.h"
 
 namespace railbed::check {
 namespace {
@@ -15,7 +15,7 @@ TEST(MistakesTest, EveryIdIsOneThatCheckTells) {
   EXPECT_EQ(all.find("mistakes")->as_array()->size(), 66u);
   for (const doc::Value& mistake : *all.find("mistakes")->as_array())
     for (const Word& id : texts_at(mistake, "ids"))
-      EXPECT_NE(explain(id.text), nullptr) << text_at(mistake, "says") << ": " << id.text;
+      EXPECT_NE(findings::explain(id.text), nullptr) << text_at(mistake, "says") << ": " << id.text;
 }
 
 TEST(MistakesTest, AreToldWithTheirPlaces) {

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "api/load.h"
-#include "check/findings/explain.h"
 #include "doc/edits.h"
 #include "doc/yaml.h"
+#include "findings/explain.h"
 
 namespace railbed::check {
 namespace {
@@ -343,8 +343,8 @@ TEST(CheckSchema, KnowsThePluginsThatTheParserKnows) {
 TEST(Explain, EveryIdOfTheseFamiliesHasAStory) {
   for (const char* id : {"RB-API-001", "RB-API-012", "RB-CNI-001", "RB-CNI-008", "RB-IPAM-001", "RB-IPAM-009",
                          "RB-ANN-005", "RB-YAML-013", "RB-JSON-006"}) {
-    ASSERT_NE(explain(id), nullptr) << id;
-    EXPECT_GT(explain(id)->story.size(), 80U) << id;
+    ASSERT_NE(findings::explain(id), nullptr) << id;
+    EXPECT_GT(findings::explain(id)->story.size(), 80U) << id;
   }
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/findings/explain.h"
+#include "findings/explain.h"
 
 #include <algorithm>
 
-#include "check/data_files.h"
+#include "findings/pages.h"
 
-namespace railbed::check {
+namespace railbed::findings {
 namespace {
 
 std::string_view trimmed_page(std::string_view text) {
@@ -14,17 +14,17 @@ std::string_view trimmed_page(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \n") - first + 1);
 }
 
-void read_page(const DataFile& file, std::vector<Explanation>& out) {
+void read_page(const Page& page, std::vector<Explanation>& out) {
   constexpr std::string_view kHeading = "\n## RB-";
-  for (size_t at = file.text.find(kHeading); at != std::string_view::npos;) {
+  for (size_t at = page.text.find(kHeading); at != std::string_view::npos;) {
     const size_t begin = at + kHeading.size() - 3;
-    const size_t line_end = std::min(file.text.find('\n', begin), file.text.size());
-    const size_t next = file.text.find("\n## ", line_end);
-    const std::string_view heading = file.text.substr(begin, line_end - begin);
+    const size_t line_end = std::min(page.text.find('\n', begin), page.text.size());
+    const size_t next = page.text.find("\n## ", line_end);
+    const std::string_view heading = page.text.substr(begin, line_end - begin);
     const size_t blank = std::min(heading.find(' '), heading.size());
     out.push_back({heading.substr(0, blank), trimmed_page(heading.substr(blank)),
-                   trimmed_page(file.text.substr(line_end, next - line_end)), file.name});
-    at = file.text.find(kHeading, line_end);
+                   trimmed_page(page.text.substr(line_end, next - line_end)), page.name});
+    at = page.text.find(kHeading, line_end);
   }
 }
 
@@ -33,8 +33,7 @@ void read_page(const DataFile& file, std::vector<Explanation>& out) {
 const std::vector<Explanation>& explanations() {
   static const std::vector<Explanation> kAll = [] {
     std::vector<Explanation> all;
-    for (const DataFile& file : data_files())
-      if (file.name.ends_with(".md")) read_page(file, all);
+    for (const Page& page : pages()) read_page(page, all);
     return all;
   }();
   return kAll;
@@ -45,4 +44,4 @@ const Explanation* explain(std::string_view id) {
   return found == explanations().end() ? nullptr : &*found;
 }
 
-}  // namespace railbed::check
+}  // namespace railbed::findings
