@@ -34,8 +34,8 @@ std::string started_text(const Report& report) {
   std::string first;
   for (const Measurement& m : report.measurements)
     if (first.empty() || m.started_at < first) first = m.started_at;
-  for (const JitterPage& page : report.jitters)
-    if (first.empty() || page.started_at < first) first = page.started_at;
+  for (const perf::JitterReport& jitter : report.jitters)
+    if (first.empty() || jitter.started_at < first) first = jitter.started_at;
   for (const perf::collective::CollectiveRun& run : report.collectives)
     if (!run.started_at.empty() && (first.empty() || run.started_at < first)) first = run.started_at;
   // Shows 2026-01-02T03:04:05.678Z in a form that people write.

@@ -18,9 +18,9 @@
 
 #include "doc/value.h"
 #include "perf/collective/collective.h"
+#include "perf/jitter/jitter_report.h"
 #include "perf/measurement.h"
 #include "report/cluster.h"
-#include "report/jitter_page.h"
 #include "report/mesh_page.h"
 #include "report/node_status.h"
 
@@ -32,7 +32,7 @@ struct Report {
   std::vector<NodeStatus> nodes;
   std::optional<Cluster> cluster = {};
   std::vector<MeshPage> meshes = {};
-  std::vector<JitterPage> jitters = {};
+  std::vector<perf::JitterReport> jitters = {};
   std::vector<perf::collective::CollectiveRun> collectives = {};
   std::vector<doc::Value> others = {};  // results of jitter and collectives as they were read, for who saves the page's
 };

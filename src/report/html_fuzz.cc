@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   report::Report report;
   if (auto result = perf::read_result(text)) {
     if (auto measurements = perf::measurements_from(*result)) report.measurements = std::move(*measurements);
-    if (auto jitter = report::jitter_from(*result)) report.jitters.push_back(std::move(*jitter));
+    if (auto jitter = perf::jitter_from(*result)) report.jitters.push_back(std::move(*jitter));
     if (auto run = perf::collective::run_from(*result)) report.collectives.push_back(std::move(*run));
   }
   if (auto node = report::node_from_status_json(text)) report.nodes.push_back(std::move(*node));

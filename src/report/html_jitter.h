@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "report/jitter_page.h"
+#include "perf/jitter/jitter_report.h"
 
 namespace railbed::report {
 
-std::string jitter_html(const std::vector<JitterPage>& pages);
+std::string jitter_html(const std::vector<perf::JitterReport>& reports);
+// "higher: p50, p99; unclear: p99.9", or why nothing is compared.
+std::string load_does(const perf::JitterReport& report);
 
 }  // namespace railbed::report

@@ -54,9 +54,9 @@ std::string to_json(const PingReport& report) {
   writer.begin_object("opening").number("address_us", us(report.opening.address_ns));
   writer.number("route_us", us(report.opening.route_ns)).number("connect_us", us(report.opening.connect_ns));
   writer.end_object();
-  if (report.message.count() > 0) write_figures(writer, "message", report.message);
-  write_figures(writer, "read", report.read);
-  write_figures(writer, "write", report.write);
+  if (report.message.count() > 0) write_figures(writer, "message", figures_of(report.message));
+  write_figures(writer, "read", figures_of(report.read));
+  write_figures(writer, "write", figures_of(report.write));
   writer.end_object();
   return writer.take() + "\n";
 }
@@ -76,8 +76,8 @@ std::string to_table(const PingReport& report) {
                  "device\n"
                : "  microseconds; READ and WRITE are the peer's, each with a message there and one back\n";
   out += figures_heading("");
-  if (mover) out += figures_row("message", report.message);
-  return out + figures_row("READ", report.read) + figures_row("WRITE", report.write);
+  if (mover) out += figures_row("message", figures_of(report.message));
+  return out + figures_row("READ", figures_of(report.read)) + figures_row("WRITE", figures_of(report.write));
 }
 
 }  // namespace railbed::perf
