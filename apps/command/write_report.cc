@@ -34,7 +34,8 @@ Result<report::MeshPage> read_mesh(const std::string& bytes) {
 
 // A result of whatever kind but a mesh.
 Result<void> add(report::Report& report, const doc::Value& result) {
-  const bool jitter = perf::is_jitter(result), collective = perf::collective::is_collective(result);
+  const bool jitter = perf::is_result_of(result, perf::kJitterName);
+  const bool collective = perf::is_result_of(result, perf::collective::kCollectiveName);
   if (jitter) report.jitters.push_back(TRY(perf::jitter_from(result)));
   if (collective) report.collectives.push_back(TRY(perf::collective::run_from(result)));
   if (jitter || collective) {

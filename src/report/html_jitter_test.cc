@@ -19,7 +19,7 @@ using testing::Not;
 // As the report has it: written by `perf jitter --save` and read again.
 perf::JitterReport saved_jitter(std::string label, int repeats = 3, bool with_load = true) {
   const auto value = perf::read_result(perf::to_json(test_jitter(std::move(label), repeats, with_load)));
-  EXPECT_TRUE(value && perf::is_jitter(*value));
+  EXPECT_TRUE(value && perf::is_result_of(*value, perf::kJitterName));
   auto read = perf::jitter_from(*value);
   EXPECT_TRUE(read) << read.error().to_string();
   return read ? std::move(*read) : perf::JitterReport{};

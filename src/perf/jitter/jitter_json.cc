@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A report's form in files and for programs, both ways.
+#include <span>
+#include <utility>
+
 #include "doc/fields.h"
 #include "perf/jitter/jitter_report.h"
 
@@ -8,11 +11,19 @@ namespace {
 
 using doc::Fields;
 
-constexpr std::string_view kJitterSchema = "railbed.jitter/v1";
-constexpr std::string_view kAnyJitterSchema = "railbed.jitter/";
 constexpr doc::Limits kJitterText{.bytes = 256};
 constexpr doc::Limits kNotNegative{.min = 0};
 constexpr size_t kMostEntries = 256;
+
+std::span<const EnvelopeMember> jitter_members() {
+  using enum EnvelopeMember::What;
+  using enum EnvelopeMember::Read;
+  static constexpr EnvelopeMember kAll[] = {
+      {kVersion, kAlways}, {kStartedAt, kAlways}, {kCommand, kAlways, kMaxCommand_bytes},
+      {kLabel, kIfThere},  {kPeer, kIfThere},     {kComplete},
+      {kSoft, kAlways}};
+  return kAll;
+}
 
 void write_condition(JsonWriter& writer, std::string_view field, const JitterCondition& condition) {
   writer.begin_object(field).integer("repeats", condition.repeats);
@@ -106,13 +117,14 @@ void need_end(Fields& fields, std::string_view key, Endpoint& end) {
 
 // What earlier versions did not write keeps its default.
 void read_jitter(Fields& fields, JitterReport& report) {
-  fields.need("version", report.version, kJitterText);
-  fields.need("started_at", report.started_at, kJitterText);
-  fields.need("command", report.command, {.bytes = kMaxCommand_bytes});
-  fields.read("label", report.label, kJitterText);
-  fields.read("peer", report.peer, kJitterText);
-  fields.read("ended_by", report.ended_by, {.bytes = kMaxReason_bytes});
-  fields.need("soft", report.soft);
+  Envelope envelope = read_envelope(fields, jitter_members());
+  report.version = std::move(envelope.version);
+  report.started_at = std::move(envelope.started_at);
+  report.command = std::move(envelope.command);
+  report.label = std::move(envelope.label);
+  report.peer = std::move(envelope.peer);
+  report.ended_by = std::move(envelope.ended_by);
+  report.soft = envelope.soft;
   fields.require("clock");
   fields.choose("clock", kProbeClockNames, report.clock);
   fields.read("polls_us", report.polls_us, kNotNegative);
@@ -135,12 +147,17 @@ void read_jitter(Fields& fields, JitterReport& report) {
 
 std::string to_json(const JitterReport& report) {
   JsonWriter writer(JsonWriter::Style::kPretty);
-  writer.begin_object().text("apiVersion", "railbed.dev/v1").text("kind", "Jitter").text("schema", kJitterSchema);
-  writer.text("version", report.version).text("started_at", report.started_at).text("command", report.command);
-  writer.text("label", report.label).text("peer", report.peer).flag("complete", report.ended_by.empty());
-  if (!report.ended_by.empty()) writer.text("ended_by", report.ended_by);
-  writer.flag("soft", report.soft).text("clock", name_of(report.clock));
-  writer.integer("polls_us", report.polls_us);
+  writer.begin_object();
+  write_name(writer, kJitterName);
+  write_envelope(writer, jitter_members(),
+                 {.version = report.version,
+                  .started_at = report.started_at,
+                  .command = report.command,
+                  .label = report.label,
+                  .peer = report.peer,
+                  .ended_by = report.ended_by,
+                  .soft = report.soft});
+  writer.text("clock", name_of(report.clock)).integer("polls_us", report.polls_us);
   writer.integer("size_bytes", report.size_bytes).integer("rate_per_s", report.rate_per_s);
   writer.number("duration_s", report.duration_s).integer("repeats", report.repeats);
   writer.integer("load_size_bytes", report.load_size_bytes).number("confidence", report.confidence);
@@ -165,19 +182,10 @@ std::string to_json(const JitterReport& report) {
   return writer.take() + "\n";
 }
 
-bool is_jitter(const doc::Value& result) {
-  const doc::Value* schema = result.find("schema");
-  return schema != nullptr && schema->is_string() && schema->as_string()->starts_with(kAnyJitterSchema);
-}
-
 Result<JitterReport> jitter_from(const doc::Value& result) {
+  TRY(check_schema(result, kJitterName));
   doc::Diagnostics found;
   Fields fields(result, "", doc::kNoFamily, found);
-  std::string schema;
-  fields.need("schema", schema, kJitterText);
-  TRY(doc::first_error(found));
-  if (schema != kJitterSchema)
-    return fail(Code::kInvalid, "schema: \"{}\" is not {}, the one this version reads", schema, kJitterSchema);
   JitterReport report;
   read_jitter(fields, report);
   TRY(doc::first_error(found));

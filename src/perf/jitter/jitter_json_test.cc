@@ -9,7 +9,7 @@ namespace {
 
 JitterReport jitter_of(const std::string& text) {
   const auto value = read_result(text);
-  EXPECT_TRUE(value && is_jitter(*value));
+  EXPECT_TRUE(value && is_result_of(*value, kJitterName));
   auto read = jitter_from(*value);
   EXPECT_TRUE(read) << read.error().to_string();
   return read ? std::move(*read) : JitterReport{};

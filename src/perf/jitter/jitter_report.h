@@ -128,9 +128,8 @@ struct JitterReport {
 // Fills in what follows from the rounds, whose probes were stamped by report.clock.
 void summarise(const std::vector<JitterRound>& rounds, JitterReport& report);
 
+inline constexpr ResultName kJitterName{"Jitter", "railbed.jitter/v1"};
 std::string to_json(const JitterReport& report);
-// Whether a result is of `perf jitter`, of whatever version.
-bool is_jitter(const doc::Value& result);
 Result<JitterReport> jitter_from(const doc::Value& result);
 std::string to_table(const JitterReport& report);
 
