@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report/html_text.h"
+#include "report/rail_table.h"
 
 namespace railbed::report {
 namespace {
@@ -146,6 +147,14 @@ std::string jitter_html(const std::vector<JitterReport>& reports) {
   std::string out = "<section class=\"jitter\"><h2>Jitter by a schedule</h2>\n" + jitter_side_by_side(reports);
   for (size_t i = 0; i < std::min(reports.size(), kMostJitters); ++i) out += details_html(reports[i]);
   return out + "</section>\n";
+}
+
+Section jitter_section(const std::vector<JitterReport>& reports) {
+  Section out{.count = reports.size(),
+              .figures = jitter_html(reports),
+              .terminal = fmt::format("{}\n", jitter_table(reports).to_text())};
+  for (const JitterReport& one : reports) keep_earlier(out.started_at, one.started_at);
+  return out;
 }
 
 }  // namespace railbed::report

@@ -43,14 +43,14 @@ rail1  idle    10.5 µs  10.9 µs  11.0 µs  5.00 ms  -
 }
 
 TEST(JitterHtml, WholePage) {
-  Report report{.title = "", .measurements = {}, .nodes = {}};
-  report.jitters = {saved_jitter("rail0"), saved_jitter("<b>rail1</b>", 2), saved_jitter("", 3, false)};
-  report.jitters[2].soft = true;
-  report.jitters[2].clock = perf::ProbeClock::kDevice;
-  report.jitters[2].ended_by = "Ctrl-C";
-  report.jitters[2].idle.drift = perf::Drift{.us_per_s = 0.5, .error = 0.1, .clear = true};
-  expect_golden(testdata() / "report/jitter.html", jitter_html(report.jitters));
-  const std::string html = to_html(report);
+  std::vector<perf::JitterReport> jitters = {saved_jitter("rail0"), saved_jitter("<b>rail1</b>", 2),
+                                             saved_jitter("", 3, false)};
+  jitters[2].soft = true;
+  jitters[2].clock = perf::ProbeClock::kDevice;
+  jitters[2].ended_by = "Ctrl-C";
+  jitters[2].idle.drift = perf::Drift{.us_per_s = 0.5, .error = 0.1, .clear = true};
+  expect_golden(testdata() / "report/jitter.html", jitter_html(jitters));
+  const std::string html = to_html({.title = "", .sections = {jitter_section(jitters)}});
   EXPECT_THAT(html, HasSubstr("<p class=\"quiet\">2023-11-14 22:13 UTC · 3 measurements · railbed"));
   EXPECT_THAT(html, Not(HasSubstr("Nothing was measured")));
   EXPECT_THAT(html, Not(HasSubstr("<b>rail1")));

@@ -29,6 +29,7 @@ struct HeldAgainst {
 bool is_clean(const MeshRun& run, const HeldAgainst& against);
 
 std::vector<std::string> report_lines(const MeshRun& run, const HeldAgainst& against, const Limits& limits);
+
 inline constexpr ResultName kMeshName{"Mesh", "railbed.mesh/v1"};
 doc::Value to_value(const MeshRun& run, const HeldAgainst& against);
 
