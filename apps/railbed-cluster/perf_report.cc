@@ -39,7 +39,7 @@ report::ClusterObjects objects_of(kube::Client& client) {
 
 // A status file of a node knows more than the API server.
 void add_nodes(report::Report& report) {
-  for (report::NodeStatus& node : report::measured_nodes(*report.cluster, report.measurements))
+  for (report::NodeStatus& node : report::measured_nodes(*report.cluster, report::paths_of(report.sections)))
     if (std::ranges::find(report.nodes, node.name, &report::NodeStatus::name) == report.nodes.end())
       report.nodes.push_back(std::move(node));
 }

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "doc/value.h"
+#include "perf/envelope.h"
 #include "perf/histogram.h"
 #include "perf/series.h"
 #include "perf/test_spec.h"
@@ -113,13 +114,9 @@ struct Measurement {
   }
 };
 
-// What readers of results take, of whatever kind.
-inline constexpr size_t kMaxCommand_bytes = 16384;
-inline constexpr size_t kMaxReason_bytes = 1 << 18;  // why a result is incomplete: what several peers said
+inline constexpr ResultName kMeasurementsName{"Measurements", "railbed.perf/v2"};
 
 std::string to_json(const std::vector<Measurement>& measurements);
-// A file with a result of whatever kind, and one or more measurements as to_json() wrote them.
-Result<doc::Value> read_result(std::string_view text);
 Result<std::vector<Measurement>> measurements_from(const doc::Value& result);
 // For people: one line about the ends, one per size.
 std::string to_table(const Measurement& measurement);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <span>
+#include <utility>
+
 #include "doc/fields.h"
 #include "perf/json_writer.h"
 #include "perf/measurement.h"
@@ -8,8 +11,6 @@ namespace {
 
 using doc::Fields;
 
-constexpr std::string_view kSchema = "railbed.perf/v2";
-constexpr size_t kMaxFile_bytes = size_t{256} << 20;
 constexpr size_t kMaxSlotsOfFile = 1 << 16;
 constexpr size_t kMaxOutages = 4096;
 constexpr int64_t kMaxGbps = 10'000'000;
@@ -17,6 +18,30 @@ constexpr int64_t kMaxUs = 1'000'000'000'000;
 constexpr int64_t kMaxTotal = 1'000'000'000'000'000;
 constexpr int64_t kMaxDuration_s = 1'000'000'000;
 constexpr int64_t kMaxExact = int64_t{1} << 53;
+
+// Each measurement of a file has them.
+std::span<const EnvelopeMember> measurement_members() {
+  using enum EnvelopeMember::What;
+  using enum EnvelopeMember::Read;
+  static constexpr EnvelopeMember kAll[] = {{kVersion, kAlways, 64},
+                                            {kStartedAt, kAlways, 64},
+                                            {kCommand, kAlways, kMaxCommand_bytes},
+                                            {kLabel, kAlways},
+                                            {kPeer, kAlways},
+                                            {kSoft},
+                                            {kComplete}};
+  return kAll;
+}
+
+Envelope envelope_of(const Measurement& m) {
+  return {.version = m.version,
+          .started_at = m.started_at,
+          .command = m.command,
+          .label = m.label,
+          .peer = m.peer,
+          .ended_by = m.ended_by,
+          .soft = m.soft()};
+}
 
 // Applies `read` to the object in `field`.
 template <typename T, typename Read>
@@ -180,12 +205,13 @@ LatencyPoint read_latency(Fields& fields) {
 }
 
 Measurement read_measurement(Fields& fields) {
-  Measurement m;
-  fields.need("version", m.version, {.bytes = 64});
-  fields.need("started_at", m.started_at, {.bytes = 64});
-  fields.need("command", m.command, {.bytes = kMaxCommand_bytes});
-  fields.need("label", m.label, {.bytes = 256});
-  fields.need("peer", m.peer, {.bytes = 256});
+  Envelope envelope = read_envelope(fields, measurement_members());
+  Measurement m{.version = std::move(envelope.version),
+                .started_at = std::move(envelope.started_at),
+                .command = std::move(envelope.command),
+                .label = std::move(envelope.label),
+                .peer = std::move(envelope.peer),
+                .ended_by = std::move(envelope.ended_by)};
   need_inner(fields, "parameters", m.spec, read_spec);
   need_inner(fields, "client", m.client, read_endpoint);
   need_inner(fields, "server", m.server, read_endpoint);
@@ -193,7 +219,6 @@ Measurement read_measurement(Fields& fields) {
   need_each(fields, "latency", m.latency, read_latency, 64);
   m.client_counters = read_counters(fields, "client_counters");
   m.server_counters = read_counters(fields, "server_counters");
-  fields.read("ended_by", m.ended_by, {.bytes = kMaxReason_bytes});
   return m;
 }
 
@@ -339,20 +364,12 @@ ThroughputSeries read_throughput(Fields& fields, size_t max_slots) {
 
 std::string to_json(const std::vector<Measurement>& measurements) {
   JsonWriter writer(JsonWriter::Style::kPretty);
-  writer.begin_object()
-      .text("apiVersion", "railbed.dev/v1")
-      .text("kind", "Measurements")
-      .text("schema", kSchema)
-      .begin_array("measurements");
+  writer.begin_object();
+  write_name(writer, kMeasurementsName);
+  writer.begin_array("measurements");
   for (const Measurement& m : measurements) {
     writer.begin_object();
-    writer.text("version", m.version)
-        .text("started_at", m.started_at)
-        .text("command", m.command)
-        .text("label", m.label)
-        .text("peer", m.peer);
-    writer.flag("soft", m.soft()).flag("complete", m.ended_by.empty());
-    if (!m.ended_by.empty()) writer.text("ended_by", m.ended_by);
+    write_envelope(writer, measurement_members(), envelope_of(m));
     writer.begin_object("parameters");
     write_spec(writer, m.spec);
     writer.end_object().begin_object("client");
@@ -373,17 +390,14 @@ std::string to_json(const std::vector<Measurement>& measurements) {
   return writer.take();
 }
 
-Result<doc::Value> read_result(std::string_view text) {
-  if (text.size() > kMaxFile_bytes)
-    return fail(Code::kInvalid, "{} bytes of JSON, at most {} are allowed", text.size(), kMaxFile_bytes);
-  return doc::read_object("", text).context("these are no results");
-}
-
 namespace {
 
-std::string hint_of_schema(std::string_view schema) {
-  if (schema == "railbed.perf/v1") return "its latencies are half round trips; measure again";
-  if (schema.starts_with("railbed.mesh/"))
+// What to do about a file whose schema this reader does not know.
+std::string hint_of_schema(const doc::Value& result) {
+  const doc::Value* schema = result.find("schema");
+  if (schema == nullptr || !schema->is_string()) return "only results of `railbed perf` can be read";
+  if (*schema->as_string() == "railbed.perf/v1") return "its latencies are half round trips; measure again";
+  if (schema->as_string()->starts_with("railbed.mesh/"))
     return "reports show the file that `perf mesh --save` wrote, not its -o json";
   return "";
 }
@@ -391,15 +405,9 @@ std::string hint_of_schema(std::string_view schema) {
 }  // namespace
 
 Result<std::vector<Measurement>> measurements_from(const doc::Value& result) {
+  TRY(check_schema(result, kMeasurementsName).hint(hint_of_schema(result)));
   doc::Diagnostics found;
   Fields fields(result, "", doc::kNoFamily, found);
-  std::string schema;
-  fields.need("schema", schema, {.bytes = 64});
-  TRY(doc::first_error(found).hint("only results of `railbed perf` can be read"));
-  if (schema != kSchema)
-    return fail(Error{.code = Code::kInvalid,
-                      .message = fmt::format("schema: \"{}\" is not {}, the one this version reads", schema, kSchema),
-                      .hint = hint_of_schema(schema)});
   std::vector<Measurement> measurements;
   need_each(fields, "measurements", measurements, read_measurement, 4096);
   TRY(doc::first_error(found));

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "doc/value.h"
-#include "perf/measurement.h"
 #include "report/node_status.h"
+#include "report/section.h"
 
 namespace railbed::report {
 
@@ -100,6 +100,6 @@ struct Cluster {
 Cluster cluster_of(const ClusterObjects& objects);
 
 // For the drawing: the nodes of which a pod has been measured.
-std::vector<NodeStatus> measured_nodes(const Cluster& cluster, const std::vector<perf::Measurement>& measurements);
+std::vector<NodeStatus> measured_nodes(const Cluster& cluster, const std::vector<MeasuredPath>& paths);
 
 }  // namespace railbed::report

@@ -98,8 +98,7 @@ std::optional<ClusterPod> pod_of(const Value& object) {
 }
 
 // PFs of a node, with the VFs that its pods have.
-NodeStatus drawn_node(const Cluster& cluster, const ClusterNode& node,
-                      const std::vector<perf::Measurement>& measurements) {
+NodeStatus drawn_node(const Cluster& cluster, const ClusterNode& node, const std::vector<MeasuredPath>& paths) {
   NodeStatus drawn{.name = node.name, .pods = {}, .pfs = {}};
   for (const ClusterPf& pf : node.pfs)
     drawn.pfs.push_back({.pci = pf.pci, .name = pf.name, .rail = "", .vfs = pf.vf_list});
@@ -122,8 +121,8 @@ NodeStatus drawn_node(const Cluster& cluster, const ClusterNode& node,
             interface.pf = pf.pci;
             vf.owner = fmt::format("{}/{}", pod.ns, pod.name);
           }
-      for (const perf::Measurement& m : measurements)
-        for (const perf::Endpoint* end : {&m.client, &m.server})
+      for (const MeasuredPath& path : paths)
+        for (const perf::Endpoint* end : {&path.client, &path.server})
           if (std::ranges::find(one.addresses, end->address) != one.addresses.end())
             interface.soft = interface.soft || end->soft;
       into.interfaces.push_back(std::move(interface));
@@ -166,9 +165,9 @@ std::vector<ClusterPod> pods_of(const std::vector<Value>& pods) {
   return out;
 }
 
-std::vector<NodeStatus> measured_nodes(const Cluster& cluster, const std::vector<perf::Measurement>& measurements) {
+std::vector<NodeStatus> measured_nodes(const Cluster& cluster, const std::vector<MeasuredPath>& paths) {
   std::set<std::string> measured;
-  for (const perf::Measurement& m : measurements) measured.insert({m.client.address, m.server.address});
+  for (const MeasuredPath& path : paths) measured.insert({path.client.address, path.server.address});
   std::set<std::string> names;
   for (const ClusterPod& pod : cluster.pods)
     for (const ClusterInterface& one : pod.interfaces)
@@ -176,7 +175,7 @@ std::vector<NodeStatus> measured_nodes(const Cluster& cluster, const std::vector
         names.insert(pod.node);
   std::vector<NodeStatus> out;
   for (const ClusterNode& node : cluster.nodes)
-    if (names.contains(node.name)) out.push_back(drawn_node(cluster, node, measurements));
+    if (names.contains(node.name)) out.push_back(drawn_node(cluster, node, paths));
   return out;
 }
 

@@ -255,9 +255,8 @@ TEST(Cluster, WhatCannotBeReadIsTold) {
 
 TEST(Cluster, NodesOfMeasuredPodsAreDrawn) {
   const Cluster cluster = cluster_of(all_kinds());
-  perf::Measurement m;
-  m.client = {.address = "10.10.0.5", .soft = true};
-  const std::vector<NodeStatus> drawn = measured_nodes(cluster, {m});
+  const MeasuredPath path{.client = {.address = "10.10.0.5", .soft = true}};
+  const std::vector<NodeStatus> drawn = measured_nodes(cluster, {path});
   ASSERT_THAT(drawn, SizeIs(1));
   EXPECT_EQ(drawn[0].name, "gpu-1");
   ASSERT_THAT(drawn[0].pods, SizeIs(1));

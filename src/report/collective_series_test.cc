@@ -71,12 +71,11 @@ TEST(CollectiveTable, HasARowForEachSize) {
 }
 
 TEST(CollectiveHtml, WholePage) {
-  Report report{.title = "", .measurements = {}, .nodes = {}};
-  report.collectives = three_runs();
-  const std::string html = to_html(report);
+  const std::vector<CollectiveRun> runs = three_runs();
+  const std::string html = to_html({.title = "", .sections = {collectives_section(runs)}});
   const size_t data = html.find("<script type=\"application/json\" id=\"data\">");
   expect_golden(testdata() / "report/collective.html",
-                collectives_html(report.collectives) + html.substr(data, html.find("<script>", data) - data));
+                collectives_html(runs) + html.substr(data, html.find("<script>", data) - data));
   EXPECT_THAT(html, HasSubstr("<p class=\"quiet\">2026-01-02 03:04 UTC · 3 measurements · railbed"));
   EXPECT_THAT(html, Not(HasSubstr("Nothing was measured")));
   EXPECT_THAT(html, Not(HasSubstr("before <b>")));

@@ -1,62 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/html.h"
 
-#include "doc/json.h"
+#include <algorithm>
+
 #include "report/html_assets.h"
-#include "report/html_charts.h"
 #include "report/html_cluster.h"
-#include "report/html_collective.h"
 #include "report/html_drawing.h"
-#include "report/html_jitter.h"
-#include "report/html_measurements.h"
-#include "report/html_mesh.h"
-#include "report/html_rails.h"
 #include "report/html_summary.h"
 #include "report/html_text.h"
 
 namespace railbed::report {
 namespace {
 
-using perf::Measurement;
+constexpr size_t kMostEmbedded_bytes = size_t{1} << 20;
 
-std::string verdict_html(const Verdict& verdict) {
-  constexpr std::string_view kMarks[] = {"✓", "!", "–"};
-  constexpr std::string_view kClasses[] = {"good", "caution", "none"};
-  const auto tone = static_cast<size_t>(verdict.tone);
-  std::string out =
-      fmt::format("<section class=\"verdict {}\"><div class=\"mark\" aria-hidden=\"true\">{}</div><div><h2>{}</h2>\n",
-                  kClasses[tone], kMarks[tone], escaped(verdict.headline));
-  for (const std::string& remark : verdict.remarks) out += fmt::format("<p>{}</p>\n", escaped(remark));
-  return out + "</div></section>\n";
+// A place of the page, of all sections.
+std::string all_of(const std::vector<Section>& sections, std::string Section::* place) {
+  std::string out;
+  for (const Section& one : sections) out += one.*place;
+  return out;
 }
 
-std::string started_text(const Report& report) {
+std::string started_text(const std::vector<Section>& sections) {
   std::string first;
-  for (const Measurement& m : report.measurements)
-    if (first.empty() || m.started_at < first) first = m.started_at;
-  for (const JitterPage& page : report.jitters)
-    if (first.empty() || page.started_at < first) first = page.started_at;
-  for (const perf::collective::CollectiveRun& run : report.collectives)
-    if (!run.started_at.empty() && (first.empty() || run.started_at < first)) first = run.started_at;
+  for (const Section& one : sections) keep_earlier(first, one.started_at);
   // Shows 2026-01-02T03:04:05.678Z in a form that people write.
   if (first.size() >= 20 && first[10] == 'T' && first.back() == 'Z')
     return fmt::format("{} {} UTC", first.substr(0, 10), first.substr(11, 5));
   return first;
 }
 
-// The results as they were read, for who wants to compute with them. Large ones are left to their files.
-std::string embedded_results(const Report& report) {
-  constexpr size_t kMost_bytes = size_t{1} << 20;
-  std::vector<std::string> each;
-  if (!report.measurements.empty()) each.push_back(perf::to_json(report.measurements));
-  for (const doc::Value& other : report.others) each.push_back(doc::to_json(other));
-  if (each.empty()) return "";
-  const std::string json =
-      report.others.empty()
-          ? each[0]
-          : fmt::format(R"({{"apiVersion":"railbed.dev/v1","kind":"Results","schema":"{}","results":[{}]}})",
-                        kSavedSchema, fmt::join(each, ","));
-  return json.size() > kMost_bytes ? "" : json;
+// Absent where nothing counts.
+std::optional<size_t> count_of(const std::vector<Section>& sections) {
+  std::optional<size_t> count;
+  for (const Section& one : sections)
+    if (one.count) count = count.value_or(0) + *one.count;
+  return count;
 }
 
 std::string head_html(const Report& report, const std::string& title) {
@@ -67,10 +46,9 @@ std::string head_html(const Report& report, const std::string& title) {
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
       "script-src 'unsafe-inline'; img-src data:\">\n<title>{}</title>\n<style>{}\n{}</style></head>\n<body><main>\n",
       escaped(title), uplot_style(), report_style());
-  std::vector<std::string> facts = {started_text(report)};
-  const size_t count = report.measurements.size() + report.jitters.size() + report.collectives.size();
-  if (count > 0 || report.meshes.empty())
-    facts.push_back(fmt::format("{} measurement{}", count, count == 1 ? "" : "s"));
+  std::vector<std::string> facts = {started_text(report.sections)};
+  if (const auto count = count_of(report.sections))
+    facts.push_back(fmt::format("{} measurement{}", *count, *count == 1 ? "" : "s"));
   facts.push_back(fmt::format("railbed {}", RAILBED_VERSION));
   std::erase(facts, "");
   return out + fmt::format(
@@ -79,18 +57,36 @@ std::string head_html(const Report& report, const std::string& title) {
                    escaped(title), escaped(fmt::format("{}", fmt::join(facts, " · "))));
 }
 
-// Kinds of results that speak for themselves, beside measurements of rails.
-bool has_others(const Report& report) {
-  return !report.meshes.empty() || !report.jitters.empty() || !report.collectives.empty();
+std::string scene_html(const Report& report) {
+  std::map<std::string, std::string> rail_texts;
+  for (const Section& one : report.sections) rail_texts.insert(one.rail_texts.begin(), one.rail_texts.end());
+  const std::string scene = drawing(scene_of(paths_of(report.sections), report.nodes), rail_texts);
+  if (scene.empty()) return "";
+  return fmt::format("<section><h2>What was measured</h2><div class=\"wide\">{}</div></section>\n", scene);
 }
 
-std::string data_of(const std::vector<const RailFigures*>& charted, const Report& report) {
-  perf::JsonWriter writer;
-  writer.begin_object();
-  write_rails(writer, charted);
-  write_collectives(writer, report.collectives);
-  writer.end_object();
-  return writer.take();
+std::string all_charts(const std::vector<Section>& sections) {
+  std::string out;
+  for (const Section& one : sections) out += one.charts.note + one.charts.html;
+  return out.empty() ? std::string(kChartsNeedScript) : out;
+}
+
+// A page on which nothing counts, and one on which nothing was measured, say that there are none.
+std::string tables_html(const std::vector<Section>& sections) {
+  const std::string tables = all_of(sections, &Section::tables);
+  if (tables.empty() && count_of(sections).value_or(0) > 0) return "";
+  return "<section><h2>All figures and how they were taken</h2>\n" + tables + "</section>\n";
+}
+
+// The lists that html.js draws. It expects one of rails, if only an empty one.
+std::string charts_data(const std::vector<Section>& sections) {
+  constexpr std::string_view kRails = "rails";
+  std::vector<std::string> lists;
+  const auto is_rails = [&](const Section& one) { return one.charts.list == kRails; };
+  if (std::ranges::none_of(sections, is_rails)) lists.push_back(fmt::format("\"{}\":[]", kRails));
+  for (const Section& one : sections)
+    if (!one.charts.list.empty()) lists.push_back(fmt::format("\"{}\":{}", one.charts.list, one.charts.data));
+  return fmt::format("{{{}}}", fmt::join(lists, ","));
 }
 
 std::string scripts_html(const std::string& data, const std::string& results) {
@@ -103,37 +99,22 @@ std::string scripts_html(const std::string& data, const std::string& results) {
 }  // namespace
 
 std::string to_html(const Report& report) {
-  constexpr size_t kMostCharted = 16;
-  const std::vector<RailFigures> rails = rails_of(report.measurements);
-  const std::vector<const RailFigures*> charted = worst_rails(rails, kMostCharted);
-  const std::string results = embedded_results(report);
+  const std::vector<Section>& sections = report.sections;
+  const bool too_large = report.results.size() > kMostEmbedded_bytes;  // those are left to their files
   std::string out = head_html(report, report.title.empty() ? "Rail measurements" : report.title);
-  if (!has_others(report) || !rails.empty()) out += verdict_html(verdict_of(rails));
-  for (const MeshPage& mesh : report.meshes) out += mesh_html(mesh);
-  out += collectives_html(report.collectives) + jitter_html(report.jitters) + rails_html(rails);
-  const std::string scene = drawing(scene_of(report), rails);
-  if (!scene.empty())
-    out += fmt::format("<section><h2>What was measured</h2><div class=\"wide\">{}</div></section>\n", scene);
+  out += all_of(sections, &Section::verdict) + all_of(sections, &Section::body) + all_of(sections, &Section::figures);
+  out += scene_html(report);
   if (report.cluster) out += cluster_html(*report.cluster);
-  if (charted.size() < rails.size())
-    out += fmt::format("<p class=\"quiet\">Charts are of the {} rails of {} with the most notable results.</p>\n",
-                       charted.size(), rails.size());
-  out += charts_html(charted);
-  out += environment_html(report.measurements);
-  if (!report.measurements.empty() || (report.jitters.empty() && report.collectives.empty()))
-    out += measurements_html(report.measurements);
-  if (results.empty() && !(report.measurements.empty() && report.others.empty()))
-    out += "<p class=\"quiet\">The results are too large for this page; see the result files.</p>\n";
+  out += all_charts(sections) + all_of(sections, &Section::environment) + tables_html(sections);
+  if (too_large) out += "<p class=\"quiet\">The results are too large for this page; see the result files.</p>\n";
   out += fmt::format(
       "<footer>Gb/s are 10⁹ bits of payload per second. Latency one way is half of a round trip, which is known only "
       "for the fastest and the middle one; all other times are whole round trips. Percentiles are of all samples, none "
       "dropped, and are reported if at least ten samples exceed them. Good is {:.0f} to {:.0f} % of what the link can "
       "carry (rate, MTU, headers, PCIe).</footer></main>\n",
       100 * kBandFrom, 100 * kBandTo);
-  if (!report.meshes.empty())
-    out += fmt::format("<script type=\"application/json\" id=\"meshes\">{}</script>\n",
-                       script_safe(mesh_data(report.meshes)));
-  return out + scripts_html(data_of(charted, report), results);
+  out += all_of(sections, &Section::scripts);
+  return out + scripts_html(charts_data(sections), too_large ? "" : report.results);
 }
 
 }  // namespace railbed::report

@@ -13,31 +13,21 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "doc/value.h"
-#include "perf/collective/collective.h"
-#include "perf/measurement.h"
 #include "report/cluster.h"
-#include "report/jitter_page.h"
-#include "report/mesh_page.h"
 #include "report/node_status.h"
+#include "report/section.h"
 
 namespace railbed::report {
 
 struct Report {
   std::string title;
-  std::vector<perf::Measurement> measurements;
-  std::vector<NodeStatus> nodes;
+  std::vector<Section> sections = {};  // of a kind of results each (result_kinds.h), in the order of the page
+  std::string results = {};            // as JSON, for who saves them from the page; "": there is nothing to save
+  std::vector<NodeStatus> nodes = {};
   std::optional<Cluster> cluster = {};
-  std::vector<MeshPage> meshes = {};
-  std::vector<JitterPage> jitters = {};
-  std::vector<perf::collective::CollectiveRun> collectives = {};
-  std::vector<doc::Value> others = {};  // results of jitter and collectives as they were read, for who saves the page's
 };
-// What a page with results of several kinds saves, an object with a list of `results`; `perf report` reads it again.
-inline constexpr std::string_view kSavedSchema = "railbed.results/v1";
 std::string to_html(const Report& report);
 
 }  // namespace railbed::report

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "perf/json_writer.h"
 #include "report/html_text.h"
 
 namespace railbed::report {
@@ -206,8 +207,7 @@ std::string charts_html(const std::vector<const RailFigures*>& rails) {
       flow +=
           rail_figure_html({"flow", rail.name, flow_said(rdma, rail.rdma.best) + flow_said("TCP", rail.tcp.best)}, i);
   }
-  return "<noscript><p class=\"quiet\">The charts require JavaScript; the tables below contain the same "
-         "figures.</p></noscript>\n" +
+  return std::string(kChartsNeedScript) +
          section("Latency over time",
                  "Whole round trips of small messages, per slot of time: the line is the median, the band reaches from "
                  "the fastest to 99 of 100, the dots are the slowest. Lower and flatter is better; spikes are jitter, "
@@ -228,8 +228,9 @@ std::string charts_html(const std::vector<const RailFigures*>& rails) {
              flow);
 }
 
-void write_rails(Writer& writer, const std::vector<const RailFigures*>& rails) {
-  writer.begin_array("rails");
+std::string rails_data(const std::vector<const RailFigures*>& rails) {
+  Writer writer;
+  writer.begin_array();
   for (const RailFigures* rail : rails) {
     writer.begin_object().text("name", rail->name).flag("soft", rail->soft);
     if (!rail->soft && rail->yardstick_gbps > 0) writer.number("link_gbps", rail->yardstick_gbps);
@@ -238,6 +239,7 @@ void write_rails(Writer& writer, const std::vector<const RailFigures*>& rails) {
     writer.end_object();
   }
   writer.end_array();
+  return writer.take();
 }
 
 }  // namespace railbed::report

@@ -8,14 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "perf/json_writer.h"
 #include "report/html_summary.h"
 
 namespace railbed::report {
 
-// The rails that get charts, in the order in which write_rails() has them.
+// The rails that get charts, in the order in which rails_data() has them.
 std::string charts_html(const std::vector<const RailFigures*>& rails);
-// A member of the object that is being written.
-void write_rails(perf::JsonWriter& writer, const std::vector<const RailFigures*>& rails);
+// A list for html.js, as JSON.
+std::string rails_data(const std::vector<const RailFigures*>& rails);
 
 }  // namespace railbed::report

@@ -6,10 +6,13 @@
 #include <functional>
 #include <span>
 
+#include "doc/text.h"
 #include "perf/collective/collective_report.h"
+#include "perf/json_writer.h"
 #include "report/collective_series.h"
 #include "report/html_text.h"
 #include "report/joined.h"
+#include "report/rail_table.h"
 
 namespace railbed::report {
 namespace {
@@ -220,6 +223,40 @@ std::string run_html(const CollectiveRun& run, const std::string& name, const st
   return out + "</dl></details>\n";
 }
 
+// What the charts are drawn of: a list, as JSON.
+std::string charted_data(const std::vector<CollectiveRun>& runs) {
+  perf::JsonWriter writer;
+  writer.begin_array();
+  for (const CollectiveSeries& series : charted(runs)) {
+    writer.begin_object()
+        .text("name", fmt::format("{}, {}, {}", series.name, transport_text(*series.run), name_of(series.algorithm)))
+        .integer("run", series.run - runs.data())
+        .flag("tree", series.algorithm == perf::collective::Algorithm::kTree);
+    const auto column = [&](std::string_view field, const std::function<double(const SizeResult&)>& value) {
+      writer.begin_array(field);
+      for (const SizeResult* size : series.sizes) writer.number({}, value(*size));
+      writer.end_array();
+    };
+    column("size_bytes", [](const SizeResult& size) { return static_cast<double>(size.size_bytes); });
+    column("algbw", [](const SizeResult& size) { return size.algbw_gbytes_per_s(); });
+    column("busbw", [](const SizeResult& size) { return size.busbw_gbytes_per_s(); });
+    column("time_us", [](const SizeResult& size) { return size.time_us(); });
+    writer.end_object();
+  }
+  writer.end_array();
+  return writer.take();
+}
+
+// The table, and which of them are incomplete.
+std::string terminal_text(const std::vector<CollectiveRun>& runs) {
+  std::string out = collective_table(runs).to_text();
+  const std::vector<std::string> names = names_of(runs);
+  for (size_t i = 0; i < runs.size(); ++i)
+    if (!runs[i].ended_by.empty())
+      out += fmt::format("{} is incomplete: {}\n", doc::printable(names[i]), doc::printable(runs[i].ended_by));
+  return out + "\n";
+}
+
 }  // namespace
 
 std::string collectives_html(const std::vector<CollectiveRun>& runs) {
@@ -239,26 +276,13 @@ std::string collectives_html(const std::vector<CollectiveRun>& runs) {
   return out + "</section>\n";
 }
 
-void write_collectives(perf::JsonWriter& writer, const std::vector<CollectiveRun>& runs) {
-  if (runs.empty()) return;
-  writer.begin_array("collectives");
-  for (const CollectiveSeries& series : charted(runs)) {
-    writer.begin_object()
-        .text("name", fmt::format("{}, {}, {}", series.name, transport_text(*series.run), name_of(series.algorithm)))
-        .integer("run", series.run - runs.data())
-        .flag("tree", series.algorithm == perf::collective::Algorithm::kTree);
-    const auto column = [&](std::string_view field, const std::function<double(const SizeResult&)>& value) {
-      writer.begin_array(field);
-      for (const SizeResult* size : series.sizes) writer.number({}, value(*size));
-      writer.end_array();
-    };
-    column("size_bytes", [](const SizeResult& size) { return static_cast<double>(size.size_bytes); });
-    column("algbw", [](const SizeResult& size) { return size.algbw_gbytes_per_s(); });
-    column("busbw", [](const SizeResult& size) { return size.busbw_gbytes_per_s(); });
-    column("time_us", [](const SizeResult& size) { return size.time_us(); });
-    writer.end_object();
-  }
-  writer.end_array();
+Section collectives_section(const std::vector<CollectiveRun>& runs) {
+  Section out{.count = runs.size(),
+              .body = collectives_html(runs),
+              .charts = {.list = "collectives", .data = charted_data(runs)},
+              .terminal = terminal_text(runs)};
+  for (const CollectiveRun& run : runs) keep_earlier(out.started_at, run.started_at);
+  return out;
 }
 
 }  // namespace railbed::report

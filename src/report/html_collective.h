@@ -9,12 +9,11 @@
 #include <vector>
 
 #include "perf/collective/collective.h"
-#include "perf/json_writer.h"
+#include "report/section.h"
 
 namespace railbed::report {
 
+Section collectives_section(const std::vector<perf::collective::CollectiveRun>& runs);
 std::string collectives_html(const std::vector<perf::collective::CollectiveRun>& runs);
-// What the charts are drawn of: a member of the object that is being written, where there is something to draw.
-void write_collectives(perf::JsonWriter& writer, const std::vector<perf::collective::CollectiveRun>& runs);
 
 }  // namespace railbed::report

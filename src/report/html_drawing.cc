@@ -154,40 +154,9 @@ void draw_pods(Svg& svg, const Scene& scene, const DrawnNode& node, const Frame&
   }
 }
 
-// "38.0 Gb/s to 391 Gb/s"; "" of nothing.
-std::string span_of(const std::vector<double>& values, std::string (*text)(double)) {
-  if (values.empty()) return "";
-  const auto [low, high] = std::ranges::minmax(values);
-  return text(low) == text(high) ? text(low) : fmt::format("{} to {}", text(low), text(high));
-}
-
-// All pairs of the rail, alone and beside others.
-std::string rail_text(const std::string& rail, const std::vector<RailFigures>& figures) {
-  size_t found = 0;
-  const auto path = [&](std::string_view name, PathFigures RailFigures::* which) {
-    std::vector<double> gbps;
-    std::vector<double> half_us;
-    found = 0;
-    for (const RailFigures& one : figures) {
-      if ((one.label.empty() ? one.ends : one.label) != rail) continue;
-      ++found;
-      const PathFigures& p = one.*which;
-      if (p.best != nullptr) gbps.push_back(p.best->average_gbps);
-      if (p.small != nullptr && p.half_p50_us()) half_us.push_back(*p.half_p50_us());
-    }
-    std::string text = span_of(gbps, gbps_text);
-    if (!half_us.empty()) text += (text.empty() ? "" : ", ") + span_of(half_us, us_text);
-    return text.empty() ? text : fmt::format("{} {}", name, text);
-  };
-  const std::string rdma = path("RDMA", &RailFigures::rdma);
-  const std::string tcp = path("TCP", &RailFigures::tcp);
-  if (found == 0) return "not measured";
-  return rdma + (rdma.empty() || tcp.empty() ? "" : "   ·   ") + tcp;
-}
-
 }  // namespace
 
-std::string drawing(const Scene& scene, const std::vector<RailFigures>& figures) {
+std::string drawing(const Scene& scene, const std::map<std::string, std::string>& rail_texts) {
   if (scene.nodes.empty()) return "";
   size_t columns = 0;
   double pods = 0;
@@ -232,7 +201,8 @@ std::string drawing(const Scene& scene, const std::vector<RailFigures>& figures)
     const std::string colour = colour_of(scene, scene.rails[r]);
     svg.box(1, bar_y(r), width - 2, kRail, "rail", fmt::format("rx=\"8\" style=\"stroke:{}\"", colour));
     svg.text(16, bar_y(r) + 25, scene.rails[r], "rail-name", 200, 8);
-    svg.text(230, bar_y(r) + 25, rail_text(scene.rails[r], figures), "strong", width - 250, 7);
+    const auto text = rail_texts.find(scene.rails[r]);
+    svg.text(230, bar_y(r) + 25, text == rail_texts.end() ? "not measured" : text->second, "strong", width - 250, 7);
   }
   for (const Joint& joint : joints) svg.dot(joint.x, bar_y(joint.rail), joint.colour);
   return svg.finish(width, bar_y(scene.rails.size()) + 4);

@@ -7,11 +7,12 @@
 // Failure: none.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
-#include "report/html.h"
-#include "report/html_summary.h"
+#include "report/node_status.h"
+#include "report/section.h"
 
 namespace railbed::report {
 
@@ -43,7 +44,8 @@ struct Scene {
   std::vector<std::string> rails;
 };
 
-Scene scene_of(const Report& report);
-std::string drawing(const Scene& scene, const std::vector<RailFigures>& figures);
+Scene scene_of(const std::vector<MeasuredPath>& paths, const std::vector<NodeStatus>& nodes);
+// `rail_texts` has what was measured on each rail; the others were not measured.
+std::string drawing(const Scene& scene, const std::map<std::string, std::string>& rail_texts);
 
 }  // namespace railbed::report

@@ -5,6 +5,7 @@
 
 #include "base/testdata.h"
 #include "report/html.h"
+#include "report/test_report.h"
 
 namespace railbed::report {
 namespace {
@@ -98,39 +99,36 @@ NodeStatus status_of(const std::string& name, int vfs) {
 }
 
 TEST(ReportGolden, FewRailsAsCards) {
-  Report report{.title = "Rails <of> a cluster", .measurements = {}, .nodes = {status_of("gpu-a", 3)}};
-  report.measurements.push_back(
-      bandwidth(measurement_between("gpu-b", "gpu-a", Transport::kRdma, "rail0"), {1, 368.5, 200}));
-  report.measurements.push_back(bandwidth(measurement_between("gpu-b", "gpu-a", Transport::kTcp, "rail0"), {0.5, 90}));
-  report.measurements.push_back(latency(measurement_between("gpu-b", "gpu-a", Transport::kRdma, "rail0"), 1, 10));
-  report.measurements.push_back(latency(measurement_between("gpu-b", "gpu-a", Transport::kTcp, "rail0"), 20, 100));
-  report.measurements.push_back(latency(measurement_between("gpu-b", "gpu-a", Transport::kTcp, ""), 5, 3));
-  for (size_t i = 0; i < report.measurements.size(); ++i)  // one after the other
-    report.measurements[i].started_at = fmt::format("2026-01-02T03:{:02}:05Z", i + 1);
-  report.measurements.push_back(bandwidth(measurement_between("gpu-b", "gpu-a", Transport::kRdma, "soft"), {3}));
-  report.measurements.back().client.soft = true;
-  report.measurements.back().spec.bidirectional = true;
-  report.measurements.back().spec.qps = 4;
-  report.measurements.back().bandwidth[0].reverse_average_gbps = 2.5;
-  report.measurements.back().started_at = "2025-12-31T23:59:59Z";
-  expect_golden(testdata() / "report/cards.html", body(report));
+  std::vector<Measurement> all;
+  all.push_back(bandwidth(measurement_between("gpu-b", "gpu-a", Transport::kRdma, "rail0"), {1, 368.5, 200}));
+  all.push_back(bandwidth(measurement_between("gpu-b", "gpu-a", Transport::kTcp, "rail0"), {0.5, 90}));
+  all.push_back(latency(measurement_between("gpu-b", "gpu-a", Transport::kRdma, "rail0"), 1, 10));
+  all.push_back(latency(measurement_between("gpu-b", "gpu-a", Transport::kTcp, "rail0"), 20, 100));
+  all.push_back(latency(measurement_between("gpu-b", "gpu-a", Transport::kTcp, ""), 5, 3));
+  for (size_t i = 0; i < all.size(); ++i)  // one after the other
+    all[i].started_at = fmt::format("2026-01-02T03:{:02}:05Z", i + 1);
+  all.push_back(bandwidth(measurement_between("gpu-b", "gpu-a", Transport::kRdma, "soft"), {3}));
+  all.back().client.soft = true;
+  all.back().spec.bidirectional = true;
+  all.back().spec.qps = 4;
+  all.back().bandwidth[0].reverse_average_gbps = 2.5;
+  all.back().started_at = "2025-12-31T23:59:59Z";
+  expect_golden(testdata() / "report/cards.html",
+                body(report_of(all, "Rails <of> a cluster", {status_of("gpu-a", 3)})));
 }
 
 // Beside many rails TCP may be as fast as RDMA, faster, or not measured.
 TEST(ReportGolden, ManyRailsAsRows) {
-  Report report{.title = "", .measurements = {}, .nodes = {}};
+  std::vector<Measurement> all;
   for (int i = 0; i < 5; ++i) {
     const std::string rail = fmt::format("rail{}", i);
-    if (i != 3)
-      report.measurements.push_back(bandwidth(measurement_between("b", "a", Transport::kRdma, rail), {100.0 + 10 * i}));
-    if (i != 4) report.measurements.push_back(bandwidth(measurement_between("b", "a", Transport::kTcp, rail), {100}));
-    if (i > 1)
-      report.measurements.push_back(
-          latency(measurement_between("b", "a", Transport::kRdma, rail), 2 + i, i == 4 ? 900 : 20));
+    if (i != 3) all.push_back(bandwidth(measurement_between("b", "a", Transport::kRdma, rail), {100.0 + 10 * i}));
+    if (i != 4) all.push_back(bandwidth(measurement_between("b", "a", Transport::kTcp, rail), {100}));
+    if (i > 1) all.push_back(latency(measurement_between("b", "a", Transport::kRdma, rail), 2 + i, i == 4 ? 900 : 20));
   }
-  report.measurements[0].started_at = "yesterday";
-  for (Measurement& m : report.measurements) m.started_at = "yesterday";
-  expect_golden(testdata() / "report/rows.html", body(report));
+  all[0].started_at = "yesterday";
+  for (Measurement& m : all) m.started_at = "yesterday";
+  expect_golden(testdata() / "report/rows.html", body(report_of(all, "")));
 }
 
 TEST(ReportGolden, CardsSayWhichSideIsFaster) {
@@ -142,16 +140,16 @@ TEST(ReportGolden, CardsSayWhichSideIsFaster) {
                                         {50.0, 100.0, "TCP 2×"},
                                         {0.0, 100.0, ""},
                                         {100.0, 0.0, ""}}) {
-    Report report{.title = "", .measurements = {}, .nodes = {}};
-    report.measurements.push_back(bandwidth(measurement_between("b", "a", Transport::kRdma, "r"), {rdma}));
-    report.measurements.push_back(bandwidth(measurement_between("b", "a", Transport::kTcp, "r"), {tcp}));
-    const std::string html = body(report);
+    std::vector<Measurement> all;
+    all.push_back(bandwidth(measurement_between("b", "a", Transport::kRdma, "r"), {rdma}));
+    all.push_back(bandwidth(measurement_between("b", "a", Transport::kTcp, "r"), {tcp}));
+    const std::string html = body(report_of(all, ""));
     EXPECT_NE(html.find(fmt::format("<td class=\"gain\">{}</td>", said)), std::string::npos) << rdma << " " << tcp;
   }
 }
 
 TEST(ReportGolden, NothingMeasured) {
-  expect_golden(testdata() / "report/nothing.html", body({}));
+  expect_golden(testdata() / "report/nothing.html", body(report_of({}, "")));
 }
 
 }  // namespace

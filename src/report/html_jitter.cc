@@ -3,136 +3,158 @@
 
 #include <algorithm>
 
-#include "perf/jitter/jitter_report.h"
 #include "report/html_text.h"
+#include "report/rail_table.h"
 
 namespace railbed::report {
 namespace {
 
+using perf::JitterCondition;
+using perf::JitterReport;
 using perf::PathLoad;
 
-constexpr size_t kMostPages = 128;
+constexpr size_t kMostJitters = 128;
 
-std::string load_text(const JitterRounds& rounds, PathLoad load) {
-  return load == PathLoad::kLoaded ? "under load, " + gbps_text(rounds.load_gbps) : "idle";
+std::string load_text(const JitterCondition& condition, PathLoad load) {
+  return load == PathLoad::kLoaded ? "under load, " + gbps_text(condition.load_gbps) : "idle";
 }
 
-std::string side_by_side_row(const JitterPage& page, const JitterRounds& rounds, PathLoad load) {
-  const JitterPart& whole = rounds.parts.front();
-  std::string out = fmt::format("<tr><th scope=\"row\">{}{}</th><td>{}</td>", escaped(page.name()),
-                                page.soft ? " <small>soft RDMA</small>" : "", escaped(load_text(rounds, load)));
-  for (const std::optional<double>& percentile : whole.percentiles_us)
+std::string side_by_side_row(const JitterReport& report, const JitterCondition& condition, PathLoad load) {
+  std::string out = fmt::format("<tr><th scope=\"row\">{}{}</th><td>{}</td>", escaped(report.name()),
+                                report.soft ? " <small>soft RDMA</small>" : "", escaped(load_text(condition, load)));
+  for (const std::optional<double>& percentile : condition.whole.percentiles_us)
     out += fmt::format("<td>{}</td>", us_or_dash(percentile));
-  return out + fmt::format("<td>{}</td><td>{}</td></tr>\n", us_text(whole.max_us),
-                           load == PathLoad::kLoaded ? escaped(load_does(page)) : std::string("–"));
+  return out + fmt::format("<td>{}</td><td>{}</td></tr>\n", us_text(condition.whole.max_us),
+                           load == PathLoad::kLoaded ? escaped(load_does(report)) : std::string("–"));
 }
 
-std::string pages_side_by_side(const std::vector<JitterPage>& pages) {
+std::string jitter_side_by_side(const std::vector<JitterReport>& reports) {
   std::string out = objects_head("Rails side by side: round trips of probes, each from its due time",
                                  {"Rail", "", "p50", "p90", "p99", "p99.9", "p99.99", "Max", "The load makes it"});
-  for (size_t i = 0; i < std::min(pages.size(), kMostPages); ++i) {
-    out += side_by_side_row(pages[i], pages[i].idle, PathLoad::kIdle);
-    if (pages[i].loaded) out += side_by_side_row(pages[i], *pages[i].loaded, PathLoad::kLoaded);
+  for (size_t i = 0; i < std::min(reports.size(), kMostJitters); ++i) {
+    out += side_by_side_row(reports[i], reports[i].idle, PathLoad::kIdle);
+    if (reports[i].loaded) out += side_by_side_row(reports[i], *reports[i].loaded, PathLoad::kLoaded);
   }
   out.append(kObjectsEnd);
-  if (pages.size() > kMostPages)
-    out += fmt::format("<p class=\"quiet\">and {} more, see the result files</p>\n", pages.size() - kMostPages);
+  if (reports.size() > kMostJitters)
+    out += fmt::format("<p class=\"quiet\">and {} more, see the result files</p>\n", reports.size() - kMostJitters);
   return out;
 }
 
-std::string parts_html(const JitterRounds& rounds, PathLoad load) {
-  std::string out =
-      fmt::format("<table class=\"figures\"><thead><tr><th>{}</th><th>Probes</th>", escaped(load_text(rounds, load)));
+std::string parts_html(const JitterCondition& condition, PathLoad load) {
+  std::string out = fmt::format("<table class=\"figures\"><thead><tr><th>{}</th><th>Probes</th>",
+                                escaped(load_text(condition, load)));
   for (const perf::ToldPercentile& one : perf::kToldPercentiles) out += fmt::format("<th>{}</th>", one.name);
   out += "<th>Max</th></tr></thead><tbody>\n";
-  for (const JitterPart& part : rounds.parts) {
-    out += fmt::format("<tr><td>{}</td><td>{}</td>", escaped(part.name), part.samples);
-    for (const std::optional<double>& percentile : part.percentiles_us)
+  for (const auto& [name, figures] : condition.parts()) {
+    out += fmt::format("<tr><td>{}</td><td>{}</td>", name, figures->samples);
+    for (const std::optional<double>& percentile : figures->percentiles_us)
       out += fmt::format("<td>{}</td>", us_or_dash(percentile));
-    out += fmt::format("<td>{}</td></tr>\n", us_text(part.max_us));
+    out += fmt::format("<td>{}</td></tr>\n", us_text(figures->max_us));
   }
   return out + "</tbody></table>\n";
 }
 
-std::string intervals_text(const JitterRounds& rounds) {
+std::string intervals_text(const JitterCondition& condition) {
   std::string out;
-  for (const JitterInterval& one : rounds.intervals)
+  for (const perf::PercentileFigures& one : condition.percentiles)
     out +=
         fmt::format("{}p{} {} to {}", out.empty() ? "" : ", ", one.percent, us_text(one.low_us), us_text(one.high_us));
   return out;
 }
 
-std::string drift_text(const JitterRounds& rounds) {
-  if (!rounds.drift) return "";
-  return fmt::format("{:+.3f} ± {:.3f} µs a second{}", rounds.drift->us_per_s, rounds.drift->error,
-                     rounds.drift->clear ? "" : ": no significant difference");
+std::string drift_text(const JitterCondition& condition) {
+  if (!condition.drift) return "";
+  return fmt::format("{:+.3f} ± {:.3f} µs a second{}", condition.drift->us_per_s, condition.drift->error,
+                     condition.drift->clear ? "" : ": no significant difference");
 }
 
-std::string end_text(const JitterPage::End& end) {
+std::string end_text(const perf::Endpoint& end) {
   std::string text = fmt::format("{} {}", end.hostname, end.address);
   if (!end.netdev.empty()) text += " on " + end.netdev;
   text += fmt::format(", {} port {}", end.device, end.port);
   return end.link.empty() ? text : text + ", link " + end.link;
 }
 
-std::string rounds_html(const JitterPage& page, const JitterRounds& rounds, PathLoad load) {
-  std::string out = parts_html(rounds, load) + "<dl>";
-  out += entry_html(fmt::format("With {:.0f} %", 100 * page.confidence), intervals_text(rounds));
-  out += entry_html("Drift", drift_text(rounds));
-  if (rounds.rounds_with_short_load > 0)
-    out += entry_html("Load", fmt::format("ended before the last probe in {} round(s)", rounds.rounds_with_short_load));
+std::string condition_html(const JitterReport& report, const JitterCondition& condition, PathLoad load) {
+  std::string out = parts_html(condition, load) + "<dl>";
+  out += entry_html(fmt::format("With {:.0f} %", 100 * report.confidence), intervals_text(condition));
+  out += entry_html("Drift", drift_text(condition));
+  if (condition.rounds_with_short_load > 0)
+    out +=
+        entry_html("Load", fmt::format("ended before the last probe in {} round(s)", condition.rounds_with_short_load));
   return out + "</dl>\n";
 }
 
-std::string comparisons_text(const JitterPage& page) {
+std::string comparisons_text(const JitterReport& report) {
   std::string out;
-  for (const JitterComparison& one : page.comparisons)
-    out += fmt::format("{}{} {} to {} idle, {} to {} under load: {}", out.empty() ? "" : "; ", one.percentile,
+  for (const perf::Comparison& one : report.comparisons)
+    out += fmt::format("{}{} {} to {} idle, {} to {} under load: {}", out.empty() ? "" : "; ", one.name,
                        us_text(one.idle_low_us), us_text(one.idle_high_us), us_text(one.loaded_low_us),
-                       us_text(one.loaded_high_us), one.load_is);
+                       us_text(one.loaded_high_us), name_of(one.verdict));
   return out;
 }
 
-std::string windows_html(const JitterPage& page) {
-  if (page.worst.empty()) return "";
+std::string windows_html(const JitterReport& report) {
+  if (report.worst.empty()) return "";
   std::string out =
       "<table class=\"figures\"><caption>Worst windows</caption><thead><tr><th>At (UTC)</th><th>Length</th><th></th>"
       "<th>p50</th><th>Max</th><th>Probes</th></tr></thead><tbody>\n";
-  for (const JitterWindow& one : page.worst)
+  for (const perf::Window& one : report.worst)
     out +=
         fmt::format("<tr><td>{}</td><td>{} ms</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", escaped(one.at),
-                    one.length_ms, escaped(one.load), us_text(one.p50_us), us_text(one.max_us), one.samples);
+                    one.length_ms, name_of(one.load), us_text(one.p50_us), us_text(one.max_us), one.samples);
   return out + "</tbody></table>\n";
 }
 
-std::string page_html(const JitterPage& page) {
+std::string details_html(const JitterReport& report) {
   std::string out = fmt::format("<details><summary><b>{}</b> · jitter · RDMA{} · {} probes a second</summary>\n",
-                                escaped(page.name()), page.soft ? " (soft)" : "", page.rate_per_s);
-  out += rounds_html(page, page.idle, PathLoad::kIdle);
-  if (page.loaded) out += rounds_html(page, *page.loaded, PathLoad::kLoaded);
-  out += windows_html(page) + "<dl>";
-  out += entry_html("Load against idle", comparisons_text(page));
-  out += entry_html("Incomplete", page.ended_by);
-  out += entry_html("Command", page.command) + entry_html("Started", page.started_at);
-  out += entry_html("Client", end_text(page.client)) + entry_html("Server", end_text(page.server));
+                                escaped(report.name()), report.soft ? " (soft)" : "", report.rate_per_s);
+  out += condition_html(report, report.idle, PathLoad::kIdle);
+  if (report.loaded) out += condition_html(report, *report.loaded, PathLoad::kLoaded);
+  out += windows_html(report) + "<dl>";
+  out += entry_html("Load against idle", comparisons_text(report));
+  out += entry_html("Incomplete", report.ended_by);
+  out += entry_html("Command", report.command) + entry_html("Started", report.started_at);
+  out += entry_html("Client", end_text(report.client)) + entry_html("Server", end_text(report.server));
   out +=
-      entry_html("Parts", page.clock == "device"
+      entry_html("Parts", report.clock == perf::ProbeClock::kDevice
                               ? "sending: the client woke late; between: devices and network; noticing: the answer had "
                                 "arrived but the client had not noticed it, by the device's clock"
                               : "sending: the client woke late; between: devices and network, and how late the client "
                                 "noticed the answer, which a software clock cannot separate");
-  out += entry_html("Rounds", fmt::format("{} of {} s each, reads of {} bytes, railbed {}", page.idle.repeats,
-                                          page.duration_s, page.size_bytes, page.version));
+  out += entry_html("Rounds", fmt::format("{} of {} s each, reads of {} bytes, railbed {}", report.idle.repeats,
+                                          report.duration_s, report.size_bytes, report.version));
   return out + "</dl></details>\n";
 }
 
 }  // namespace
 
-std::string jitter_html(const std::vector<JitterPage>& pages) {
-  if (pages.empty()) return "";
-  std::string out = "<section class=\"jitter\"><h2>Jitter by a schedule</h2>\n" + pages_side_by_side(pages);
-  for (size_t i = 0; i < std::min(pages.size(), kMostPages); ++i) out += page_html(pages[i]);
+std::string load_does(const JitterReport& report) {
+  std::string out;
+  for (const perf::Verdict verdict : {perf::Verdict::kHigher, perf::Verdict::kLower, perf::Verdict::kUnclear}) {
+    std::vector<std::string> names;
+    for (const perf::Comparison& one : report.comparisons)
+      if (one.verdict == verdict) names.push_back(one.name);
+    if (!names.empty())
+      out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", name_of(verdict), fmt::join(names, ", "));
+  }
+  return out.empty() ? "not compared: too few rounds" : out;
+}
+
+std::string jitter_html(const std::vector<JitterReport>& reports) {
+  if (reports.empty()) return "";
+  std::string out = "<section class=\"jitter\"><h2>Jitter by a schedule</h2>\n" + jitter_side_by_side(reports);
+  for (size_t i = 0; i < std::min(reports.size(), kMostJitters); ++i) out += details_html(reports[i]);
   return out + "</section>\n";
+}
+
+Section jitter_section(const std::vector<JitterReport>& reports) {
+  Section out{.count = reports.size(),
+              .figures = jitter_html(reports),
+              .terminal = fmt::format("{}\n", jitter_table(reports).to_text())};
+  for (const JitterReport& one : reports) keep_earlier(out.started_at, one.started_at);
+  return out;
 }
 
 }  // namespace railbed::report

@@ -8,10 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "report/jitter_page.h"
+#include "perf/jitter/jitter_report.h"
+#include "report/section.h"
 
 namespace railbed::report {
 
-std::string jitter_html(const std::vector<JitterPage>& pages);
+Section jitter_section(const std::vector<perf::JitterReport>& reports);
+std::string jitter_html(const std::vector<perf::JitterReport>& reports);
+// "higher: p50, p99; unclear: p99.9", or why nothing is compared.
+std::string load_does(const perf::JitterReport& report);
 
 }  // namespace railbed::report

@@ -112,13 +112,13 @@ std::string measurement_html(const Measurement& m) {
 }  // namespace
 
 std::string measurements_html(const std::vector<Measurement>& measurements) {
-  std::string out = "<section><h2>All figures and how they were taken</h2>\n";
+  std::string out;
   for (size_t i = 0; i < std::min(measurements.size(), kMostMeasurements); ++i)
     out += measurement_html(measurements[i]);
   if (measurements.size() > kMostMeasurements)
     out += fmt::format("<p class=\"quiet\">and {} more measurements, see the result files</p>\n",
                        measurements.size() - kMostMeasurements);
-  return out + "</section>\n";
+  return out;
 }
 
 std::string environment_html(const std::vector<Measurement>& measurements) {

@@ -8,6 +8,7 @@
 #include "perf/json_writer.h"
 #include "report/heat_png.h"
 #include "report/html_text.h"
+#include "report/joined.h"
 
 namespace railbed::report {
 namespace {
@@ -116,19 +117,7 @@ std::string maps_html(const MeshPage& page) {
   return out + "</div>\n";
 }
 
-}  // namespace
-
-std::string mesh_html(const MeshPage& page) {
-  std::string out = fmt::format("<section class=\"mesh\"><h2>All pairs</h2>\n<p>{}",
-                                page.clean ? "<span class=\"state good\">no outliers</span>"
-                                           : "<span class=\"state caution\">outliers, or missing results</span>");
-  for (const std::string& line : page.coverage) out += fmt::format("<br><small>{}</small>", escaped(line));
-  out += "</p>\n";
-  out += fmt::format("<div class=\"wide\"><pre>{}</pre></div>\n", escaped_lines(page.findings));
-  out += maps_html(page) + stragglers_html(page) + worst_html(page) + topology_html(page);
-  return out + "</section>\n";
-}
-
+// What the script shows under the pointer of each of them: a list of {"side", "hosts_per_cell", "hosts", …}.
 std::string mesh_data(const std::vector<MeshPage>& pages) {
   perf::JsonWriter writer;
   writer.begin_object().begin_array("palette");
@@ -144,6 +133,29 @@ std::string mesh_data(const std::vector<MeshPage>& pages) {
   }
   writer.end_array().end_object();
   return writer.take();
+}
+
+}  // namespace
+
+std::string mesh_html(const MeshPage& page) {
+  std::string out = fmt::format("<section class=\"mesh\"><h2>All pairs</h2>\n<p>{}",
+                                page.clean ? "<span class=\"state good\">no outliers</span>"
+                                           : "<span class=\"state caution\">outliers, or missing results</span>");
+  for (const std::string& line : page.coverage) out += fmt::format("<br><small>{}</small>", escaped(line));
+  out += "</p>\n";
+  out += fmt::format("<div class=\"wide\"><pre>{}</pre></div>\n", escaped_lines(page.findings));
+  out += maps_html(page) + stragglers_html(page) + worst_html(page) + topology_html(page);
+  return out + "</section>\n";
+}
+
+Section meshes_section(const std::vector<MeshPage>& pages) {
+  Section out{.scripts = fmt::format("<script type=\"application/json\" id=\"meshes\">{}</script>\n",
+                                     script_safe(mesh_data(pages)))};
+  for (const MeshPage& page : pages) {
+    out.body += mesh_html(page);
+    out.terminal += joined(page.findings, "\n") + "\n\n";
+  }
+  return out;
 }
 
 }  // namespace railbed::report

@@ -6,13 +6,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "report/mesh_page.h"
+#include "report/section.h"
 
 namespace railbed::report {
 
+Section meshes_section(const std::vector<MeshPage>& pages);
 std::string mesh_html(const MeshPage& page);
-// What the script shows under the pointer of each of them: a list of {"side", "hosts_per_cell", "hosts", …}.
-std::string mesh_data(const std::vector<MeshPage>& pages);
 
 }  // namespace railbed::report

@@ -11,11 +11,11 @@ std::string without_prefix(const std::string& address) {
 }
 
 // The name of the rail in a measurement: better than the node's own ("rail0" instead of "ens1f0").
-std::string rail_by_address(const Report& report, const std::vector<std::string>& addresses) {
-  for (const perf::Measurement& m : report.measurements)
+std::string rail_by_address(const std::vector<MeasuredPath>& paths, const std::vector<std::string>& addresses) {
+  for (const MeasuredPath& path : paths)
     for (const std::string& address : addresses)
-      if (without_prefix(address) == m.client.address || without_prefix(address) == m.server.address)
-        if (!m.label.empty()) return m.label;
+      if (without_prefix(address) == path.client.address || without_prefix(address) == path.server.address)
+        if (!path.label.empty()) return path.label;
   return "";
 }
 
@@ -26,7 +26,7 @@ size_t column_of(DrawnNode& node, const std::string& pf) {
   return node.columns.size() - 1;
 }
 
-void add_pod(const Report& report, const NodeStatus::Pod& pod, DrawnNode& node) {
+void add_pod(const std::vector<MeasuredPath>& paths, const NodeStatus::Pod& pod, DrawnNode& node) {
   DrawnPod drawn{.name = pod.space.empty() ? pod.name : pod.space + "/" + pod.name, .columns = {}};
   for (const NodeStatus::Interface& interface : pod.interfaces) {
     const size_t at = column_of(node, interface.pf.empty() ? interface.name : interface.pf);
@@ -40,18 +40,18 @@ void add_pod(const Report& report, const NodeStatus::Pod& pod, DrawnNode& node) 
     for (const NodeStatus::Vf& vf : column.vfs)
       if (vf.pci == interface.vf && !vf.pci.empty()) one.vf_index = vf.index;
     drawn.columns[at].push_back(std::move(one));
-    std::string rail = rail_by_address(report, interface.addresses);
+    std::string rail = rail_by_address(paths, interface.addresses);
     if (rail.empty()) rail = interface.network.empty() ? interface.rail : interface.network;
     if (column.rail.empty()) column.rail = std::move(rail);
   }
   node.pods.push_back(std::move(drawn));
 }
 
-DrawnNode node_from_status(const Report& report, const NodeStatus& status) {
+DrawnNode node_from_status(const std::vector<MeasuredPath>& paths, const NodeStatus& status) {
   DrawnNode node{.name = status.name, .columns = {}, .pods = {}};
   for (const NodeStatus::Pf& pf : status.pfs)
     node.columns.push_back({.name = pf.name, .detail = pf.pci, .rail = "", .vfs = pf.vfs});
-  for (const NodeStatus::Pod& pod : status.pods) add_pod(report, pod, node);
+  for (const NodeStatus::Pod& pod : status.pods) add_pod(paths, pod, node);
   for (DrawnPod& pod : node.pods) pod.columns.resize(node.columns.size());
   return node;
 }
@@ -87,12 +87,12 @@ void add_endpoint(const perf::Endpoint& end, const std::string& rail, Scene& sce
 
 }  // namespace
 
-Scene scene_of(const Report& report) {
+Scene scene_of(const std::vector<MeasuredPath>& paths, const std::vector<NodeStatus>& nodes) {
   Scene scene;
-  for (const NodeStatus& status : report.nodes) scene.nodes.push_back(node_from_status(report, status));
-  for (const perf::Measurement& m : report.measurements)
-    for (const perf::Endpoint* end : {&m.server, &m.client})
-      if (!has_address(report.nodes, end->address)) add_endpoint(*end, rail_name(m), scene);
+  for (const NodeStatus& status : nodes) scene.nodes.push_back(node_from_status(paths, status));
+  for (const MeasuredPath& path : paths)
+    for (const perf::Endpoint* end : {&path.server, &path.client})
+      if (!has_address(nodes, end->address)) add_endpoint(*end, path.rail, scene);
   std::sort(scene.nodes.begin(), scene.nodes.end(),
             [](const DrawnNode& a, const DrawnNode& b) { return a.name < b.name; });
   const auto add_rail = [&](const std::string& rail) {
@@ -100,10 +100,10 @@ Scene scene_of(const Report& report) {
       scene.rails.push_back(rail);
   };
   // In the order of the measurements, then of the columns.
-  for (const perf::Measurement& m : report.measurements)
+  for (const MeasuredPath& path : paths)
     for (const DrawnNode& node : scene.nodes)
       for (const DrawnColumn& column : node.columns)
-        if (column.rail == rail_name(m)) add_rail(column.rail);
+        if (column.rail == path.rail) add_rail(column.rail);
   for (const DrawnNode& node : scene.nodes)
     for (const DrawnColumn& column : node.columns) add_rail(column.rail);
   for (DrawnNode& node : scene.nodes)

@@ -11,6 +11,7 @@
 #include "report/html_summary.h"
 #include "report/html_text.h"
 #include "report/rail_table.h"
+#include "report/test_report.h"
 
 namespace railbed::report {
 namespace {
@@ -335,8 +336,8 @@ constexpr std::string_view kStatus = R"({"node":"gpu-a","pods":[{"name":"p","nam
 TEST(Scene, JoinsStatusAndMeasurementsByAddress) {
   const auto node = node_from_status_json(kStatus);
   ASSERT_TRUE(node) << node.error().to_string();
-  const Scene scene = scene_of(
-      {.title = "", .measurements = {measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 9)}, .nodes = {*node}});
+  const Scene scene =
+      scene_of(report_of({measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 9)}).sections[0].paths, {*node});
   EXPECT_EQ(scene.rails, std::vector<std::string>{"rail0"});
   ASSERT_EQ(scene.nodes.size(), 2u);
   EXPECT_EQ(scene.nodes[0].name, "gpu-a");
@@ -387,14 +388,15 @@ TEST(Status, HasUpTo64AddressesOfAnInterface) {
 // Hostile content in every text that comes from outside.
 TEST(Report, EscapesEverythingFromOutside) {
   const std::string evil = "</script><script>alert('x')</script><img src=\"y\" onerror=z>";
-  Report report{.title = evil, .measurements = {}, .nodes = {}};
+  std::vector<Measurement> all;
   for (TestKind kind : {TestKind::kBandwidth, TestKind::kLatency}) {
     Measurement m = measured(kind, Transport::kRdma, evil, 5);
     m.command = m.started_at = m.peer = evil;
     for (perf::Endpoint* end : {&m.client, &m.server})
       end->hostname = end->address = end->netdev = end->device = end->gid = end->gid_reason = end->link_layer = evil;
-    report.measurements.push_back(std::move(m));
+    all.push_back(std::move(m));
   }
+  Report report = report_of(all, evil);
   report.nodes.push_back(
       {.name = evil,
        .pods = {{.name = evil,
@@ -418,8 +420,7 @@ TEST(Report, EscapesEverythingFromOutside) {
 }
 
 TEST(Report, NeedsNoNetwork) {
-  const std::string html =
-      to_html({.title = "t", .measurements = {measured(TestKind::kLatency, Transport::kTcp, "rail0", 5)}, .nodes = {}});
+  const std::string html = to_html(report_of({measured(TestKind::kLatency, Transport::kTcp, "rail0", 5)}));
   for (std::string_view outside : {"http://", "https://", "src=", "@import", "url("}) {
     const size_t at = html.find(outside);
     // The only URL allowed is the home page in uPlot's banner comment.
@@ -436,7 +437,7 @@ TEST(Report, NeedsNoNetwork) {
 // What the button saves is a result file again.
 TEST(Report, HasTheResultsInIt) {
   Measurement m = measured(TestKind::kLatency, Transport::kRdma, "</script>&", 5);
-  const std::string html = to_html({.title = "t", .measurements = {m}, .nodes = {}});
+  const std::string html = to_html(report_of({m}));
   const std::string_view open = "id=\"results\">";
   const size_t begin = html.find(open) + open.size();
   const auto read = perf::measurements_from_json(html.substr(begin, html.find("</script>", begin) - begin));
@@ -452,7 +453,7 @@ TEST(Report, StaysSmallWithManyRails) {
     all.push_back(measured(TestKind::kBandwidth, Transport::kRdma, fmt::format("pair{}", i), i == 150 ? 100 : 390));
     all.push_back(measured(TestKind::kLatency, Transport::kRdma, fmt::format("pair{}", i), i == 170 ? 50 : 2));
   }
-  const std::string html = to_html({.title = "t", .measurements = all, .nodes = {}});
+  const std::string html = to_html(report_of(all));
   EXPECT_LT(html.size(), 2'000'000U);
   EXPECT_NE(html.find("The 128 of 300 with the most notable results"), std::string::npos);
   EXPECT_NE(html.find("Charts are of the 16 rails of 300"), std::string::npos);
@@ -483,7 +484,7 @@ TEST(Report, ChartsHaveTextAlternatives) {
   Measurement sizes = measured(TestKind::kLatency, Transport::kRdma, "rail0", 2);
   sizes.latency.push_back(sizes.latency[0]);
   sizes.latency[1].size_bytes = 4096;
-  const std::string html = to_html({.title = "t", .measurements = {flow, sizes}, .nodes = {}});
+  const std::string html = to_html(report_of({flow, sizes}));
   for (const std::string_view said :
        {"aria-label=\"RDMA: 1.00 Gb/s with 2 B, 390 Gb/s with 64 KiB. \"",
         "aria-label=\"RDMA: 380 Gb/s to 395 Gb/s over 1 s, average 390 Gb/s, with messages of 64 KiB. \"",
@@ -498,9 +499,8 @@ TEST(Report, ChartsHaveTextAlternatives) {
 }
 
 TEST(Report, HasVerdictAndTablesWithoutScript) {
-  const std::string html = to_html({.title = "Rails",
-                                    .measurements = {measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 368)},
-                                    .nodes = {}});
+  const std::string html =
+      to_html(report_of({measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 368)}, "Rails"));
   const std::string without = html.substr(0, html.find("<script"));
   EXPECT_NE(without.find("RDMA works on 1 rail and carries 368 Gb/s, 94 % of what the link can."), std::string::npos);
   EXPECT_NE(without.find("<td>64 KiB</td><td>368 Gb/s</td>"), std::string::npos);

@@ -28,6 +28,11 @@ std::string us_or_dash(std::optional<double> us);
 // The first `length` characters, with "…" when there are more; counts UTF-8 characters.
 std::string shortened(std::string_view text, size_t length);
 
+// Stands where charts would.
+inline constexpr std::string_view kChartsNeedScript =
+    "<noscript><p class=\"quiet\">The charts require JavaScript; the tables below contain the same "
+    "figures.</p></noscript>\n";
+
 // An entry of a list of descriptions, or nothing where there is no text. `title` is ours.
 std::string entry_html(std::string_view title, const std::string& text);
 

@@ -115,10 +115,9 @@ TEST(MeshPage, WithoutResultsNothingIsDrawn) {
 TEST(MeshPage, OfManyHostsIsSmall) {
   SimulatedMesh mesh(rail_fabric(512, 8, 32), 1);
   mesh.nic({100, 2}).receive = 0.3;
-  Report report{.title = "mesh", .measurements = {}, .nodes = {}};
-  report.meshes.push_back(page_of(mesh.run(mesh.full())));
-  EXPECT_EQ(report.meshes[0].side, 512U);
-  const std::string html = to_html(report);
+  const MeshPage page = page_of(mesh.run(mesh.full()));
+  EXPECT_EQ(page.side, 512U);
+  const std::string html = to_html({.title = "mesh", .sections = {meshes_section({page})}});
   EXPECT_LT(html.size(), 2'000'000U);
   EXPECT_NE(html.find("host100"), std::string::npos);
 }
@@ -174,9 +173,7 @@ TEST(MeshHtml, EscapesEverythingFromOutside) {
   mesh.nic({3, 0}).send = 0.5;
   MeshResults results = mesh.run(mesh.full());
   results.lose({.host = 7, .round = 6, .reason = evil});
-  Report report{.title = "", .measurements = {}, .nodes = {}};
-  report.meshes = {page_of(results)};
-  const std::string html = to_html(report);
+  const std::string html = to_html({.title = "", .sections = {meshes_section({page_of(results)})}});
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
   EXPECT_EQ(html.substr(0, html.find("<script type")).find("onerror=z>"), std::string::npos);
 }

@@ -2,6 +2,7 @@
 #include "report/rail_table.h"
 
 #include "report/collective_series.h"
+#include "report/html_jitter.h"
 #include "report/html_text.h"
 
 namespace railbed::report {
@@ -20,13 +21,12 @@ void add_row(Table& table, const RailFigures& rail, const PathFigures& path, con
              path.small != nullptr ? Cell(us_text(path.stddev_us())) : absent});
 }
 
-void add_row(Table& table, const JitterPage& page, const JitterRounds& rounds, const char* load) {
-  std::vector<Cell> cells = {Cell(page.name()), Cell(load)};
-  const JitterPart& whole = rounds.parts.front();
-  for (const std::optional<double>& percentile : whole.percentiles_us)
+void add_row(Table& table, const perf::JitterReport& report, const perf::JitterCondition& condition, const char* load) {
+  std::vector<Cell> cells = {Cell(report.name()), Cell(load)};
+  for (const std::optional<double>& percentile : condition.whole.percentiles_us)
     cells.push_back(percentile ? Cell(us_text(*percentile)) : Cell());
-  cells.push_back(Cell(us_text(whole.max_us)));
-  if (&rounds != &page.idle) cells.push_back(Cell(load_does(page)));
+  cells.push_back(Cell(us_text(condition.whole.max_us)));
+  if (&condition != &report.idle) cells.push_back(Cell(load_does(report)));
   table.row(std::move(cells));
 }
 
@@ -48,16 +48,16 @@ Table rail_table(const std::vector<RailFigures>& rails) {
   return table;
 }
 
-Table jitter_table(const std::vector<JitterPage>& pages) {
+Table jitter_table(const std::vector<perf::JitterReport>& reports) {
   std::vector<Column> columns = {{"RAIL", "rail"}, {"LOAD", "load"}};
   for (const perf::ToldPercentile& one : perf::kToldPercentiles)
     columns.push_back({fmt::format("P{}", one.percent), std::string(one.key), Align::kRight});
   columns.push_back({"MAX", "max_us", Align::kRight});
   columns.push_back({"THE LOAD MAKES IT", "load_makes_it"});
   Table table(std::move(columns));
-  for (const JitterPage& page : pages) {
-    add_row(table, page, page.idle, page.soft ? "idle (soft)" : "idle");
-    if (page.loaded) add_row(table, page, *page.loaded, page.soft ? "loaded (soft)" : "loaded");
+  for (const perf::JitterReport& report : reports) {
+    add_row(table, report, report.idle, report.soft ? "idle (soft)" : "idle");
+    if (report.loaded) add_row(table, report, *report.loaded, report.soft ? "loaded (soft)" : "loaded");
   }
   return table;
 }

@@ -46,8 +46,8 @@ TEST(ProbesSchema, HoldsJitter) {
   std::vector<perf::JitterRound> rounds;
   for (int i = 0; i < 3; ++i)
     for (const auto load : {perf::PathLoad::kIdle, perf::PathLoad::kLoaded}) rounds.push_back(round(load, 40'000));
-  summarise(rounds, report);
   report.clock = perf::ProbeClock::kDevice;
+  summarise(rounds, report);
   report.ended_by = "told to stop";
   const std::string written = to_json(report);
   EXPECT_THAT(schema.problems(parsed(written)), IsEmpty());

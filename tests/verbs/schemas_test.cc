@@ -2,6 +2,7 @@
 // The outputs for programs against the schemas that are published for them (docs/schemas).
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 #include "doc/yaml.h"
 #include "facts/facts_fields.h"
 #include "json_schema.h"
+#include "report/result_kinds.h"
 #include "run_verb.h"
 
 namespace railbed {
@@ -123,6 +125,25 @@ TEST_F(Schemas, TellWhatDoesNotFit) {
   EXPECT_THAT(told("{}"), ElementsAre("the document has no a"));
   EXPECT_THAT(JsonSchema(parsed(R"({"minimum":1})")).problems(parsed("0")),
               ElementsAre("the document has a schema with the unknown keyword minimum"));
+}
+
+// A kind of result has a row in report/result_kinds.cc, a schema that names it, and a page that refers to that.
+TEST_F(Schemas, OfResultsAreThoseOfTheKindsOfResults) {
+  std::map<std::string, std::string> published;
+  for (const auto& file : std::filesystem::directory_iterator(schemas())) {
+    const Value schema = parsed(content(file.path()));
+    const Value* name = schema.find("properties")->find("schema");
+    if (name != nullptr) published.emplace(file.path().stem().string(), *name->find("const")->as_string());
+  }
+  std::string pages;
+  for (const auto& file : std::filesystem::directory_iterator(schemas().parent_path()))
+    if (file.path().extension() == ".md") pages += content(file.path());
+  std::map<std::string, std::string> rows;
+  for (const report::ResultKind& kind : report::result_kinds()) {
+    rows.emplace(std::string(kind.name.kind), std::string(kind.name.schema));
+    EXPECT_THAT(pages, HasSubstr(fmt::format("(schemas/{}.json)", kind.name.kind)));
+  }
+  EXPECT_EQ(published, rows);
 }
 
 // --- NodeFacts' schema is made of the list of fields that discover writes.

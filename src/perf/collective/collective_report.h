@@ -8,12 +8,13 @@
 // Failure: of reading, Code::kInvalid with the field's path.
 #pragma once
 
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "doc/value.h"
 #include "perf/collective/collective.h"
+#include "perf/envelope.h"
 
 namespace railbed::perf::collective {
 
@@ -22,10 +23,10 @@ std::vector<std::string> report_lines(const CollectiveRun& run, Steps steps);
 // Of one rail: "node-2 is the slow one: …", or that nobody is.
 std::string straggler_text(const CollectiveRun& run, const RailResult& rail);
 
-inline constexpr std::string_view kSchema = "railbed.collective/v1";
+inline constexpr ResultName kCollectiveName{"Collective", "railbed.collective/v1"};
+// Of its envelope. Results from before reports showed them have no label and no time.
+std::span<const EnvelopeMember> collective_members();
 doc::Value to_value(const CollectiveRun& run);
-// Whether a result is of `perf collective`, of whatever version.
-bool is_collective(const doc::Value& result);
 Result<CollectiveRun> run_from(const doc::Value& result);
 
 }  // namespace railbed::perf::collective

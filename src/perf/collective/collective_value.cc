@@ -99,19 +99,25 @@ Value size_value(const CollectiveRun& run, const SizeResult& it) {
 
 }  // namespace
 
+std::span<const EnvelopeMember> collective_members() {
+  using enum EnvelopeMember::What;
+  using enum EnvelopeMember::Read;
+  static constexpr EnvelopeMember kAll[] = {
+      {kVersion, kAlways}, {kStartedAt, kIfThere}, {kCommand, kIfThere, kMaxCommand_bytes},
+      {kLabel, kIfThere},  {kComplete, kAlways},   {kRight, kAlways},
+      {kSoft, kAlways}};
+  return kAll;
+}
+
 Value to_value(const CollectiveRun& run) {
-  Value out = Value::object();
-  out.set("apiVersion", "railbed.dev/v1");
-  out.set("kind", "Collective");
-  out.set("schema", kSchema);
-  out.set("version", run.version);
-  out.set("started_at", run.started_at);
-  out.set("command", run.command);
-  out.set("label", run.label);
-  out.set("complete", run.ended_by.empty());
-  if (!run.ended_by.empty()) out.set("ended_by", run.ended_by);
-  out.set("right", run.is_right());
-  out.set("soft", run.soft);
+  Value out = begin_result(kCollectiveName, collective_members(),
+                           {.version = run.version,
+                            .started_at = run.started_at,
+                            .command = run.command,
+                            .label = run.label,
+                            .ended_by = run.ended_by,
+                            .right = run.is_right(),
+                            .soft = run.soft});
   out.set("operation", "all-reduce");
   out.set("transport", name_of(run.transport));
   out.set("ranks", names_value(run.ranks));

@@ -40,12 +40,13 @@ class Reader {
   explicit Reader(CollectiveRun& run) : run_(run) {}
 
   void read(Fields& fields) {
-    fields.need("version", run_.version, kText);
-    fields.read("started_at", run_.started_at, kText);
-    fields.read("command", run_.command, {.bytes = kMaxCommand_bytes});
-    fields.read("label", run_.label, kText);
-    fields.read("ended_by", run_.ended_by, {.bytes = kMaxReason_bytes});
-    fields.need("soft", run_.soft);
+    Envelope envelope = read_envelope(fields, collective_members());
+    run_.version = std::move(envelope.version);
+    run_.started_at = std::move(envelope.started_at);
+    run_.command = std::move(envelope.command);
+    run_.label = std::move(envelope.label);
+    run_.ended_by = std::move(envelope.ended_by);
+    run_.soft = envelope.soft;
     read_transport(fields);
     read_names(fields);
     fields.need("iterations", run_.iterations, {.min = 1, .max = kMaxIterations});
@@ -53,8 +54,8 @@ class Reader {
     fields.require("results");
     fields.each(
         "results", run_.results, [this](Fields& inner, SizeResult& size) { read_size(inner, size); }, kMaxResults);
-    must_say(fields, "complete", run_.ended_by.empty(), "ended_by");
-    must_say(fields, "right", run_.is_right(), "what is reported as wrong");
+    if (envelope.right != run_.is_right())
+      fields.wrong("right", fmt::format("{}, which contradicts what is reported as wrong", envelope.right));
     for (std::string& rank : run_.ranks) rank = doc::printable(rank);
   }
 
@@ -75,12 +76,6 @@ class Reader {
     if (run_.rails.empty()) fields.wrong("rails", "a collective has one or more");
     ranks_ = places_of(run_.ranks);
     rails_ = places_of(run_.rails);
-  }
-
-  static void must_say(Fields& fields, std::string_view key, bool is, std::string_view by) {
-    bool said = is;
-    fields.need(key, said);
-    if (said != is) fields.wrong(key, fmt::format("{}, which contradicts {}", said, by));
   }
 
   void read_size(Fields& fields, SizeResult& size) const {
@@ -161,19 +156,10 @@ class Reader {
 
 }  // namespace
 
-bool is_collective(const doc::Value& result) {
-  const doc::Value* schema = result.find("schema");
-  return schema != nullptr && schema->is_string() && schema->as_string()->starts_with("railbed.collective/");
-}
-
 Result<CollectiveRun> run_from(const doc::Value& result) {
+  TRY(check_schema(result, kCollectiveName));
   doc::Diagnostics found;
   Fields fields(result, "", doc::kNoFamily, found);
-  std::string schema;
-  fields.need("schema", schema, kText);
-  TRY(doc::first_error(found));
-  if (schema != kSchema)
-    return fail(Code::kInvalid, "schema: \"{}\" is not {}, the one this version reads", schema, kSchema);
   CollectiveRun run;
   Reader(run).read(fields);
   TRY(doc::first_error(found));

@@ -8,7 +8,7 @@
 namespace railbed::perf {
 
 std::string_view name_of(ProbeClock clock) {
-  return clock == ProbeClock::kDevice ? "device" : "software";
+  return kProbeClockNames[static_cast<size_t>(clock)];
 }
 
 CompletionPort::~CompletionPort() = default;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "perf/device.h"
 #include "perf/rdma_link.h"
@@ -18,7 +19,8 @@ namespace railbed::perf {
 
 // Of what completions are stamped with.
 enum class ProbeClock : uint8_t { kSoftware, kDevice };
-std::string_view name_of(ProbeClock clock);  // "software", "device"
+inline constexpr std::string_view kProbeClockNames[] = {"software", "device"};
+std::string_view name_of(ProbeClock clock);
 
 struct Arrival {
   ibv_wc completion{};                // status and id

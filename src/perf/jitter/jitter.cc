@@ -129,6 +129,7 @@ class Measuring {
     report.peer = options_.host;
     report.client = probes_->endpoint();
     report.server = server_;
+    report.soft = report.client.soft || report.server.soft;
     report.clock = port_.clock();
     report.size_bytes = options_.size_bytes;
     report.rate_per_s = options_.rate_per_s;

@@ -2,10 +2,11 @@
 #include "perf/jitter/jitter_report.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "base/utc.h"
-#include "perf/latency_figures.h"
+#include "perf/jitter/trend.h"
 
 namespace railbed::perf {
 namespace {
@@ -39,12 +40,22 @@ std::vector<Window> windows_of(const JitterRound& round, std::vector<TrendPoint>
   return windows;
 }
 
-JitterCondition condition_of(const std::vector<JitterRound>& rounds, PathLoad load, std::vector<Window>& windows) {
-  JitterCondition out;
+// The probes of all rounds of one kind, from which its figures are computed.
+struct JitterSamples {
+  Histogram whole;
+  Histogram sending;
+  Histogram between;
+  Histogram noticing;
+  std::vector<Histogram> repeats;  // whole, round by round
   std::vector<TrendPoint> medians;
   std::vector<double> load_gbps;
   double cpu_ns = 0;
   double duration_ns = 0;
+  int64_t rounds_with_short_load = 0;
+};
+
+JitterSamples samples_of(const std::vector<JitterRound>& rounds, PathLoad load, std::vector<Window>& windows) {
+  JitterSamples out;
   for (const JitterRound& round : rounds) {
     if (round.load != load) continue;
     Histogram& repeat = out.repeats.emplace_back();
@@ -55,14 +66,38 @@ JitterCondition condition_of(const std::vector<JitterRound>& rounds, PathLoad lo
       out.noticing.record(probe.noticing_ns);
     }
     out.whole.merge(repeat);
-    std::ranges::move(windows_of(round, medians), std::back_inserter(windows));
-    load_gbps.push_back(round.load_gbps);
-    cpu_ns += static_cast<double>(round.probes.cpu_ns);
-    duration_ns += static_cast<double>(round.probes.duration_ns);
+    std::ranges::move(windows_of(round, out.medians), std::back_inserter(windows));
+    out.load_gbps.push_back(round.load_gbps);
+    out.cpu_ns += static_cast<double>(round.probes.cpu_ns);
+    out.duration_ns += static_cast<double>(round.probes.duration_ns);
     if (round.load_ended_early) ++out.rounds_with_short_load;
   }
-  out.drift = trend_of(medians);
-  if (duration_ns > 0) out.cpu_percent = 100 * cpu_ns / duration_ns;
+  return out;
+}
+
+std::vector<PercentileFigures> percentiles_of(const Histogram& durations) {
+  std::vector<PercentileFigures> out;
+  for (const ToldPercentile& one : kToldPercentiles)
+    if (const auto interval = percentile_interval(durations, one.percent))
+      out.push_back({.percent = one.percent,
+                     .us = us(interval->value_ns),
+                     .low_us = us(interval->low_ns),
+                     .high_us = us(interval->high_ns)});
+  return out;
+}
+
+JitterCondition condition_of(JitterSamples samples, ProbeClock clock) {
+  JitterCondition out{.repeats = static_cast<int64_t>(samples.repeats.size()),
+                      .whole = figures_of(samples.whole),
+                      .sending = figures_of(samples.sending),
+                      .between = figures_of(samples.between),
+                      .percentiles = percentiles_of(samples.whole),
+                      .rounds_with_short_load = samples.rounds_with_short_load};
+  if (clock == ProbeClock::kDevice) out.noticing = figures_of(samples.noticing);
+  if (const auto trend = trend_of(samples.medians))
+    out.drift = Drift{.us_per_s = trend->slope, .error = trend->error, .clear = trend->is_clear()};
+  if (samples.duration_ns > 0) out.cpu_percent = 100 * samples.cpu_ns / samples.duration_ns;
+  std::vector<double>& load_gbps = samples.load_gbps;
   if (!load_gbps.empty()) {
     const auto middle = load_gbps.begin() + static_cast<std::ptrdiff_t>(load_gbps.size() / 2);
     std::nth_element(load_gbps.begin(), middle, load_gbps.end());
@@ -77,10 +112,10 @@ struct Range {
 };
 
 // Nothing where a repeat has too few samples for it, or there are too few repeats.
-std::optional<Range> range_of(const JitterCondition& condition, double percent) {
-  if (std::cmp_less(condition.repeats.size(), kFewestRepeats)) return std::nullopt;
+std::optional<Range> range_of(const JitterSamples& samples, double percent) {
+  if (std::cmp_less(samples.repeats.size(), kFewestRepeats)) return std::nullopt;
   Range range;
-  for (const Histogram& repeat : condition.repeats) {
+  for (const Histogram& repeat : samples.repeats) {
     const auto value = repeat.settled_percentile_ns(percent);
     if (!value) return std::nullopt;
     range.low = std::min(range.low, us(*value));
@@ -89,21 +124,20 @@ std::optional<Range> range_of(const JitterCondition& condition, double percent) 
   return range;
 }
 
-std::vector<Comparison> compare(const JitterCondition& idle, const JitterCondition& loaded) {
+std::vector<Comparison> compare(const JitterSamples& idle, const JitterSamples& loaded) {
   std::vector<Comparison> out;
   for (const ToldPercentile& one : kToldPercentiles) {
     const auto without = range_of(idle, one.percent);
     const auto with = range_of(loaded, one.percent);
     if (!without || !with) continue;
-    Comparison comparison{.name = one.name,
-                          .key = one.key,
+    Comparison comparison{.name = std::string(one.name),
                           .idle_low_us = without->low,
                           .idle_high_us = without->high,
                           .loaded_low_us = with->low,
                           .loaded_high_us = with->high};
     if (with->low > without->high) comparison.verdict = Verdict::kHigher;
     if (with->high < without->low) comparison.verdict = Verdict::kLower;
-    out.push_back(comparison);
+    out.push_back(std::move(comparison));
   }
   return out;
 }
@@ -111,22 +145,36 @@ std::vector<Comparison> compare(const JitterCondition& idle, const JitterConditi
 }  // namespace
 
 std::string_view name_of(PathLoad load) {
-  return load == PathLoad::kIdle ? "idle" : "loaded";
+  return kPathLoadNames[static_cast<size_t>(load)];
 }
 
 std::string_view name_of(Verdict verdict) {
-  if (verdict == Verdict::kHigher) return "higher";
-  return verdict == Verdict::kLower ? "lower" : "unclear";
+  return kLoadVerdictNames[static_cast<size_t>(verdict)];
+}
+
+std::vector<std::pair<std::string_view, const Figures*>> JitterCondition::parts() const {
+  std::vector<std::pair<std::string_view, const Figures*>> out = {
+      {"whole", &whole}, {"sending", &sending}, {"between", &between}};
+  if (noticing) out.emplace_back("noticing", &*noticing);
+  return out;
+}
+
+std::string JitterReport::name() const {
+  return label.empty() ? fmt::format("{} {} → {} {}", client.hostname, client.device, server.hostname, server.device)
+                       : label;
 }
 
 void summarise(const std::vector<JitterRound>& rounds, JitterReport& report) {
   std::vector<Window> windows;
-  report.idle = condition_of(rounds, PathLoad::kIdle, windows);
-  report.loaded = condition_of(rounds, PathLoad::kLoaded, windows);
+  JitterSamples idle = samples_of(rounds, PathLoad::kIdle, windows);
+  JitterSamples loaded = samples_of(rounds, PathLoad::kLoaded, windows);
   std::ranges::stable_sort(windows, std::ranges::greater(), &Window::max_us);
   windows.resize(std::min(windows.size(), kWorstWindows));
   report.worst = std::move(windows);
-  report.comparisons = compare(report.idle, report.loaded);
+  report.comparisons = compare(idle, loaded);
+  report.idle = condition_of(std::move(idle), report.clock);
+  report.loaded.reset();
+  if (!loaded.repeats.empty()) report.loaded = condition_of(std::move(loaded), report.clock);
 }
 
 }  // namespace railbed::perf

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "doc/value.h"
+#include "perf/envelope.h"
 #include "perf/mesh/bands.h"
 #include "perf/mesh/coordinator.h"
 
@@ -28,6 +29,8 @@ struct HeldAgainst {
 bool is_clean(const MeshRun& run, const HeldAgainst& against);
 
 std::vector<std::string> report_lines(const MeshRun& run, const HeldAgainst& against, const Limits& limits);
+
+inline constexpr ResultName kMeshName{"Mesh", "railbed.mesh/v1"};
 doc::Value to_value(const MeshRun& run, const HeldAgainst& against);
 
 }  // namespace railbed::perf::mesh

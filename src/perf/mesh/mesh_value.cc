@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <span>
 #include <utility>
 
 #include "perf/mesh/mesh_report.h"
@@ -183,19 +184,19 @@ Value out_of_bands_value(const Fabric& fabric, const std::vector<OutOfBand>& fou
   });
 }
 
+std::span<const EnvelopeMember> mesh_members() {
+  using enum EnvelopeMember::What;
+  static constexpr EnvelopeMember kAll[] = {{kVersion}, {kComplete}, {kSoft}};
+  return kAll;
+}
+
 }  // namespace
 
 Value to_value(const MeshRun& run, const HeldAgainst& against) {
   const Fabric& fabric = run.results.fabric();
   const ScheduleSpec& spec = run.results.schedule().spec();
-  Value out = Value::object();
-  out.set("apiVersion", "railbed.dev/v1");
-  out.set("kind", "Mesh");
-  out.set("schema", "railbed.mesh/v1");
-  out.set("version", RAILBED_VERSION);
-  out.set("complete", run.ended_by.empty());
-  if (!run.ended_by.empty()) out.set("ended_by", run.ended_by);
-  out.set("soft", run.soft);
+  Value out =
+      begin_result(kMeshName, mesh_members(), {.version = RAILBED_VERSION, .ended_by = run.ended_by, .soft = run.soft});
   out.set("pattern", name_of(spec.pattern));
   out.set("rail_pairs", name_of(spec.rails));
   out.set("hosts", names_value(fabric.endpoints, &Endpoint::host));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/ping/ping_report.h"
 
+#include <span>
+
 #include "base/utc.h"
 #include "doc/text.h"
 #include "perf/latency_figures.h"
@@ -11,6 +13,12 @@ namespace {
 
 std::string_view name_of(PingRole role) {
   return role == PingRole::kMover ? "mover" : "source";
+}
+
+std::span<const EnvelopeMember> ping_members() {
+  using enum EnvelopeMember::What;
+  static constexpr EnvelopeMember kAll[] = {{kVersion}, {kStartedAt}, {kCommand}, {kComplete}, {kSoft}, {kPeer}};
+  return kAll;
 }
 
 }  // namespace
@@ -42,21 +50,25 @@ PingReport report_of(PingConnection& connection, PingRole role) {
 
 std::string to_json(const PingReport& report) {
   JsonWriter writer(JsonWriter::Style::kPretty);
-  writer.begin_object().text("apiVersion", "railbed.dev/v1").text("kind", "Ping").text("schema", "railbed.ping/v1");
-  writer.text("version", report.version).text("started_at", report.started_at).text("command", report.command);
-  writer.flag("complete", report.ended_by.empty());
-  if (!report.ended_by.empty()) writer.text("ended_by", report.ended_by);
-  writer.flag("soft", report.soft).text("peer", report.peer).text("peer_speaks", name_of(report.speaks));
-  writer.text("role", name_of(report.role));
+  writer.begin_object();
+  write_name(writer, kPingName);
+  write_envelope(writer, ping_members(),
+                 {.version = report.version,
+                  .started_at = report.started_at,
+                  .command = report.command,
+                  .peer = report.peer,
+                  .ended_by = report.ended_by,
+                  .soft = report.soft});
+  writer.text("peer_speaks", name_of(report.speaks)).text("role", name_of(report.role));
   writer.text("local_address", report.local_address).text("peer_address", report.peer_address);
   writer.text("device", report.device).integer("device_port", report.device_port);
   writer.integer("size_bytes", report.size_bytes).integer("pings", report.pings);
   writer.begin_object("opening").number("address_us", us(report.opening.address_ns));
   writer.number("route_us", us(report.opening.route_ns)).number("connect_us", us(report.opening.connect_ns));
   writer.end_object();
-  if (report.message.count() > 0) write_figures(writer, "message", report.message);
-  write_figures(writer, "read", report.read);
-  write_figures(writer, "write", report.write);
+  if (report.message.count() > 0) write_figures(writer, "message", figures_of(report.message));
+  write_figures(writer, "read", figures_of(report.read));
+  write_figures(writer, "write", figures_of(report.write));
   writer.end_object();
   return writer.take() + "\n";
 }
@@ -76,8 +88,8 @@ std::string to_table(const PingReport& report) {
                  "device\n"
                : "  microseconds; READ and WRITE are the peer's, each with a message there and one back\n";
   out += figures_heading("");
-  if (mover) out += figures_row("message", report.message);
-  return out + figures_row("READ", report.read) + figures_row("WRITE", report.write);
+  if (mover) out += figures_row("message", figures_of(report.message));
+  return out + figures_row("READ", figures_of(report.read)) + figures_row("WRITE", figures_of(report.write));
 }
 
 }  // namespace railbed::perf

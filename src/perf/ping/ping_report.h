@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "perf/envelope.h"
 #include "perf/histogram.h"
 #include "perf/ping/exchange.h"
 
@@ -43,6 +44,7 @@ struct PingReport {
 // A report with what the connection says.
 PingReport report_of(PingConnection& connection, PingRole role);
 
+inline constexpr ResultName kPingName{"Ping", "railbed.ping/v1"};
 std::string to_json(const PingReport& report);
 std::string to_table(const PingReport& report);
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a report has of the results of one kind: pieces of the page, and what the terminal shows.
+//
+// Why: the page, the terminal and the reading of files know no kinds of results (result_kinds.h lists them). The page
+// has places, from top to bottom; a kind fills those that it has something for.
+// Threading: plain values.
+// Failure: none.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "perf/measurement.h"
+
+namespace railbed::report {
+
+// A path that was measured, for the drawing.
+struct MeasuredPath {
+  std::string label;  // as given; "": none
+  std::string rail;   // the label, or the two ends
+  perf::Endpoint client;
+  perf::Endpoint server;
+};
+
+struct Charts {
+  std::string note;  // above them: what they leave out
+  std::string html;  // their places, each with a text alternative
+  std::string list;  // the name of what html.js draws, among the page's data; "": nothing is drawn
+  std::string data;  // that list, as JSON
+};
+
+struct Section {
+  std::optional<size_t> count = {};  // of measurements, for the head of the page; absent: these are not counted
+  std::string started_at = {};       // the first of them, UTC; "": not known
+
+  // HTML, by its place on the page.
+  std::string verdict = {};      // at the top, in words
+  std::string body = {};         // what speaks for itself, with a heading of its own
+  std::string figures = {};      // key figures by rail
+  Charts charts = {};            // below the drawing and the cluster; those of a body have their places there
+  std::string environment = {};  // what measured, and what was measured
+  std::string tables = {};       // all figures, and how they were taken
+  std::string scripts = {};      // elements with data for html.js beside that of the charts
+
+  std::vector<MeasuredPath> paths = {};
+  std::map<std::string, std::string> rail_texts = {};  // for the drawing: what is said of a rail
+
+  // Text.
+  std::string terminal = {};  // a table
+  std::string summary = {};   // behind the tables of all kinds: the verdict
+};
+
+std::vector<MeasuredPath> paths_of(const std::vector<Section>& sections);
+// `first` becomes the earlier one of both; "" is not known.
+void keep_earlier(std::string& first, const std::string& started_at);
+
+}  // namespace railbed::report
