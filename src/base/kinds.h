@@ -167,9 +167,9 @@ constexpr const Kind* find_kind(std::string_view name) {
 
 // A row with all of its facts. A name without such a row does not compile.
 consteval const Kind& kind_named(std::string_view name) {
-  const Kind* kind = find_kind(name);
-  if (kind == nullptr || kind->plural.empty()) throw "no such row in KindTable";
-  return *kind;
+  for (const Kind& kind : kinds())
+    if (kind.name == name && !kind.plural.empty()) return kind;
+  throw "no such row in KindTable";
 }
 
 }  // namespace railbed
