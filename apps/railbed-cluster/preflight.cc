@@ -76,7 +76,7 @@ Result<int> run_preflight(const PreflightOptions& options) {
   for (const preflight::Finding& one : findings) print_finding(one);
   const auto against = std::ranges::count(findings, preflight::Weight::kAgainst, &preflight::Finding::weight);
   print("{} blocking, {} to know\n", against, findings.size() - static_cast<size_t>(against));
-  return against == 0 ? kExitOk : kExitChange;
+  return against == 0 ? kExitOk : kExitFound;
 }
 
 }  // namespace
