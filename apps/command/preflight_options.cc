@@ -9,7 +9,7 @@ void PreflightOptions::declare(CommandLine& line) {
   line.about(
       "Checks whether a cluster is ready for railbed, and shows what to do. Changes nothing; deploy/preflight runs it "
       "as a Job.");
-  line.exit_status(kExitChange, "something blocks railbed");
+  line.exit_status(kExitFound, "something blocks railbed");
   line.option("--kubeconfig", &kubeconfig, "how to reach the API server (the pod's service account)").file();
   line.option("--context", &context, "kubeconfig context (the current one)");
   line.option("--namespace", &ns, "namespace of railbed, now or later").show_default();

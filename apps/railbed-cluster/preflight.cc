@@ -77,7 +77,7 @@ Result<int> run_preflight(const PreflightOptions& options) {
   for (const findings::Finding& one : found) print_finding(one);
   const auto against = std::ranges::count(found, preflight::kBlocks, &findings::Finding::severity);
   print("{} blocking, {} to know\n", against, found.size() - static_cast<size_t>(against));
-  return against == 0 ? kExitOk : kExitChange;
+  return against == 0 ? kExitOk : kExitFound;
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ Result<int> run_check(CheckOptions& options) {
   if (!not_rendered.empty()) return kExitError;
   const size_t bad = report.findings.count(doc::Severity::kError) +
                      (options.strict ? report.findings.count(doc::Severity::kWarning) : 0);
-  return bad > 0 ? kExitChange : kExitOk;
+  return bad > 0 ? kExitFound : kExitOk;
 }
 
 }  // namespace
@@ -167,7 +167,7 @@ int check_verb(CommandLine& line) {
   line.option("--resource-prefix", &options.settings.graph.resource_prefix,
               "prefix of the SR-IOV operator's resource names")
       .show_default();
-  line.exit_status(kExitChange, "an error was found; with --strict also: a warning");
+  line.exit_status(kExitFound, "an error was found; with --strict also: a warning");
   if (auto status = line.parse()) return *status;
   Result<int> done = run_check(options);
   if (done) return *done;

@@ -18,10 +18,6 @@ constexpr const char* kUsage =
     "Runs CMD in the pod's network namespace, with that namespace's /sys. POD is a name, namespace/name, or\n"
     "namespace/name@container.\n";
 
-// As shells, env(1) and `kubectl exec` have them.
-constexpr int kNotExecutable = 126;
-constexpr int kNoCommand = 127;
-
 struct Request {
   StateOptions state;
   std::string pod;
@@ -74,8 +70,8 @@ Result<int> run_in_pod(const Request& request) {
           .exec_in({.command = request.command, .environment = {"RAILBED_POD=" + pod.pod}, .netns_path = pod.netns})
           .context("pod {}", pod.pod);
   give_up(started.error());
-  if (started.error().code == Code::kNotFound) return kNoCommand;
-  return started.error().sys_errno == EACCES ? kNotExecutable : kExitError;
+  if (started.error().code == Code::kNotFound) return kExitNoCommand;
+  return started.error().sys_errno == EACCES ? kExitNotExecutable : kExitError;
 }
 
 }  // namespace
@@ -86,8 +82,8 @@ int exec_verb(CommandLine& line) {
   line.option("--state-dir", &declared.state.directory, "state directory").show_default().directory();
   line.option("POD", &declared.pod, "a name, namespace/name, or namespace/name@container").required();
   line.option("CMD", &declared.command, "after --: the command with its arguments").required().file();
-  line.exit_status(kNotExecutable, "CMD cannot be executed; otherwise CMD's own status");
-  line.exit_status(kNoCommand, "CMD not found");
+  line.exit_status(kExitNotExecutable, "CMD cannot be executed; otherwise CMD's own status");
+  line.exit_status(kExitNoCommand, "CMD not found");
   if (line.described_only()) return kExitOk;
   const std::span<char* const> arguments = line.arguments();
   if (arguments.size() > 1 && (std::string_view(arguments[1]) == "--help" || std::string_view(arguments[1]) == "-h")) {

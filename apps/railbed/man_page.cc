@@ -6,6 +6,8 @@
 
 #include <fmt/core.h>
 
+#include "command/exit_status.h"
+
 namespace railbed {
 namespace {
 
@@ -112,10 +114,13 @@ std::string paragraphs(std::string_view text) {
 }
 
 std::string exit_statuses(const CommandLine& line) {
-  std::string text =
-      ".SH EXIT STATUS\n.TP\n0\nsuccess\n.TP\n1\nfailure or invalid command line; the reason is on standard error\n";
-  for (const CommandLine::Status& one : line.statuses())
-    text += fmt::format(".TP\n{}\n{}\n", one.status, escaped_for_man(one.meaning));
+  std::string text = ".SH EXIT STATUS\n";
+  const auto add = [&text](int status, std::string_view meaning) {
+    text += fmt::format(".TP\n{}\n{}\n", status, escaped_for_man(meaning));
+  };
+  for (const ExitStatus& one : kExitStatuses)
+    if (one.of_every_verb) add(one.status, one.meaning);
+  for (const CommandLine::Status& one : line.statuses()) add(one.status, one.meaning);
   return text;
 }
 

@@ -113,7 +113,7 @@ Result<int> PerfCollective::Arguments::run(const std::string& command) const {
   if (!run.ended_by.empty()) print_error("railbed: the collective is incomplete: {}\n", run.ended_by);
   TRY(std::move(saved));
   if (!run.ended_by.empty()) return kExitError;
-  return run.is_right() ? kExitOk : kExitChange;
+  return run.is_right() ? kExitOk : kExitFound;
 }
 
 PerfCollective::PerfCollective(CommandLine& perf)
@@ -141,7 +141,7 @@ PerfCollective::PerfCollective(CommandLine& perf)
   line_.option("-o,--output", &a.output, "text, json or yaml").one_of({"text", "json", "yaml"});
   line_.option("--save", &a.save, "also write the result as JSON to this file").file();
   line_.option("--label", &a.label, "name in reports, e.g. before");
-  perf.exit_status(kExitChange, "collective: a sum was wrong");
+  perf.exit_status(kExitFound, "collective: a sum was wrong");
 }
 
 PerfCollective::~PerfCollective() = default;

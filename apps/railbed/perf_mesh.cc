@@ -213,7 +213,7 @@ int PerfMesh::Arguments::print(const mesh::MeshRun& run, const mesh::HeldAgainst
     for (const std::string& line : mesh::report_lines(run, against, limits())) railbed::print("{}\n", line);
   else
     print_value(mesh::to_value(run, against), output);
-  if (run.ended_by.empty()) return mesh::is_clean(run, against) ? kExitOk : kExitChange;
+  if (run.ended_by.empty()) return mesh::is_clean(run, against) ? kExitOk : kExitFound;
   print_error("railbed: the mesh is incomplete: {}\n", run.ended_by);
   return kExitError;
 }
@@ -235,7 +235,7 @@ Result<int> PerfMesh::Arguments::run() const {
     against.comparison =
         mesh::compare({run.results.fabric(), run.analysis}, {before->results.fabric(), before->analysis}, limits());
   const int status = print(run, against);
-  return status == kExitOk && missing > 0 ? kExitChange : status;
+  return status == kExitOk && missing > 0 ? kExitFound : status;
 }
 
 PerfMesh::PerfMesh(CommandLine& perf)
@@ -276,7 +276,7 @@ PerfMesh::PerfMesh(CommandLine& perf)
   line_.option("--expect", &a.expect,
                "report NICs outside these limits, e.g. bw>=360,p50<=3.5,p99<=20 (Gb/s; us, round trip)");
   line_.option("-o,--output", &a.output, "text, json or yaml").one_of({"text", "json", "yaml"});
-  perf.exit_status(kExitChange, "mesh: outliers, lost results or unexpected values found");
+  perf.exit_status(kExitFound, "mesh: outliers, lost results or unexpected values found");
 }
 
 PerfMesh::~PerfMesh() = default;

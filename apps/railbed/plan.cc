@@ -123,7 +123,7 @@ Result<int> make_plans(PlanOptions& options) {
   warn_if_empty(manifests);
   if (!options.quiet) print_plans(plans, options.output);
   if (diagnostics.has_errors() || plans.empty() || std::ranges::any_of(plans, has_problems)) return kExitError;
-  return change ? kExitChange : kExitOk;
+  return change ? kExitFound : kExitOk;
 }
 
 }  // namespace
@@ -162,7 +162,7 @@ int plan_verb(CommandLine& line) {
       .show_default()
       .file();
   line.option("--resource-prefix", &options.graph.resource_prefix, "prefix of resource names").show_default();
-  line.exit_status(kExitChange, "something would change");
+  line.exit_status(kExitFound, "something would change");
   if (auto status = line.parse()) return *status;
   return status_of(make_plans(options));
 }

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/testdata.h"
+#include "command/exit_status.h"
 #include "run_verb.h"
 
 namespace railbed {
@@ -137,6 +138,21 @@ TEST(Documents, LinkToWhatExists) {
     for (std::sregex_iterator at(text.begin(), text.end(), kLink), end; at != end; ++at)
       EXPECT_TRUE(fs::exists(path.parent_path() / (*at)[1].str())) << path << ": " << at->str();
   }
+}
+
+// Scripts are written by the table.
+TEST(Documents, HaveTheExitStatusesOfThePrograms) {
+  const std::string page = content(fs::path(source_dir()) / "docs/README.md");
+  const size_t begin = page.find("## Exit statuses");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string section = page.substr(begin, page.find("\n## ", begin) - begin);
+  const std::regex row(R"(\n\| (\d+) \|)");
+  std::vector<int> documented;
+  for (std::sregex_iterator at(section.begin(), section.end(), row), end; at != end; ++at)
+    documented.push_back(std::stoi(at->str(1)));
+  std::vector<int> all;
+  for (const ExitStatus& one : kExitStatuses) all.push_back(one.status);
+  EXPECT_EQ(documented, all);
 }
 
 // What the tour only reads is run as it stands, on the recorded machine that it shows; what changes machines is run by

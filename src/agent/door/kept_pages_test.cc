@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/door/endpoint.h"
 #include "base/format.h"
 
 namespace railbed::agent {
@@ -10,11 +11,10 @@ namespace {
 
 // As in an upgrade: the agent before still has the port.
 TEST(KeptPages, AreServedWhenThePortIsFreeAtLast) {
-  auto before = std::make_unique<Metrics>();
-  const auto port = before->expose("127.0.0.1:0");
-  ASSERT_TRUE(port.has_value()) << port.error().story();
-  const std::string address = fmt::format("127.0.0.1:{}", *port);
   Metrics metrics;
+  auto before = serve_metrics(metrics, "127.0.0.1:0");
+  ASSERT_TRUE(before.has_value()) << before.error().story();
+  const std::string address = fmt::format("127.0.0.1:{}", (*before)->port());
   Events events;
   KeptPages pages(metrics, events, address, {});
   for (uint64_t tried = 1; tried <= 2; ++tried) {
@@ -25,7 +25,7 @@ TEST(KeptPages, AreServedWhenThePortIsFreeAtLast) {
     EXPECT_EQ(events.all()[0].about, address);
     EXPECT_EQ(events.all()[0].count, tried);
   }
-  before.reset();
+  before->reset();
   const auto served = pages.keep();
   ASSERT_TRUE(served.has_value()) << served.error().story();
   EXPECT_EQ(*served, KeptPages::Kept::kNow);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "agent/door/service.h"
 #include "agent/test_requests.h"
 
 namespace railbed::agent {

@@ -10,10 +10,10 @@
 namespace railbed::agent {
 namespace {
 
-constexpr const char* kFile = "/m/a.yaml";
+constexpr const char* kPodFile = "/m/a.yaml";
 
 SeenPods one_pod(int64_t missing_since_s = 0) {
-  return {{"d/p", {.file = kFile, .networks = "mv", .missing_since_s = missing_since_s}}};
+  return {{"d/p", {.file = kPodFile, .networks = "mv", .missing_since_s = missing_since_s}}};
 }
 
 FolderReading reading(std::map<std::string, FolderReading::Pod> pods) {
@@ -21,17 +21,17 @@ FolderReading reading(std::map<std::string, FolderReading::Pod> pods) {
 }
 
 TEST(SeenPods, APodThatIsThereIsRememberedWithItsNetworks) {
-  EXPECT_EQ(see({}, reading({{"d/p", {kFile, "mv"}}, {"d/q", {kFile, std::nullopt}}}), 100), one_pod());
+  EXPECT_EQ(see({}, reading({{"d/p", {kPodFile, "mv"}}, {"d/q", {kPodFile, std::nullopt}}}), 100), one_pod());
   EXPECT_EQ(see(one_pod(50), reading({{"d/p", {"/m/b.yaml", "other"}}}), 100),
             (SeenPods{{"d/p", {.file = "/m/b.yaml", .networks = "other"}}}));
 }
 
 TEST(SeenPods, AnEmptyAnnotationAsksForNone) {
-  EXPECT_EQ(see(one_pod(), reading({{"d/p", {kFile, ""}}}), 100), SeenPods{});
+  EXPECT_EQ(see(one_pod(), reading({{"d/p", {kPodFile, ""}}}), 100), SeenPods{});
 }
 
 TEST(SeenPods, APodThatIsMissingFromWholeFilesIsRemovedAfterAWhile) {
-  const FolderReading without = reading({{"d/p", {kFile, std::nullopt}}});
+  const FolderReading without = reading({{"d/p", {kPodFile, std::nullopt}}});
   SeenPods seen = see(one_pod(), without, 1000);
   EXPECT_EQ(seen, one_pod(1000));
   EXPECT_EQ(
@@ -42,13 +42,13 @@ TEST(SeenPods, APodThatIsMissingFromWholeFilesIsRemovedAfterAWhile) {
   EXPECT_EQ(lost_networks(seen, without, "d/p", 1600), std::nullopt);
   EXPECT_EQ(see(seen, without, 1600), SeenPods{});
   // It came back in between.
-  EXPECT_EQ(see(seen, reading({{"d/p", {kFile, "mv"}}}), 1599), one_pod());
+  EXPECT_EQ(see(seen, reading({{"d/p", {kPodFile, "mv"}}}), 1599), one_pod());
   // The clock was set back.
   EXPECT_EQ(see(one_pod(1000), without, 10), one_pod(10));
 }
 
 TEST(SeenPods, WhatIsDamagedRemovesNothing) {
-  const FolderReading damaged{.pods = {}, .damaged = {{kFile, "it is empty"}}, .unread = ""};
+  const FolderReading damaged{.pods = {}, .damaged = {{kPodFile, "it is empty"}}, .unread = ""};
   SeenPods seen = see(one_pod(1000), damaged, 5000);
   EXPECT_EQ(seen, one_pod());
   EXPECT_EQ(lost_networks(seen, damaged, "d/p", 1'000'000),
@@ -61,8 +61,8 @@ TEST(SeenPods, WhatIsDamagedRemovesNothing) {
 }
 
 TEST(SeenPods, AreReadAsTheyWereWritten) {
-  const SeenPods seen = {{"d/p", {.file = kFile, .networks = "[{\"name\":\"mv\"}]", .missing_since_s = 7}},
-                         {"d/q", {.file = kFile, .networks = "mv"}}};
+  const SeenPods seen = {{"d/p", {.file = kPodFile, .networks = "[{\"name\":\"mv\"}]", .missing_since_s = 7}},
+                         {"d/q", {.file = kPodFile, .networks = "mv"}}};
   EXPECT_EQ(*read_seen_pods(seen_pods_text(seen)), seen);
   for (const auto& [text, message] :
        {std::pair{"", "it has no list of pods"}, std::pair{"{\"pods\":3}", "it has no list of pods"},
@@ -188,7 +188,7 @@ TEST_F(LostManifests, SayThatTheirFileCouldNotBeRead) {
 }
 
 TEST(SeenPods, AMessageHasTheBeginningOfALongAnnotation) {
-  const SeenPods seen = {{"d/p", {.file = kFile, .networks = "a\nb" + std::string(1000, 'x')}}};
+  const SeenPods seen = {{"d/p", {.file = kPodFile, .networks = "a\nb" + std::string(1000, 'x')}}};
   const auto why = lost_networks(seen, reading({}), "d/p", 100);
   ASSERT_TRUE(why.has_value());
   EXPECT_LT(why->size(), 300u);
