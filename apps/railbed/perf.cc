@@ -167,7 +167,7 @@ Result<int> run_client(const PerfArguments& arguments, Figure figure, const std:
   ClientOptions options{.host = arguments.host,
                         .port = port_of(arguments),
                         .from = {},
-                        .place = {.device = arguments.device, .gid_rule = TRY(GidRule::parse(arguments.gid_rule))},
+                        .place = {.device = arguments.device, .gid_rule = TRY(rdma::GidRule::parse(arguments.gid_rule))},
                         .limits = {},
                         .label = arguments.label,
                         .command = command,
@@ -251,7 +251,7 @@ Result<int> run_server(const PerfArguments& arguments) {
   for (const std::string& kind : arguments.offered)
     options.session.offered_memory.push_back(kind == "gpu" ? MemoryKind::kGpu : MemoryKind::kHugePages);
   options.session.place.device = arguments.device;
-  options.session.place.gid_rule = TRY(GidRule::parse(arguments.gid_rule));
+  options.session.place.gid_rule = TRY(rdma::GidRule::parse(arguments.gid_rule));
   std::mutex mutex;
   options.on_event = [&mutex](const std::string& line) {
     const std::lock_guard lock(mutex);

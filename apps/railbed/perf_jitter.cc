@@ -87,7 +87,7 @@ Result<int> PerfJitter::run(const std::string& command) const {
   const Arguments& a = *arguments_;
   JitterOptions options{.host = a.host,
                         .port = a.port,
-                        .place = {.device = a.device, .gid_rule = TRY(GidRule::parse(a.gid_rule))},
+                        .place = {.device = a.device, .gid_rule = TRY(rdma::GidRule::parse(a.gid_rule))},
                         .remote_device = a.remote_device,
                         .size_bytes = static_cast<int64_t>(a.size_bytes),
                         .rate_per_s = a.rate_per_s,

@@ -11,6 +11,7 @@
 #include "doc/text.h"
 #include "os/ports/kernel.h"
 #include "perf/json_writer.h"
+#include "perf/measurement.h"
 
 namespace railbed {
 namespace {
