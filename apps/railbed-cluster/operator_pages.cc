@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator_pages.h"
 
+#include <algorithm>
+
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
@@ -27,6 +29,38 @@ MetricFamily single(const char* name, const char* help, MetricType type, double 
   return out;
 }
 
+bool is_absent(const controller::OptionalStanding& one) {
+  return one.availability == controller::Availability::kAbsent ||
+         one.availability == controller::Availability::kForbidden;
+}
+
+bool works_without(const controller::OperatorStanding& standing, std::string_view kind) {
+  return std::ranges::any_of(standing.optional_kinds,
+                             [&](const auto& one) { return one.name == kind && is_absent(one); });
+}
+
+struct CacheFamilies {
+  MetricFamily lag{
+      "railbed_kube_watch_lag_seconds", "maximum age of the cached objects of a kind", MetricType::Gauge, {}};
+  MetricFamily objects{"railbed_kube_objects", "cached objects of a kind", MetricType::Gauge, {}};
+  MetricFamily absent{"railbed_operator_kind_absent",
+                      "1 if the operator works without this optional kind: it is absent or forbidden",
+                      MetricType::Gauge,
+                      {}};
+};
+
+CacheFamilies cache_families(const controller::OperatorStanding& standing, kube::Instant now) {
+  CacheFamilies out;
+  for (const auto& [kind, cache] : standing.caches) {
+    if (cache.synced && !works_without(standing, kind))
+      add(out.lag, {{"kind", kind}}, std::chrono::duration<double>(now - cache.heard).count());
+    add(out.objects, {{"kind", kind}}, static_cast<double>(cache.objects));
+  }
+  for (const controller::OptionalStanding& one : standing.optional_kinds)
+    add(out.absent, {{"kind", one.name}}, is_absent(one));
+  return out;
+}
+
 std::vector<MetricFamily> families_of(const controller::OperatorStanding& standing, kube::Instant now) {
   MetricFamily requests{"railbed_kube_requests_total",
                         "requests to the API server, retries included, by verb and HTTP status",
@@ -35,13 +69,6 @@ std::vector<MetricFamily> families_of(const controller::OperatorStanding& standi
   for (const auto& [key, count] : standing.requests.requests)
     add(requests, {{"verb", std::string(kube::verb_name(key.first))}, {"code", std::to_string(key.second)}},
         static_cast<double>(count));
-  MetricFamily lag{
-      "railbed_kube_watch_lag_seconds", "maximum age of the cached objects of a kind", MetricType::Gauge, {}};
-  MetricFamily objects{"railbed_kube_objects", "cached objects of a kind", MetricType::Gauge, {}};
-  for (const auto& [kind, cache] : standing.caches) {
-    if (cache.synced) add(lag, {{"kind", kind}}, std::chrono::duration<double>(now - cache.heard).count());
-    add(objects, {{"kind", kind}}, static_cast<double>(cache.objects));
-  }
   MetricFamily writes{"railbed_operator_writes_total", "objects written, by kind and result", MetricType::Counter, {}};
   for (const auto& [key, count] : standing.writes)
     add(writes, {{"kind", key.first}, {"result", key.second ? "ok" : "failed"}}, static_cast<double>(count));
@@ -53,11 +80,13 @@ std::vector<MetricFamily> families_of(const controller::OperatorStanding& standi
   for (const auto& [fate, count] : fates) add(events, {{"result", fate}}, static_cast<double>(count));
   MetricFamily ended{"railbed_operator_leases_ended_total", "address leases ended, by reason", MetricType::Counter, {}};
   for (const auto& [reason, count] : standing.cells.ended) add(ended, {{"reason", reason}}, static_cast<double>(count));
+  CacheFamilies caches = cache_families(standing, now);
   return {std::move(requests),
           single("railbed_kube_retries_total", "retried requests to the API server", MetricType::Counter,
                  static_cast<double>(standing.requests.retries)),
-          std::move(lag),
-          std::move(objects),
+          std::move(caches.lag),
+          std::move(caches.objects),
+          std::move(caches.absent),
           std::move(writes),
           std::move(events),
           std::move(ended),
@@ -88,7 +117,7 @@ std::string operator_metrics(const controller::OperatorStanding& standing, kube:
 std::vector<std::string> operator_troubles(const controller::OperatorStanding& standing) {
   std::vector<std::string> out;
   for (const auto& [kind, cache] : standing.caches)
-    if (!cache.synced || cache.error)
+    if ((!cache.synced || cache.error) && !works_without(standing, kind))
       out.push_back(fmt::format("{}: {}", kind, cache.error ? cache.error->story() : "not listed yet"));
   return out;
 }

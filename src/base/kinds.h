@@ -167,9 +167,9 @@ constexpr const Kind* find_kind(std::string_view name) {
 
 // A row with all of its facts. A name without such a row does not compile.
 consteval const Kind& kind_named(std::string_view name) {
-  for (const Kind& kind : kinds())
+  for (const Kind& kind : KindTable::kRows)
     if (kind.name == name && !kind.plural.empty()) return kind;
-  throw "no such row in KindTable";
+  throw "KindTable has no such row with all of its facts";
 }
 
 }  // namespace railbed

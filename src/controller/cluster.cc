@@ -13,8 +13,9 @@ namespace {
 
 using kube::Where;
 
-struct KnownKind {
-  Known known;
+template <typename Which>
+struct ListedKind {
+  Which which;
   kube::Resource resource;
   kube::Trim trim;
   Where where = Where::kEverywhere;
@@ -22,21 +23,37 @@ struct KnownKind {
   std::string_view name = resource.kind;  // for people
 };
 
-std::array<KnownKind, kKnownKinds> known_kinds() {
+std::array<ListedKind<Known>, kKnownKinds> known_kinds() {
   const kube::Trim pod = kube::keep_fields({"spec.nodeName", "status.phase"});
   return {{
       {Known::kPolicies, kube::kPolicies, kube::trim_metadata, Where::kOwnNamespace},
       {Known::kNodeStates, kube::kNodeStates, node_state_trim(), Where::kOwnNamespace},
       {Known::kNodes, kube::kNodes, node_trim()},
-      {Known::kNetworks, kube::kSriovNetworks, kube::trim_metadata},
-      {Known::kIbNetworks, kube::kSriovIbNetworks, kube::trim_metadata},
-      {Known::kDefinitions, kube::kNetworkDefinitions, definition_trim()},
       {Known::kNamespaces, kube::kNamespaces, kube::keep_fields({})},
       {Known::kUpstreamOperators, kube::kPods, pod, Where::kEverywhere, api::kUpstreamOperatorPods,
        "Pod of the SR-IOV operator"},
       {Known::kUpstreamDaemons, kube::kPods, pod, Where::kEverywhere, api::kUpstreamDaemonPods,
        "Pod of the config daemon"},
   }};
+}
+
+std::array<ListedKind<OptionalKind>, kOptionalKinds> optional_kinds() {
+  return {{
+      {OptionalKind::kNetworks, kube::kSriovNetworks, kube::trim_metadata},
+      {OptionalKind::kIbNetworks, kube::kSriovIbNetworks, kube::trim_metadata},
+      {OptionalKind::kDefinitions, kube::kNetworkDefinitions, definition_trim()},
+  }};
+}
+
+// The API server is there and does not list the kind.
+bool is_refused(const kube::Standing& standing) {
+  return standing.error && (standing.error->code == Code::kNotFound || standing.error->code == Code::kDenied);
+}
+
+Availability availability_of(const kube::Standing& standing) {
+  if (is_refused(standing))
+    return standing.error->code == Code::kNotFound ? Availability::kAbsent : Availability::kForbidden;
+  return standing.synced ? Availability::kListed : Availability::kPending;
 }
 
 }  // namespace
@@ -47,24 +64,34 @@ Cluster::Cache::Cache(std::string the_name, kube::Client& client, kube::Informer
       }) {}
 
 Cluster::Cluster(kube::Client& client, std::string ns) : ns_(std::move(ns)) {
-  for (KnownKind& kind : known_kinds())
+  const auto add = [&](auto& kind) {
     caches_.emplace_back(std::string(kind.name), client,
                          kube::InformerSettings{.resource = kind.resource,
                                                 .selection = {.ns = kind.where == Where::kOwnNamespace ? ns_ : "",
                                                               .labels = std::string(kind.labels),
                                                               .fields = {}},
                                                 .trim = std::move(kind.trim)});
+  };
+  for (ListedKind<Known>& kind : known_kinds()) add(kind);
+  for (ListedKind<OptionalKind>& kind : optional_kinds()) add(kind);
 }
 
 std::vector<kube::Right> Cluster::rights() {
   std::vector<kube::Right> out;
-  for (const KnownKind& kind : known_kinds())
+  const auto add = [&](const auto& kind) {
     out.push_back({.kind = kind.resource, .verbs = kube::Verb::kList | kube::Verb::kWatch, .where = kind.where});
+  };
+  for (const ListedKind<Known>& kind : known_kinds()) add(kind);
+  for (const ListedKind<OptionalKind>& kind : optional_kinds()) add(kind);
   return out;
 }
 
 void Cluster::observe(Known kind, kube::Informer::Observer observer) {
-  caches_[static_cast<size_t>(kind)].observers.push_back(std::move(observer));
+  caches_[place(kind)].observers.push_back(std::move(observer));
+}
+
+void Cluster::observe(OptionalKind kind, kube::Informer::Observer observer) {
+  caches_[place(kind)].observers.push_back(std::move(observer));
 }
 
 void Cluster::start() {
@@ -84,22 +111,38 @@ std::vector<std::pair<std::string, kube::Standing>> Cluster::standings() const {
 
 std::string Cluster::missing() const {
   std::string out;
-  for (const auto& [kind, standing] : standings()) {
-    const bool refused =
-        standing.error && (standing.error->code == Code::kNotFound || standing.error->code == Code::kDenied);
-    if (standing.synced && !refused) continue;
-    out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", kind,
+  for (size_t i = 0; i < kKnownKinds; ++i) {
+    const kube::Standing standing = caches_[i].informer.standing();
+    if (standing.synced && !is_refused(standing)) continue;
+    out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", caches_[i].name,
                        standing.error ? standing.error->story() : "not listed yet");
   }
   return out;
 }
 
+OptionalStanding Cluster::standing(OptionalKind kind) const {
+  const Cache& cache = caches_[place(kind)];
+  const kube::Standing standing = cache.informer.standing();
+  return {.name = cache.name,
+          .availability = availability_of(standing),
+          .why = is_refused(standing) ? standing.error->story() : ""};
+}
+
 kube::Objects Cluster::objects(Known kind) const {
-  return cache(kind).informer.objects();
+  return caches_[place(kind)].informer.objects();
+}
+
+std::optional<kube::Objects> Cluster::objects(OptionalKind kind) const {
+  const kube::Informer& informer = caches_[place(kind)].informer;
+  const auto is_listed = [&] { return availability_of(informer.standing()) == Availability::kListed; };
+  if (!is_listed()) return std::nullopt;
+  kube::Objects objects = informer.objects();
+  if (!is_listed()) return std::nullopt;  // some may have gone with the kind
+  return objects;
 }
 
 kube::ObjectPtr Cluster::find(Known kind, const kube::ObjectKey& key) const {
-  return cache(kind).informer.find(key);
+  return caches_[place(kind)].informer.find(key);
 }
 
 }  // namespace railbed::controller

@@ -16,17 +16,20 @@ TEST(ClusterKinds, StandInTheOrderOfTheirEnumerators) {
   kube::Client client(server, clock);
   const Cluster cluster(client, "op");
   const auto standings = cluster.standings();
-  ASSERT_EQ(standings.size(), kKnownKinds);
+  ASSERT_EQ(standings.size(), kKnownKinds + kOptionalKinds);
+  const auto name_of = [&](OptionalKind kind) { return cluster.standing(kind).name; };
   EXPECT_EQ(standings[static_cast<size_t>(Known::kPolicies)].first, "SriovNetworkNodePolicy");
   EXPECT_EQ(standings[static_cast<size_t>(Known::kNodeStates)].first, "SriovNetworkNodeState");
   EXPECT_EQ(standings[static_cast<size_t>(Known::kNodes)].first, "Node");
-  EXPECT_EQ(standings[static_cast<size_t>(Known::kNetworks)].first, "SriovNetwork");
-  EXPECT_EQ(standings[static_cast<size_t>(Known::kIbNetworks)].first, "SriovIBNetwork");
-  EXPECT_EQ(standings[static_cast<size_t>(Known::kDefinitions)].first, "NetworkAttachmentDefinition");
+  EXPECT_EQ(name_of(OptionalKind::kNetworks), "SriovNetwork");
+  EXPECT_EQ(name_of(OptionalKind::kIbNetworks), "SriovIBNetwork");
+  EXPECT_EQ(name_of(OptionalKind::kDefinitions), "NetworkAttachmentDefinition");
   EXPECT_EQ(standings[static_cast<size_t>(Known::kNamespaces)].first, "Namespace");
   EXPECT_EQ(standings[static_cast<size_t>(Known::kUpstreamOperators)].first, "Pod of the SR-IOV operator");
   EXPECT_EQ(standings[static_cast<size_t>(Known::kUpstreamDaemons)].first, "Pod of the config daemon");
   EXPECT_NE(cluster.missing().find("Node: not listed yet"), std::string::npos);
+  EXPECT_EQ(cluster.missing().find("SriovIBNetwork"), std::string::npos) << "the operator works without it";
+  EXPECT_FALSE(cluster.objects(OptionalKind::kIbNetworks).has_value()) << "a list that is not known is not empty";
 }
 
 }  // namespace

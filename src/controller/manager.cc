@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "base/format.h"
 #include "controller/node_states.h"
@@ -97,9 +98,61 @@ void Manager::look(const std::stop_token& stop) {
     tell_(Importance::kInfo, "everything is known, writes");
     for (Reconciler* one : reconcilers_) one->opened(stop);
   }
+  look_at_optional_kinds();
   if (closed.empty() && (missed_.exchange(false) || opened)) add_everything();
   if (closed.empty()) looked_at_everything_ = true;
   later(kLook, "", settings_.look_period);
+}
+
+// What each reconciler that reads the kind does now, for people.
+std::string Manager::effects_of(OptionalKind kind, Availability availability) const {
+  std::string out;
+  for (const Reconciler* one : reconcilers_)
+    for (const OptionalRead& read : one->optional_kinds()) {
+      if (read.kind != kind) continue;
+      const bool goes_on = read.without == OptionalRead::Without::kGoesOn;
+      out += fmt::format("{}reconciler {} {}", out.empty() ? "" : ", ", one->name(),
+                         availability == Availability::kListed ? "works with it"
+                         : goes_on                             ? "works without it"
+                                                               : "is off until it is listed");
+    }
+  return out;
+}
+
+// Reports each change once. A kind that is listed for the first time is none, nor is an API server that is away before
+// it has listed one.
+void Manager::look_at_optional_kinds() {
+  std::set<Reconciler*> again;
+  for (size_t i = 0; i < kOptionalKinds; ++i) {
+    const auto kind = static_cast<OptionalKind>(i);
+    const OptionalStanding now = cluster_.standing(kind);
+    if (now.availability == Availability::kPending) continue;
+    const Availability before = std::exchange(optional_[kind], now.availability);
+    if (before == now.availability) continue;
+    for (Reconciler* one : reconcilers_)
+      for (const OptionalRead& read : one->optional_kinds())
+        if (read.kind == kind) again.insert(one);
+    if (now.availability != Availability::kListed)
+      tell_(Importance::kWarning,
+            fmt::format("{} is not available: {}; {}", now.name, now.why, effects_of(kind, now.availability)));
+    else if (before != Availability::kPending)
+      tell_(Importance::kInfo, fmt::format("{} is available again; {}", now.name, effects_of(kind, now.availability)));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    for (Reconciler* one : dropped_)
+      if (!waits(*one)) again.insert(one);
+    for (Reconciler* one : again) dropped_.erase(one);
+  }
+  for (Reconciler* one : again) one->add_all();
+}
+
+bool Manager::waits(const Reconciler& one) const {
+  return std::ranges::any_of(one.optional_kinds(), [&](const OptionalRead& read) {
+    const Availability now = cluster_.standing(read.kind).availability;
+    return now == Availability::kPending ||
+           (now != Availability::kListed && read.without == OptionalRead::Without::kWaits);
+  });
 }
 
 void Manager::work(std::stop_token stop) {
@@ -118,7 +171,13 @@ bool Manager::carry_out(const Task& task, std::stop_token stop) {
   }
   if (!may_write()) return true;
   const auto found = std::ranges::find(reconcilers_, task.reconciler, &Reconciler::name);
-  return found == reconcilers_.end() || (*found)->reconcile(task.key, std::move(stop));
+  if (found == reconcilers_.end()) return true;
+  if (waits(**found)) {
+    const std::lock_guard lock(mutex_);
+    dropped_.insert(*found);
+    return true;
+  }
+  return (*found)->reconcile(task.key, std::move(stop));
 }
 
 bool Manager::may_write() {
@@ -207,6 +266,7 @@ ManagerStanding Manager::standing() const {
   ManagerStanding out{.leads = election_.leads(),
                       .holder = election_.holder(),
                       .caches = cluster_.standings(),
+                      .optional_kinds = {},
                       .waiting = queue_.size(),
                       .requests = writer_.counters(),
                       .events = recorder_.counters()};
@@ -214,6 +274,8 @@ ManagerStanding Manager::standing() const {
     for (const auto& [key, count] : other.requests) out.requests.requests[key] += count;
     out.requests.retries += other.retries;
   }
+  for (size_t i = 0; i < kOptionalKinds; ++i)
+    out.optional_kinds.push_back(cluster_.standing(static_cast<OptionalKind>(i)));
   const std::lock_guard lock(mutex_);
   out.closed = closed_;
   out.writes = writes_;

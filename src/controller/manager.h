@@ -5,7 +5,9 @@
 //
 // Why: nothing is written by an operator that does not lead, or while a list is not known. That is checked before each
 // write here, so that no reconciler can forget it. Tasks that are due meanwhile are dropped; once it may write, all
-// reconcilers queue all of their tasks.
+// reconcilers queue all of their tasks. An optional kind that the cluster lacks stops only the reconcilers that cannot
+// work without it: it is reported once, listed again and again (kube/informer.h), and once it is there, those that read
+// it queue all of their tasks.
 // Threading: add() and run() once, in this order; everything else from any thread. Failure: run() has none, it
 // continues until it is stopped; standing() and the Events say what is wrong.
 #pragma once
@@ -14,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +41,7 @@ struct ManagerStanding {
   std::string holder;  // of the Lease
   std::string closed;  // why nothing is written; empty: writes
   std::vector<std::pair<std::string, kube::Standing>> caches;
+  std::vector<OptionalStanding> optional_kinds;
   std::map<std::pair<std::string, bool>, uint64_t> writes;  // by kind, and whether it worked
   size_t waiting = 0;                                       // tasks
   kube::ClientCounters requests;
@@ -103,6 +107,9 @@ class Manager {
   void work(std::stop_token stop);
   bool carry_out(const Task& task, std::stop_token stop);  // false: again later
   void look(const std::stop_token& stop);
+  void look_at_optional_kinds();
+  std::string effects_of(OptionalKind kind, Availability availability) const;
+  bool waits(const Reconciler& one) const;  // for an optional kind
   std::string why_closed() const;
 
   kube::Clock& clock_;
@@ -119,7 +126,10 @@ class Manager {
   std::atomic<bool> missed_{true};  // tasks were dropped: everything is looked at when it may write
   std::atomic<bool> looked_at_everything_{false};
 
+  std::map<OptionalKind, Availability> optional_;  // as look() has seen and reported it last
+
   mutable std::mutex mutex_;
+  std::set<Reconciler*> dropped_;  // those whose tasks came while they had to wait
   std::string closed_ = "it has not checked yet";
   kube::Instant looked_{};
   std::map<std::pair<std::string, bool>, uint64_t> writes_;

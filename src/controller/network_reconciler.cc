@@ -30,8 +30,15 @@ std::span<const kube::Right> NetworkReconciler::rights() const {
   return kRights;
 }
 
+std::span<const OptionalRead> NetworkReconciler::optional_kinds() const {
+  using enum OptionalRead::Without;
+  static constexpr OptionalRead kReads[] = {
+      {OptionalKind::kNetworks, kGoesOn}, {OptionalKind::kIbNetworks, kGoesOn}, {OptionalKind::kDefinitions, kWaits}};
+  return kReads;
+}
+
 void NetworkReconciler::watch() {
-  for (const Known kind : {Known::kNetworks, Known::kIbNetworks, Known::kDefinitions})
+  for (const OptionalKind kind : {OptionalKind::kNetworks, OptionalKind::kIbNetworks, OptionalKind::kDefinitions})
     manager_.cluster().observe(kind, [this](const Change&) { manager_.later(name(), "", kGather); });
   manager_.cluster().observe(Known::kNamespaces, [this](const Change& change) {
     if (change.type != Change::Type::kChanged) manager_.later(name(), "", kGather);
@@ -47,16 +54,22 @@ bool NetworkReconciler::reconcile(const std::string& /*key*/, std::stop_token st
   const Cluster& cluster = manager_.cluster();
   std::set<std::string> namespaces;
   for (const auto& [key, one] : cluster.objects(Known::kNamespaces)) namespaces.insert(key.name);
-  const kube::Objects networks = cluster.objects(Known::kNetworks), ib_networks = cluster.objects(Known::kIbNetworks);
-  const kube::Objects definitions = cluster.objects(Known::kDefinitions);
-  const Result<KindDefinition> kind = manager_.definition_of(kube::kSriovNetworks, stop);
-  const Result<KindDefinition> ib_kind = manager_.definition_of(kube::kSriovIbNetworks, stop);
+  const std::optional<kube::Objects> networks = cluster.objects(OptionalKind::kNetworks);
+  const std::optional<kube::Objects> ib_networks = cluster.objects(OptionalKind::kIbNetworks);
+  const std::optional<kube::Objects> definitions = cluster.objects(OptionalKind::kDefinitions);
+  if (!definitions) return false;  // it is not listed any more: the manager waits for it
+  // After the lists: what they lack may have gone with the kind.
+  const KindDefinition none;
+  const auto definition_of = [&](const std::optional<kube::Objects>& list, const kube::Resource& of) {
+    return list ? manager_.definition_of(of, stop) : Result<KindDefinition>(none);
+  };
+  const Result<KindDefinition> kind = definition_of(networks, kube::kSriovNetworks);
+  const Result<KindDefinition> ib_kind = definition_of(ib_networks, kube::kSriovIbNetworks);
   for (const auto& one : {kind, ib_kind})
     if (!one && one.error().code != Code::kNotFound && one.error().code != Code::kConflict) return false;
-  const KindDefinition none;
-  const NetworksPlan plan = plan_networks({.networks = networks,
-                                           .ib_networks = ib_networks,
-                                           .definitions = definitions,
+  const NetworksPlan plan = plan_networks({.networks = networks ? &*networks : nullptr,
+                                           .ib_networks = ib_networks ? &*ib_networks : nullptr,
+                                           .definitions = *definitions,
                                            .namespaces = namespaces,
                                            .operator_ns = cluster.ns(),
                                            .resource_prefix = settings_.resource_prefix,

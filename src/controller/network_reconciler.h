@@ -2,7 +2,8 @@
 // Keeps a NetworkAttachmentDefinition per SriovNetwork and SriovIBNetwork, and their statuses.
 //
 // Why: networks and definitions that are applied together are one task; what is written is decided for all of them at
-// once (networks.h). Threading: as Reconciler. Failure: statuses, and an Event of each definition that is kept.
+// once (networks.h). A cluster may lack one kind of networks, or that of definitions.
+// Threading: as Reconciler. Failure: statuses, and an Event of each definition that is kept.
 #pragma once
 
 #include <mutex>
@@ -27,6 +28,7 @@ class NetworkReconciler : public Reconciler {
 
   std::string_view name() const override { return "networks"; }
   std::span<const kube::Right> rights() const override;
+  std::span<const OptionalRead> optional_kinds() const override;
   void watch() override;
   bool reconcile(const std::string& key, std::stop_token stop) override;
   void add_all() override;

@@ -56,19 +56,22 @@ class Planner {
   }
 
   NetworksPlan run() {
-    for (const auto& [key, object] : view_.networks) read(object, false);
-    for (const auto& [key, object] : view_.ib_networks) read(object, true);
-    // While one of both is not known, the networks of a definition may be of that one.
+    if (view_.networks != nullptr)
+      for (const auto& [key, object] : *view_.networks) read(object, false);
+    if (view_.ib_networks != nullptr)
+      for (const auto& [key, object] : *view_.ib_networks) read(object, true);
+    // While the definition of one that is listed is not known, the networks of a definition may be of that one.
     std::set<std::string> kinds;
-    if (both_known()) kinds = {view_.kind.uid, view_.ib_kind.uid};
+    if (listed_are_known()) kinds = {view_.kind.uid, view_.ib_kind.uid};
+    kinds.erase("");
     AttachmentWrites writes =
         attachment_writes(readable_, attachments_, view_.namespaces, view_.resource_prefix, kinds);
     out_.applies = std::move(writes.applies);
     for (AttachmentWrites::Deletion& one : writes.deletions)
-      if (!kept_.contains(uid_label_of(one))) out_.deletions.push_back(std::move(one));
+      if (is_decided(one)) out_.deletions.push_back(std::move(one));
     for (const AttachmentWrites::Deletion& one : writes.kept)
-      if (!kept_.contains(uid_label_of(one))) out_.kept.push_back(view_.definitions.at({one.ns, one.name}));
-    if (!both_known()) {
+      if (is_decided(one)) out_.kept.push_back(view_.definitions.at({one.ns, one.name}));
+    if (!listed_are_known()) {
       out_.deletions.clear();
       out_.finalizers.clear();
     }
@@ -81,7 +84,10 @@ class Planner {
   }
 
  private:
-  bool both_known() const { return !view_.kind.uid.empty() && !view_.ib_kind.uid.empty(); }
+  bool listed_are_known() const {
+    return (view_.networks == nullptr || !view_.kind.uid.empty()) &&
+           (view_.ib_networks == nullptr || !view_.ib_kind.uid.empty());
+  }
 
   // A network that is older than its kind is one of the former kind's, of whose end the cache has not heard yet.
   std::string kind_of(const Value& network, bool infiniband) const {
@@ -129,9 +135,16 @@ class Planner {
         out_.deletions.push_back({one.ns, one.name, one.uid, one.resource_version});
   }
 
-  std::string uid_label_of(const AttachmentWrites::Deletion& deletion) const {
-    const auto found = std::ranges::find(attachments_, deletion.uid, &StoredAttachment::uid);
-    return found != attachments_.end() ? found->network_uid : "";
+  // Its network can be read, or is not there. Of a kind that is not listed nobody knows.
+  bool is_decided(const AttachmentWrites::Deletion& one) const {
+    const auto found = std::ranges::find(attachments_, one.uid, &StoredAttachment::uid);
+    if (found == attachments_.end() || kept_.contains(found->network_uid)) return false;
+    const bool is_network = is_of_kind(*found, false), is_ib_network = is_of_kind(*found, true);
+    return (view_.networks != nullptr || is_ib_network) && (view_.ib_networks != nullptr || is_network);
+  }
+  static bool is_of_kind(const StoredAttachment& definition, bool infiniband) {
+    const Kind& kind = api::network_kind(infiniband);
+    return definition.owner_ref.starts_with(fmt::format("{}.{}/", kind.name, kind.group));
   }
 
   const NetworksView& view_;

@@ -4,7 +4,7 @@
 // Why: in addition to definitions to write and to delete there are networks that cannot be read, networks in other
 // users' namespaces, and networks that wait for the SR-IOV operator's finalizer, which no component removes any more.
 // Definitions of a network that currently cannot be read are retained, and so are those of one that was deleted with
-// its kind.
+// its kind, and all of a kind that is not listed.
 // Threading: pure.
 // Failure: a network's outcome.
 #pragma once
@@ -30,8 +30,9 @@ struct KindDefinition {
 };
 
 struct NetworksView {
-  const kube::Objects& networks;
-  const kube::Objects& ib_networks;
+  // Null where the kind is not listed now: what is known of its networks stays as it is.
+  const kube::Objects* networks;
+  const kube::Objects* ib_networks;
   const kube::Objects& definitions;
   const std::set<std::string>& namespaces;
   std::string_view operator_ns;

@@ -17,6 +17,7 @@ struct NetworksTest : ::testing::Test {
   std::set<std::string> namespaces{"op", "llm", "team"};
   KindDefinition kind{.uid = "k1", .created = "2026-11-20T10:00:00Z"};
   KindDefinition ib_kind{.uid = "k2", .created = "2026-11-20T10:00:00Z"};
+  bool lists_networks = true, lists_ib_networks = true;
 
   Value& add(const std::string& ns, const std::string& name, const std::string& spec, const std::string& uid = "u1") {
     Value made = object("sriovnetwork.openshift.io/v1", "SriovNetwork", ns, name);
@@ -41,8 +42,8 @@ struct NetworksTest : ::testing::Test {
     definitions[{ns, name}] = std::make_shared<const Value>(std::move(made));
   }
   NetworksPlan plan() {
-    return plan_networks({.networks = networks,
-                          .ib_networks = ib_networks,
+    return plan_networks({.networks = lists_networks ? &networks : nullptr,
+                          .ib_networks = lists_ib_networks ? &ib_networks : nullptr,
                           .definitions = definitions,
                           .namespaces = namespaces,
                           .operator_ns = "op",
@@ -142,6 +143,52 @@ TEST_F(NetworksTest, OlderThanTheirKindAreNotTakenForItsOwn) {
   EXPECT_EQ(kind_uid_of_applied(), "");
   network.find("metadata")->set("creationTimestamp", "2026-11-20T10:00:00Z");
   EXPECT_EQ(kind_uid_of_applied(), "k1");
+}
+
+// A kind that the cluster lacks, or whose list is forbidden: of its networks nothing is known, and those of the other
+// kind are decided as ever.
+TEST_F(NetworksTest, OfAKindThatIsNotListedKeepTheirDefinition) {
+  const auto names = [](const auto& all) {
+    std::set<std::string> out;
+    for (const auto& one : all) out.insert(one.name);
+    return out;
+  };
+  const auto kept = [this] {
+    std::set<std::string> out;
+    for (const kube::ObjectPtr& one : plan().kept) out.insert(kube::key_of(*one).name);
+    return out;
+  };
+  using Names = std::set<std::string>;
+  define("llm", "rail0", "u1", "SriovNetwork.sriovnetwork.openshift.io/op/rail0");
+  define("llm", "ib0", "u2", "SriovIBNetwork.sriovnetwork.openshift.io/op/ib0", "k2");
+  define("llm", "unclear", "u3", "");
+  define("llm", "former", "u4", "SriovNetwork.sriovnetwork.openshift.io/op/former", "k0");
+  EXPECT_EQ(names(plan().deletions), (Names{"rail0", "ib0", "unclear"}));
+  EXPECT_EQ(kept(), Names{"former"});
+  for (const char* uid : {"k2", ""}) {
+    ib_kind.uid = uid;
+    lists_ib_networks = false;
+    EXPECT_EQ(names(plan().deletions), Names{"rail0"});
+    EXPECT_EQ(kept(), Names{"former"});
+    lists_networks = false;
+    EXPECT_TRUE(plan().deletions.empty());
+    EXPECT_TRUE(kept().empty()) << "nothing is reported of what is not known";
+    lists_networks = true;
+    lists_ib_networks = true;
+  }
+  lists_networks = false;
+  ib_kind.uid = "k2";
+  EXPECT_EQ(names(plan().deletions), Names{"ib0"});
+}
+
+// What is in the place of a definition is not known: its network may be of the other kind.
+TEST_F(NetworksTest, TakeNoDefinitionOfAKindThatIsNotListed) {
+  define("llm", "rail0", "u2", "SriovIBNetwork.sriovnetwork.openshift.io/op/rail0", "k2");
+  add("op", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm"})");
+  lists_ib_networks = false;
+  EXPECT_EQ(verdict().substr(0, 15), "False NameTaken");
+  EXPECT_TRUE(plan().applies.empty());
+  EXPECT_TRUE(plan().deletions.empty());
 }
 
 // What the SR-IOV operator made of networks that are being deleted, which a kind that goes brings about as well.

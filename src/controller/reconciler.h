@@ -13,9 +13,21 @@
 #include <string>
 #include <string_view>
 
+#include "controller/cluster.h"
 #include "kube/right.h"
 
 namespace railbed::controller {
+
+// An optional kind that a reconciler reads, and what it does while the kind is absent or forbidden. While it is not
+// listed yet, all who read it wait.
+struct OptionalRead {
+  enum class Without : uint8_t {
+    kWaits,   // it is not called
+    kGoesOn,  // it leaves alone what depends on that kind's objects
+  };
+  OptionalKind kind;
+  Without without;
+};
 
 class Reconciler {
  public:
@@ -28,6 +40,7 @@ class Reconciler {
   virtual std::string_view name() const = 0;
   // What it asks the API server for beyond the lists of Cluster: deploy/rbac/operator.yaml is made of it.
   virtual std::span<const kube::Right> rights() const = 0;
+  virtual std::span<const OptionalRead> optional_kinds() const { return {}; }
   // Registers which changes of which kinds make which tasks (Cluster::observe).
   virtual void watch() = 0;
   // Called only while the manager may write. Of `key` there is one call at a time.

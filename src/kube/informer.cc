@@ -6,6 +6,8 @@ namespace {
 
 // Whether a watch from the same place cannot get on.
 bool needs_list(const ApiError& error, int failures) {
+  // Its kind is not served any more. Where that comes back, what was deleted with it is found by a list alone.
+  if (error.status == 404) return true;
   // Too old, or an event that nobody can read.
   if (error.expired() || error.code == Code::kInvalid || error.code == Code::kExhausted) return true;
   // 504 is also the answer to a resourceVersion that is not there yet: etcd was restored from an older copy.

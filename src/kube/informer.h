@@ -5,12 +5,13 @@
 // would load it with every pod. While the server is unavailable, the cache keeps its content and reports since when it
 // is stale. The sequence: list in pages; watch from the list's resourceVersion with bookmarks; when a watch ends, watch
 // again from the last received resourceVersion; if that is too old (410), list again, and report what was missed as
-// changes. After errors, retries back off exponentially with jitter. Errors of an unavailable server are counted
-// separately from those of one that refuses, so that its return is noticed soon. A list or a watch that would make the
-// cache exceed the client's limits, or a watch that is faster than this reader, is one more error: the cache keeps its
-// content. After such a watch the backoff keeps growing and the error remains until a watch has lasted, although lists
-// in between succeed: it is one failure, not one per attempt. The state of an earlier process (a file) can be loaded
-// before run() begins: it is used until the first list, which reports the differences.
+// changes. A kind that is not served any more (404) is listed until it is. After errors, retries back off exponentially
+// with jitter. Errors of an unavailable server are counted separately from those of one that refuses, so that its
+// return is noticed soon. A list or a watch that would make the cache exceed the client's limits, or a watch that is
+// faster than this reader, is one more error: the cache keeps its content. After such a watch the backoff keeps growing
+// and the error remains until a watch has lasted, although lists in between succeed: it is one failure, not one per
+// attempt. The state of an earlier process (a file) can be loaded before run() begins: it is used until the first list,
+// which reports the differences.
 // Threading: run() belongs to one thread, in which the observer is also called, without a lock held; everything else is
 // for any thread.
 // Failure: run() has none, it retries until it is stopped; standing() reports the current error.

@@ -216,6 +216,30 @@ TEST_F(InformerTest, SaysWhyItIsNotFed) {
   EXPECT_FALSE(informer.wait_synced(milliseconds(1), {}));
 }
 
+// The definition of a kind is deleted and installed again: events of the time between are none of any watch.
+TEST_F(InformerTest, AKindThatIsNotServedIsListedUntilItIs) {
+  for (const char* name : {"a", "b"}) put(server, name);
+  int refused_lists = 0;
+  server.before = [&](const Request& request) -> std::optional<ApiError> {
+    const bool is_list = request.target.find("watch=true") == std::string::npos;
+    if (is_list && informer.standing().error && ++refused_lists == 3) {
+      server.erase(path_of("a"));
+      put(server, "c");
+      server.serve(kMaps, fake::ApiServer::Served::kYes);
+    }
+    return std::nullopt;
+  };
+  run({[&] {
+    server.serve(kMaps, fake::ApiServer::Served::kNo);
+    return Idle::kAgain;
+  }});
+  EXPECT_EQ(refused_lists, 3);
+  EXPECT_EQ(story.told, (std::vector<std::string>{"+a", "+b", "-a", "+c"}));
+  EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
+  EXPECT_EQ(informer.standing().error, std::nullopt);
+  EXPECT_EQ(informer.standing().lists, 2u);
+}
+
 TEST_F(InformerTest, IsStoppedAtOnceWhileAStreamIsSilent) {
   put(server, "a");
   std::jthread thread([&](std::stop_token token) { informer.run(token); });

@@ -14,6 +14,8 @@ using doc::Value;
 
 namespace {
 
+constexpr const char* kNotServed = "404 page not found\n";  // as the real one says it, which is no Status
+
 // A value of the query; empty where it is not there.
 std::string query(const std::string& target, const std::string& key) {
   const size_t begin = target.find('?');
@@ -40,6 +42,19 @@ bool in_collection(const std::string& path, const std::string& collection) {
   const size_t plural = path.rfind('/', name - 1);
   const size_t ns = path.find("/namespaces/");
   return ns != std::string::npos && path.substr(0, ns) + path.substr(plural, name - plural) == collection;
+}
+
+// Whether a path is the collection's, of one of its namespaces, or an object's in it.
+bool is_below(const std::string& path, const std::string& collection) {
+  const size_t end = collection.rfind('/') + 1;
+  if (!path.starts_with(collection.substr(0, end))) return false;
+  std::string_view rest = std::string_view(path).substr(end);
+  constexpr std::string_view kNamespaces = "namespaces/";
+  if (rest.starts_with(kNamespaces)) {
+    const size_t slash = rest.find('/', kNamespaces.size());
+    rest.remove_prefix(slash == std::string_view::npos ? rest.size() : slash + 1);
+  }
+  return rest.substr(0, rest.find('/')) == collection.substr(end);
 }
 
 // Of label selectors, those that are one key or key=value; by any other everything is selected.
@@ -122,6 +137,7 @@ class FakeStream : public ByteStream {
         return std::unexpected(unanswered(Code::kCanceled, Delivery::kUnknown, "asked to stop"));
       collect();
       if (!waiting_.empty()) return some();
+      if (is_over()) return std::string();
       switch (server_.on_idle ? server_.on_idle() : ApiServer::Idle::kWait) {
         case ApiServer::Idle::kWait: {
           std::unique_lock lock(server_.mutex_);
@@ -150,6 +166,10 @@ class FakeStream : public ByteStream {
       if (event.path.empty() || (in_collection(event.path, collection_) && is_selected(event)))
         waiting_ += event.line + "\n";
     }
+  }
+  bool is_over() const {
+    const std::lock_guard lock(server_.mutex_);
+    return !server_.is_served(collection_);
   }
   bool is_selected(const ApiServer::Event& event) const {
     if (labels_.empty()) return true;
@@ -185,6 +205,8 @@ Answer<std::unique_ptr<ByteStream>> ApiServer::open(const Request& request, std:
     if (std::optional<ApiError> error = before(request)) return std::unexpected(std::move(*error));
   const std::lock_guard lock(mutex_);
   requests_.push_back(fmt::format("WATCH {}", request.target));
+  if (!is_served(request.target.substr(0, request.target.find('?'))))
+    return std::unexpected(refused(request.to_string(), 404, kNotServed));
   const int64_t from = number(query(request.target, "resourceVersion"));
   if (from < compacted_) {
     // As the real one: the answer is 200, and the first event an error.
@@ -201,6 +223,7 @@ Answer<Response> ApiServer::answer(const Request& request) {
   const std::lock_guard lock(mutex_);
   requests_.push_back(fmt::format("{} {}", method_name(request.method), request.target));
   const std::string path = request.target.substr(0, request.target.find('?'));
+  if (!is_served(path)) return std::unexpected(refused(request.to_string(), 404, kNotServed));
   switch (request.method) {
     case Method::kGet:
       return query(request.target, "limit").empty() ? get(request, path) : list(request, path);
@@ -368,6 +391,20 @@ void ApiServer::drop(const std::string& path) {
 void ApiServer::put(const std::string& path, Value object) {
   const std::lock_guard lock(mutex_);
   store(path, std::move(object));
+}
+
+void ApiServer::serve(const Resource& kind, Served served) {
+  const std::string collection = kind.collection_path("").value();
+  const std::lock_guard lock(mutex_);
+  if (served == Served::kYes)
+    unserved_.erase(collection);
+  else
+    unserved_.insert(collection);
+  tell(collection, "");  // to no stream; those that wait look whether they are over
+}
+
+bool ApiServer::is_served(const std::string& path) const {
+  return std::ranges::none_of(unserved_, [&](const std::string& collection) { return is_below(path, collection); });
 }
 
 void ApiServer::erase(const std::string& path) {

@@ -47,6 +47,11 @@ class ApiServer : public Transport {
   // How many bytes of what is there a stream gives next; all where unset.
   std::function<size_t()> piece;
 
+  // A CustomResourceDefinition that is installed, or deleted: while a kind is not served, all requests about it are
+  // answered with 404, and its streams end. The real one deletes its objects, too; here they stay until they are
+  // erased.
+  enum class Served : uint8_t { kYes, kNo };
+  void serve(const Resource& kind, Served served);
   // Changes by others. `path` is an object's ("/api/v1/namespaces/a/pods/x").
   void put(const std::string& path, doc::Value object);
   void erase(const std::string& path);
@@ -71,6 +76,7 @@ class ApiServer : public Transport {
   };
 
   Answer<Response> answer(const Request& request);
+  bool is_served(const std::string& path) const;
   Answer<Response> get(const Request& request, const std::string& path);
   Answer<Response> list(const Request& request, const std::string& path);
   Answer<Response> create(const Request& request, const std::string& path);
@@ -91,6 +97,7 @@ class ApiServer : public Transport {
   std::vector<Event> events_;
   std::multiset<size_t> waiting_;  // of each stream that waits: the first event that it has not told
   std::vector<std::string> requests_;
+  std::set<std::string> unserved_;  // collections of all namespaces: "/apis/railbed.dev/v1/addresscells"
 };
 
 // An object with this name; further members may be set.
