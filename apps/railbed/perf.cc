@@ -164,19 +164,20 @@ Result<int> run_client(const PerfArguments& arguments, Figure figure, const std:
     return fail(Error{.code = Code::kInvalid,
                       .message = "ADDRESS is required",
                       .hint = "name the machine where `railbed perf serve` runs"});
-  ClientOptions options{.host = arguments.host,
-                        .port = port_of(arguments),
-                        .from = {},
-                        .place = {.device = arguments.device, .gid_rule = TRY(rdma::GidRule::parse(arguments.gid_rule))},
-                        .limits = {},
-                        .label = arguments.label,
-                        .command = command,
-                        .token = TRY(read_token(arguments.token_file)),
-                        .on_progress = {},
-                        .on_told = {},
-                        .on_size = {},
-                        .live = nullptr,
-                        .stop = {}};
+  ClientOptions options{
+      .host = arguments.host,
+      .port = port_of(arguments),
+      .from = {},
+      .place = {.device = arguments.device, .gid_rule = TRY(rdma::GidRule::parse(arguments.gid_rule))},
+      .limits = {},
+      .label = arguments.label,
+      .command = command,
+      .token = TRY(read_token(arguments.token_file)),
+      .on_progress = {},
+      .on_told = {},
+      .on_size = {},
+      .live = nullptr,
+      .stop = {}};
   const TestSpec spec = TRY(spec_of(arguments, figure));
   TRY(validate(spec));
   // On standard error, before anything can fail: nothing on the wire says what the other end runs.

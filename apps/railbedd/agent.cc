@@ -25,20 +25,20 @@
 
 #include <unistd.h>
 
+#include "agent/addresses/adopt.h"
 #include "agent/addresses/dhcp.h"
 #include "agent/addresses/host_local.h"
+#include "agent/context/metrics.h"
 #include "agent/door/events.h"
 #include "agent/door/kept_pages.h"
 #include "agent/door/last_moment.h"
-#include "agent/context/metrics.h"
 #include "agent/door/node_config.h"
+#include "agent/door/node_counts.h"
 #include "agent/door/readiness.h"
 #include "agent/door/request_log.h"
 #include "agent/door/server.h"
 #include "agent/door/service.h"
-#include "agent/door/node_counts.h"
 #include "agent/engine.h"
-#include "agent/addresses/adopt.h"
 #include "agent/leftovers/begun_records.h"
 #include "agent/leftovers/ended_pods.h"
 #include "agent/leftovers/in_use.h"

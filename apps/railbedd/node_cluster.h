@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "agent/addresses/address_supply.h"
-#include "agent/door/events.h"
 #include "agent/context/metrics.h"
+#include "agent/door/events.h"
 #include "agent/engine.h"
 #include "agent/pod/sources.h"
 #include "cni/failure.h"

@@ -410,7 +410,7 @@ class Bringer {
 }  // namespace
 
 Result<void> configure_links(Host& host, state::Store& store, PodView& pod, std::vector<Prepared>& interfaces,
-                   os::Deadline deadline) {
+                             os::Deadline deadline) {
   Bringer bringer(host, store, pod, deadline);
   TRY(bringer.bring_in(interfaces));
   pod.forget();

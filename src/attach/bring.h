@@ -14,6 +14,6 @@ namespace railbed::attach {
 
 // Fills in the results.
 Result<void> configure_links(Host& host, state::Store& store, PodView& pod, std::vector<Prepared>& interfaces,
-                   os::Deadline deadline);
+                             os::Deadline deadline);
 
 }  // namespace railbed::attach

@@ -65,7 +65,8 @@ class GiveBack {
     }
     // A failure does not matter: the links are then removed one by one, which reports errors.
     if (members.size() < 2) return {};
-    const Result<void> removed = host_.without_lock(LongWait::kRemoval, [&] { return links_->remove_group(group, members); });
+    const Result<void> removed =
+        host_.without_lock(LongWait::kRemoval, [&] { return links_->remove_group(group, members); });
     if (host_.lock_lost()) return removed;
     if (!removed.has_value()) return {};
     for (const auto& [record, before] : records)

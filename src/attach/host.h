@@ -24,8 +24,8 @@ class Host {
   os::Kernel& kernel() { return kernel_; }
   // Does what takes long, as the policy says; afterwards everything is looked at anew.
   Result<void> without_lock(LongWait kind, const std::function<Result<void>()>& work);
-  // Whether the last without_lock() ended without the turn: then nothing may be read or changed any more, here or in the
-  // store.
+  // Whether the last without_lock() ended without the turn: then nothing may be read or changed any more, here or in
+  // the store.
   bool lock_lost() const { return lock_lost_; }
   const std::stop_token& stop() const { return policy_.stop; }
   Result<os::LinkPort*> links();

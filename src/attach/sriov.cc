@@ -16,9 +16,8 @@ constexpr Word<os::VlanProto> kVlanProtos[] = {{"802.1q", os::VlanProto::k8021q}
                                                {"802.1Q", os::VlanProto::k8021q},
                                                {"802.1ad", os::VlanProto::k8021ad},
                                                {"802.1AD", os::VlanProto::k8021ad}};
-constexpr Word<os::VfLinkState> kLinkStates[] = {{"auto", os::VfLinkState::kAuto},
-                                                 {"enable", os::VfLinkState::kEnable},
-                                                 {"disable", os::VfLinkState::kDisable}};
+constexpr Word<os::VfLinkState> kLinkStates[] = {
+    {"auto", os::VfLinkState::kAuto}, {"enable", os::VfLinkState::kEnable}, {"disable", os::VfLinkState::kDisable}};
 
 Result<std::optional<os::VfChange::Vlan>> read_vlan(const Keys& keys) {
   os::VfChange::Vlan vlan;

@@ -116,8 +116,8 @@ TEST_P(EveryType, EachChoiceOfItsKeysIsRead) {
       const api::Plugin plugin{GetParam(), config};
       const std::string network = "default/net1";
       InterfaceSpec spec;
-      const Result<void> read =
-          type.read(Keys(type.row, plugin, network), InterfaceRequest{.name = IfName{"net1"}, .network = network}, spec);
+      const Result<void> read = type.read(Keys(type.row, plugin, network),
+                                          InterfaceRequest{.name = IfName{"net1"}, .network = network}, spec);
       EXPECT_TRUE(read.has_value() || read.error().code != Code::kInternal) << key.name << " " << word;
     }
 }

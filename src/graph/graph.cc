@@ -114,7 +114,8 @@ class Resolver {
   void resolve_pf(const facts::Nic& nic) {
     Merged merged = merge(claims(nic));
     for (const Shadowed& shadowed : merged.shadowed)
-      candidate_of(shadowed.policy).outcome.shadowed_by.push_back(fmt::format("{} on {}", shadowed.by->key, pf_name(nic)));
+      candidate_of(shadowed.policy)
+          .outcome.shadowed_by.push_back(fmt::format("{} on {}", shadowed.by->key, pf_name(nic)));
     if (merged.groups.empty()) return;
     PfWanted wanted = combine(nic, std::move(merged));
     if (auto against = objection(wanted, *graph_.facts)) {

@@ -6,13 +6,13 @@
 #include "base/utc.h"
 #include "perf/client_talk.h"
 #include "perf/control.h"
-#include "rdma/local_network.h"
 #include "perf/mesh/membership.h"
-#include "rdma/pause_counters.h"
 #include "perf/points.h"
-#include "rdma/port_counters.h"
 #include "perf/rdma_loops.h"
 #include "perf/tcp_link.h"
+#include "rdma/local_network.h"
+#include "rdma/pause_counters.h"
+#include "rdma/port_counters.h"
 
 namespace railbed::perf {
 namespace {

@@ -12,10 +12,10 @@
 
 #include <optional>
 
-#include "rdma/numa_pin.h"
 #include "perf/rdma_place.h"
 #include "perf/test_spec.h"
 #include "perf/verbs.h"
+#include "rdma/numa_pin.h"
 
 namespace railbed::perf {
 

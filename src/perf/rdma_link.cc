@@ -108,8 +108,8 @@ Result<RdmaLink> RdmaLink::open(const os::FileTree& files, RdmaPlace place, cons
 Result<void> RdmaLink::create_groups(const TestSpec& spec, Side side, const MakeQueue& make_queue) {
   const bool sends = !make_queue && (side == Side::kClient || spec.bidirectional);
   const auto pairs = static_cast<size_t>(spec.qps);
-  const auto threads =
-      static_cast<size_t>(sends ? threads_for(spec, device_.place().device.is_soft() ? 1 : rdma::usable_processors()) : 1);
+  const auto threads = static_cast<size_t>(
+      sends ? threads_for(spec, device_.place().device.is_soft() ? 1 : rdma::usable_processors()) : 1);
   Endpoint& end = device_.endpoint();
   end.threads = static_cast<int64_t>(threads);
   end.thread_domains = true;

@@ -74,7 +74,8 @@ Result<Candidate> by_address(const rdma::LocalNetwork& network, const IpAddress&
 
 bool port_belongs_to(const PortFacts& port, const rdma::LocalInterface& interface, const rdma::LocalNetwork& network) {
   return std::any_of(port.gids.begin(), port.gids.end(), [&](const rdma::GidEntry& entry) {
-    if (entry.type != rdma::GidType::kInfiniBand) return entry.netdev == interface.index && rdma::is_ours(entry, network);
+    if (entry.type != rdma::GidType::kInfiniBand)
+      return entry.netdev == interface.index && rdma::is_ours(entry, network);
     const auto& hardware = interface.hardware_address;
     return hardware.size() == 20 && std::equal(entry.gid.bytes.begin(), entry.gid.bytes.end(), hardware.begin() + 4);
   });
@@ -100,7 +101,8 @@ Result<RdmaPlace> find_place(os::Kernel& kernel, const PlaceRequest& request, co
   end.path_mtu_bytes = place.port.mtu_bytes;
   end.soft = place.device.is_soft();
   rdma::LinkRates rates = rdma::read_link(
-      kernel.files(), place.port.is_infiniband ? rdma::LinkLayer::kInfiniBand : rdma::LinkLayer::kEthernet, port_of(end));
+      kernel.files(), place.port.is_infiniband ? rdma::LinkLayer::kInfiniBand : rdma::LinkLayer::kEthernet,
+      port_of(end));
   end.link = std::move(rates.link);
   end.link_gbps = rates.link_gbps;
   end.pcie = std::move(rates.pcie);

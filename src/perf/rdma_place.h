@@ -11,9 +11,9 @@
 #include <string>
 
 #include "os/ports/kernel.h"
-#include "rdma/gid.h"
 #include "perf/measurement.h"
 #include "perf/verbs.h"
+#include "rdma/gid.h"
 
 namespace railbed::perf {
 

@@ -289,7 +289,8 @@ TEST_F(RdmaTest, InfiniBandGoesByLid) {
 TEST_F(RdmaTest, ThePortIsTheOneThatIsNamedOrTheFirstActiveOne) {
   FakeDevice device = on_loopback("rxe_lo");
   device.ports = {FakePort{.state = IBV_PORT_DOWN}, FakePort{}, FakePort{}};
-  for (uint32_t port : {2u, 3u}) device.gids.push_back(gid_entry("127.0.0.1", 10 * port, rdma::GidType::kRoceV2, 1, port));
+  for (uint32_t port : {2u, 3u})
+    device.gids.push_back(gid_entry("127.0.0.1", 10 * port, rdma::GidType::kRoceV2, 1, port));
   change([&](FakeVerbs& verbs) { verbs.devices = {device}; });
   TestSpec wanted = spec(TestKind::kBandwidth);
   wanted.remote_device = "rxe_lo:2";

@@ -7,8 +7,8 @@
 #include "perf/collective/collective_endpoint.h"
 #include "perf/greeting.h"
 #include "perf/mesh/mesh_endpoint.h"
-#include "rdma/pause_counters.h"
 #include "perf/ping/ping_session.h"
+#include "rdma/pause_counters.h"
 #include "rdma/port_counters.h"
 
 namespace railbed::perf {
@@ -265,7 +265,8 @@ Result<void> Session::serve_rdma(const TestSpec& spec, const std::optional<TestS
   TRY(send(Ready{}));
   return rounds(spec, [&](const Start& start) -> Result<Outcome> {
     Outcome done = TRY(serve_round(spec, link, start));
-    done.counters = rdma::moved(before, rdma::read_counters(kernel_.files(), interfaces.get(), port_of(link.endpoint())));
+    done.counters =
+        rdma::moved(before, rdma::read_counters(kernel_.files(), interfaces.get(), port_of(link.endpoint())));
     return done;
   });
 }

@@ -32,7 +32,8 @@ inline ibv_gid_entry gid_entry(const std::string& address, uint32_t index, rdma:
 // A device on the loopback interface (index 1 in every network namespace).
 inline FakeDevice on_loopback(const std::string& name) {
   return {.name = name,
-          .gids = {gid_entry("127.0.0.1", 0, rdma::GidType::kRoceV1, 1), gid_entry("127.0.0.1", 3, rdma::GidType::kRoceV2, 1)}};
+          .gids = {gid_entry("127.0.0.1", 0, rdma::GidType::kRoceV1, 1),
+                   gid_entry("127.0.0.1", 3, rdma::GidType::kRoceV2, 1)}};
 }
 
 class RdmaTest : public testing::Test {

@@ -129,10 +129,10 @@ Result<PortFacts> RdmaDevice::port(int number) const {
     const ibv_gid_entry& entry = entries[static_cast<size_t>(i)];
     if (static_cast<int>(entry.port_num) != number) continue;
     rdma::GidEntry gid{.gid = {},
-                 .index = static_cast<int>(entry.gid_index),
-                 .port = number,
-                 .type = static_cast<rdma::GidType>(entry.gid_type),
-                 .netdev = IfIndex{static_cast<int>(entry.ndev_ifindex)}};
+                       .index = static_cast<int>(entry.gid_index),
+                       .port = number,
+                       .type = static_cast<rdma::GidType>(entry.gid_type),
+                       .netdev = IfIndex{static_cast<int>(entry.ndev_ifindex)}};
     std::copy(std::begin(entry.gid.raw), std::end(entry.gid.raw), gid.gid.bytes.begin());
     facts.gids.push_back(gid);
   }

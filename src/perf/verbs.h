@@ -19,8 +19,8 @@
 #include <infiniband/verbs.h>
 
 #include "base/error.h"
-#include "rdma/gid.h"
 #include "perf/memory.h"
+#include "rdma/gid.h"
 
 namespace railbed::perf {
 

@@ -57,8 +57,8 @@ Error gpu_registration_failed(int sys_errno, const std::string& memory, const st
 }
 
 Error connect_failed(int sys_errno, std::string_view to_state, const QueuePairPath& path, const std::string& device) {
-  const std::string peer =
-      path.is_global ? fmt::format("GID {}", rdma::address_of(path.remote_gid)) : fmt::format("LID {}", path.remote_lid);
+  const std::string peer = path.is_global ? fmt::format("GID {}", rdma::address_of(path.remote_gid))
+                                          : fmt::format("LID {}", path.remote_lid);
   Error error =
       system_error(sys_errno, fmt::format("bringing a queue pair of {} to {} toward {}", device, to_state, peer));
   switch (sys_errno) {

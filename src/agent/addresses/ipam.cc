@@ -5,11 +5,11 @@
 
 #include "agent/addresses/address_notes.h"
 #include "agent/addresses/addresses.h"
+#include "agent/addresses/adopt.h"
 #include "agent/addresses/dhcp.h"
 #include "agent/addresses/host_local.h"
 #include "agent/addresses/shared_ranges.h"
 #include "agent/context/metrics.h"
-#include "agent/addresses/adopt.h"
 #include "agent/records/records.h"
 #include "attach/json_fields.h"
 

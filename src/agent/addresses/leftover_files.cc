@@ -7,10 +7,10 @@
 #include <set>
 
 #include "agent/addresses/address_notes.h"
-#include "agent/addresses/host_local.h"
 #include "agent/addresses/addresses_in_use.h"
-#include "agent/records/runtime_containers.h"
+#include "agent/addresses/host_local.h"
 #include "agent/records/meta_records.h"
+#include "agent/records/runtime_containers.h"
 #include "state/sandbox.h"
 
 namespace railbed::agent {

@@ -53,7 +53,7 @@ Value report_of(const KeptCache& cache) {
 }
 
 Sample sample(std::string_view name, std::string_view help, Sample::Kind kind,
-                std::vector<std::pair<std::string, std::string>> labels, double value) {
+              std::vector<std::pair<std::string, std::string>> labels, double value) {
   return {.name = name, .help = help, .kind = kind, .labels = std::move(labels), .value = value};
 }
 
@@ -62,11 +62,11 @@ void add_requests(const kube::ClientCounters& first, const kube::ClientCounters&
   for (const auto& [what, count] : second.requests) all[what] += count;
   for (const auto& [what, count] : all)
     out.push_back(sample("railbed_api_requests_total",
-                          "requests to the API server, by verb and HTTP status (0: no answer)", Sample::Kind::kCounter,
-                          {{"verb", std::string(kube::verb_name(what.first))}, {"code", std::to_string(what.second)}},
-                          static_cast<double>(count)));
+                         "requests to the API server, by verb and HTTP status (0: no answer)", Sample::Kind::kCounter,
+                         {{"verb", std::string(kube::verb_name(what.first))}, {"code", std::to_string(what.second)}},
+                         static_cast<double>(count)));
   out.push_back(sample("railbed_api_retries_total", "retried requests to the API server", Sample::Kind::kCounter, {},
-                        static_cast<double>(first.retries + second.retries)));
+                       static_cast<double>(first.retries + second.retries)));
 }
 
 }  // namespace
@@ -196,7 +196,7 @@ std::vector<Sample> ClusterSide::samples() const {
   std::vector<Sample> out;
   add_requests(world_.client.counters(), asking_.counters(), out);
   const std::pair<const KeptCache*, KeptCache::Health> caches[] = {{&pods_, pods_.health()},
-                                                                     {&networks_, networks_.health()}};
+                                                                   {&networks_, networks_.health()}};
   const auto each = [&](std::string_view name, std::string_view help, Sample::Kind kind, auto value) {
     for (const auto& [cache, now] : caches)
       out.push_back(sample(name, help, kind, {{"kind", std::string(cache->plural())}}, value(now)));
@@ -213,18 +213,18 @@ std::vector<Sample> ClusterSide::samples() const {
        [](const auto& now) { return static_cast<double>(now.informer.watches); });
   const StatusWriter::Counters statuses = statuses_.counters();
   out.push_back(sample("railbed_status_pending", "pods whose network-status is not in the API server yet", kGauge, {},
-                        static_cast<double>(statuses.pending)));
+                       static_cast<double>(statuses.pending)));
   for (const auto& [result, count] : {std::pair("written", statuses.written), std::pair("failed", statuses.failed),
                                       std::pair("gone", statuses.gone), std::pair("dropped", statuses.dropped)})
     out.push_back(sample("railbed_status_writes_total",
-                          "network-status of pods: written; failed attempts; not needed because the pod was deleted; "
-                          "given up",
-                          kCounter, {{"result", result}}, static_cast<double>(count)));
+                         "network-status of pods: written; failed attempts; not needed because the pod was deleted; "
+                         "given up",
+                         kCounter, {{"result", result}}, static_cast<double>(count)));
   const kube::EventCounters events = recorder_.counters();
   for (const auto& [result, count] : {std::pair("sent", events.sent), std::pair("repeated", events.repeated),
                                       std::pair("dropped", events.dropped), std::pair("failed", events.failed)})
     out.push_back(sample("railbed_kube_events_total", "Events of pods that failed", kCounter, {{"result", result}},
-                          static_cast<double>(count)));
+                         static_cast<double>(count)));
   return out;
 }
 

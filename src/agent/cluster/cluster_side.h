@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "agent/cluster/cluster_source.h"
-#include "agent/door/events.h"
 #include "agent/context/metrics.h"
+#include "agent/door/events.h"
 #include "cni/request.h"
 #include "kube/events.h"
 

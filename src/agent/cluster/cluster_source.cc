@@ -7,9 +7,9 @@
 
 #include "agent/cluster/cluster_objects.h"
 #include "agent/pod/manifest_source.h"
-#include "agent/records/meta_records.h"
 #include "agent/pod/network_status.h"
 #include "agent/pod/tenant_definitions.h"
+#include "agent/records/meta_records.h"
 #include "doc/members.h"
 #include "state/sandbox.h"
 

@@ -8,8 +8,8 @@
 
 #include "agent/cluster/test_cluster.h"
 #include "agent/pod/manifest_source.h"
-#include "agent/records/meta_records.h"
 #include "agent/pod/network_status.h"
+#include "agent/records/meta_records.h"
 #include "doc/json.h"
 #include "os/fake/kernel.h"
 

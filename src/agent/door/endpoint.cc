@@ -63,8 +63,7 @@ Result<std::unique_ptr<HttpServer>> serve_at(const std::string& address, HttpPag
   return server;
 }
 
-Result<std::unique_ptr<HttpServer>> serve_metrics(const Metrics& metrics, const std::string& address,
-                                                  HttpPages pages) {
+Result<std::unique_ptr<HttpServer>> serve_metrics(const Metrics& metrics, const std::string& address, HttpPages pages) {
   pages["/metrics"] = [&metrics] {
     return HttpReply{.body = metrics.text(), .content_type = std::string(kMetricsFormat)};
   };

@@ -42,11 +42,11 @@ TEST_F(ReadinessTest, WhatAnAddNeedsIsTheSameForAll) {
   const std::string full = "no space next to the state: write /run/railbed/.probe: ENOSPC (No space left on device)";
   EXPECT_THAT(readiness.reasons(), testing::ElementsAre(full));
   RequestStory story;
-  const Reply reply =
-      Service(backends, meta, &readiness).handle({.command = cni::Command::kStatus,
-                                .type = "macvlan",
-                                .config = R"({"cniVersion":"1.1.0","name":"n","type":"macvlan","master":"eth0"})"},
-                               story);
+  const Reply reply = Service(backends, meta, &readiness)
+                          .handle({.command = cni::Command::kStatus,
+                                   .type = "macvlan",
+                                   .config = R"({"cniVersion":"1.1.0","name":"n","type":"macvlan","master":"eth0"})"},
+                                  story);
   EXPECT_EQ(cni::read_failure(reply.output),
             (cni::Failure{cni::kUnavailable, full, "run `railbed status` for details"}));
 }

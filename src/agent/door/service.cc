@@ -122,8 +122,7 @@ Reply Service::answer(Backends& backends, const cni::Request& request) {
     if (auto refused = refuse_own(kernel, request); !refused.has_value()) return failed(refused.error(), version);
   }
   if (request.command == cni::Command::kStatus && readiness_ != nullptr)
-    if (const auto reasons = readiness_->reasons(); !reasons.empty())
-      return failed(not_ready(reasons), version);
+    if (const auto reasons = readiness_->reasons(); !reasons.empty()) return failed(not_ready(reasons), version);
   cni::Outcome<std::string> answer = [&]() -> cni::Outcome<std::string> {
     const api::CniType* type = api::find_cni_type(request.type);
     const bool ours = type != nullptr && type->ours;

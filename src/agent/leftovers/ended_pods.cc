@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "agent/records/runtime_containers.h"
-#include "agent/records/exec_records.h"
 #include "agent/pod/meta_give_back.h"
+#include "agent/records/exec_records.h"
+#include "agent/records/runtime_containers.h"
 #include "attach/held.h"
 #include "attach/record.h"
 #include "state/sandbox.h"
@@ -41,8 +41,7 @@ std::optional<EndedPod> EndedPods::give_back(const std::string& key, const Sandb
       sandbox.has_programs && !sandbox.del_came && RuntimeContainers::look(disk_).knows(container);
   if (programs_stay && !sandbox.has_interfaces) return std::nullopt;
   const auto lock = backends_.engine.container("meta/" + container);
-  const auto done =
-      give_back_sandbox(backends_, meta_, key, programs_stay ? Programs::kStay : Programs::kUndo);
+  const auto done = give_back_sandbox(backends_, meta_, key, programs_stay ? Programs::kStay : Programs::kUndo);
   if (done.has_value() && is_still_held(key)) return std::nullopt;
   return EndedPod{.key = key, .del_came = sandbox.del_came, .failure = done.has_value() ? "" : done.error().message};
 }

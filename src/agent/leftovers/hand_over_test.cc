@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/records/meta_records.h"
 #include "agent/pod/plugin.h"
+#include "agent/records/meta_records.h"
 #include "agent/test_requests.h"
 
 namespace railbed::agent {

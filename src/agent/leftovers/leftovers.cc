@@ -6,13 +6,13 @@
 #include <set>
 
 #include "agent/addresses/address_notes.h"
+#include "agent/addresses/leftover_files.h"
 #include "agent/engine.h"
 #include "agent/leftovers/in_use.h"
-#include "agent/addresses/leftover_files.h"
 #include "agent/leftovers/restore_records.h"
-#include "agent/records/runtime_containers.h"
 #include "agent/records/exec_records.h"
 #include "agent/records/meta_records.h"
+#include "agent/records/runtime_containers.h"
 #include "attach/attach.h"
 #include "attach/held.h"
 #include "attach/namespaces.h"

@@ -187,7 +187,8 @@ TEST_F(RebootTest, HostLocalsFilesGoWithTheDelEvenWithoutPrograms) {
   request.command = cni::Command::kDel;
   request.container_id = "c1";
   request.netns = "";
-  ASSERT_TRUE(meta_request(second.backends, second.meta, request, *cni::read_plugin_config(request.config)).has_value());
+  ASSERT_TRUE(
+      meta_request(second.backends, second.meta, request, *cni::read_plugin_config(request.config)).has_value());
   EXPECT_THAT(second.files(), ElementsAre("/data/mv/10.9.0.3", "/var/lib/cni/networks/own/10.8.0.3"));
 }
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "agent/records/runtime_containers.h"
 #include "agent/pod/meta_multus.h"
+#include "agent/records/runtime_containers.h"
 #include "cni/request.h"
 #include "doc/json.h"
 #include "doc/members.h"

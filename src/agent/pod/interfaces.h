@@ -28,8 +28,8 @@
 #include <vector>
 
 #include "agent/addresses/addresses.h"
-#include "agent/addresses/foreign_ipam.h"
 #include "agent/addresses/backends.h"
+#include "agent/addresses/foreign_ipam.h"
 #include "agent/pod/default_routes.h"
 #include "attach/attach.h"
 #include "cni/request.h"

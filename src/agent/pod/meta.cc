@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <set>
 
+#include "agent/addresses/addresses_in_use.h"
 #include "agent/addresses/foreign_ipam.h"
+#include "agent/addresses/leftover_files.h"
 #include "agent/addresses/shared_ranges.h"
 #include "agent/context/metrics.h"
 #include "agent/failures.h"
-#include "agent/addresses/addresses_in_use.h"
-#include "agent/addresses/leftover_files.h"
-#include "agent/records/exec_records.h"
 #include "agent/pod/interfaces.h"
 #include "agent/pod/meta_attach.h"
 #include "agent/pod/meta_give_back.h"
+#include "agent/records/exec_records.h"
 #include "agent/records/meta_records.h"
 #include "agent/records/records.h"
 #include "doc/json.h"

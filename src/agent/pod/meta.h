@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "agent/addresses/adopt.h"
 #include "agent/addresses/backends.h"
 #include "agent/context/status_memory.h"
-#include "agent/addresses/adopt.h"
 #include "agent/pod/device_info.h"
 #include "agent/pod/meta_pod.h"
 #include "agent/pod/reservations.h"

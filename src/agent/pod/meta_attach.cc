@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-#include "agent/records/exec_records.h"
 #include "agent/pod/interfaces.h"
 #include "agent/pod/meta_devices.h"
 #include "agent/pod/meta_give_back.h"
-#include "agent/records/meta_records.h"
 #include "agent/pod/network_status.h"
 #include "agent/pod/plugin_chain.h"
+#include "agent/records/exec_records.h"
+#include "agent/records/meta_records.h"
 #include "agent/records/records.h"
 
 namespace railbed::agent {

@@ -6,10 +6,10 @@
 
 #include "agent/leftovers/written_addresses.h"
 #include "agent/pod/device_info.h"
-#include "agent/records/exec_records.h"
 #include "agent/pod/meta_config.h"
 #include "agent/pod/meta_multus.h"
 #include "agent/pod/network_status.h"
+#include "agent/records/exec_records.h"
 
 using namespace railbed;  // NOLINT
 

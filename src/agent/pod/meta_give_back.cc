@@ -4,11 +4,11 @@
 #include <set>
 
 #include "agent/failures.h"
-#include "agent/records/exec_records.h"
 #include "agent/pod/interfaces.h"
 #include "agent/pod/meta_multus.h"
-#include "agent/records/meta_records.h"
 #include "agent/pod/plugin.h"
+#include "agent/records/exec_records.h"
+#include "agent/records/meta_records.h"
 #include "agent/records/records.h"
 
 namespace railbed::agent {

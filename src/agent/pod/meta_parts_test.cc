@@ -7,12 +7,12 @@
 #include <gtest/gtest.h>
 
 #include "agent/pod/device_info.h"
-#include "agent/records/exec_records.h"
 #include "agent/pod/kubelet_devices.h"
 #include "agent/pod/meta_config.h"
 #include "agent/pod/meta_multus.h"
 #include "agent/pod/meta_pod.h"
 #include "agent/pod/network_status.h"
+#include "agent/records/exec_records.h"
 #include "doc/json.h"
 #include "os/fake/disk.h"
 #include "os/fake/kernel.h"

@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <set>
 
+#include "agent/addresses/addresses_in_use.h"
+#include "agent/addresses/adopt.h"
 #include "agent/addresses/foreign_ipam.h"
 #include "agent/addresses/shared_ranges.h"
 #include "agent/context/metrics.h"
 #include "agent/failures.h"
-#include "agent/addresses/adopt.h"
-#include "agent/addresses/addresses_in_use.h"
 #include "agent/pod/interfaces.h"
 #include "agent/pod/meta.h"
-#include "agent/records/records.h"
 #include "agent/pod/selection.h"
+#include "agent/records/records.h"
 #include "attach/types.h"
 #include "doc/members.h"
 

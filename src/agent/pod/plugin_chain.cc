@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "agent/context/metrics.h"
-#include "agent/records/exec_records.h"
 #include "agent/pod/plugin.h"
+#include "agent/records/exec_records.h"
 
 namespace railbed::agent {
 namespace {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "agent/addresses/backends.h"
-#include "agent/records/exec.h"
 #include "agent/pod/meta_pod.h"
+#include "agent/records/exec.h"
 #include "cni/request.h"
 #include "state/store.h"
 

@@ -8,8 +8,8 @@
 
 #include "perf/collective/collective.h"
 #include "perf/fake_verbs.h"
-#include "rdma/gid.h"
 #include "perf/mesh/test_endpoints.h"
+#include "rdma/gid.h"
 
 namespace railbed::perf::collective {
 namespace {

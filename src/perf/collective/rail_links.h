@@ -18,10 +18,10 @@
 
 #include "os/ports/kernel.h"
 #include "perf/collective/collective_message.h"
-#include "rdma/gid.h"
 #include "perf/memory.h"
 #include "perf/tick_clock.h"
 #include "perf/watch.h"
+#include "rdma/gid.h"
 
 namespace railbed::perf::collective {
 

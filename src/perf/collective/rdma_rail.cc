@@ -12,9 +12,9 @@
 #include "perf/collective/rail_links.h"
 #include "perf/device.h"
 #include "perf/free_memory.h"
-#include "perf/yardstick.h"
 #include "perf/mesh/membership.h"
 #include "perf/rdma_path.h"
+#include "perf/yardstick.h"
 
 namespace railbed::perf::collective {
 namespace {

@@ -7,11 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "perf/fake_verbs.h"
-#include "rdma/gid.h"
 #include "perf/mesh/mesh_file.h"
 #include "perf/mesh/mesh_report.h"
 #include "perf/mesh/test_endpoints.h"
 #include "perf/test_greeting.h"
+#include "rdma/gid.h"
 
 namespace railbed::perf::mesh {
 namespace {

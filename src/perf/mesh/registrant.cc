@@ -8,8 +8,8 @@
 #include "doc/text.h"
 #include "perf/client_talk.h"
 #include "perf/control.h"
-#include "rdma/local_network.h"
 #include "perf/mesh/registry.h"
+#include "rdma/local_network.h"
 
 namespace railbed::perf::mesh {
 namespace {

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/utc.h"
-#include "rdma/pause_counters.h"
 #include "perf/perftest/exchange.h"
 #include "perf/perftest/pings.h"
 #include "perf/points.h"
+#include "rdma/pause_counters.h"
 #include "rdma/port_counters.h"
 
 namespace railbed::perf::perftest {
