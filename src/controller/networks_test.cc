@@ -186,7 +186,7 @@ TEST_F(NetworksTest, TakeNoDefinitionOfAKindThatIsNotListed) {
   define("llm", "rail0", "u2", "SriovIBNetwork.sriovnetwork.openshift.io/op/rail0", "k2");
   add("op", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm"})");
   lists_ib_networks = false;
-  EXPECT_EQ(verdict().substr(0, 15), "False NameTaken");
+  EXPECT_EQ(readiness().substr(0, 15), "False NameTaken");
   EXPECT_TRUE(plan().applies.empty());
   EXPECT_TRUE(plan().deletions.empty());
 }

@@ -160,8 +160,11 @@ class Simulation {
     auto pod = machine.pods.begin();
     std::advance(pod, argument % machine.pods.size());
     machine.own.del(pod->first);
-    contested_.erase(pod->second);
+    const Given given = pod->second;
     machine.pods.erase(pod);
+    const auto has_it = [&](const auto& one) { return one.second == given; };
+    if (std::ranges::none_of(machines_, [&](const auto& of) { return std::ranges::any_of(of.second->pods, has_it); }))
+      contested_.erase(given);
   }
   void end_all_pods(Machine& machine) {
     while (!machine.pods.empty()) end_pod(machine, 0);
@@ -333,7 +336,7 @@ class Simulation {
   hours passed_{0};
   std::vector<api::IpamConfig> ranges_;
   std::optional<std::map<std::string, doc::Value>> snapshot_;
-  std::set<Given> contested_;  // given before a restore, and forgotten by it
+  std::set<Given> contested_;  // given before a restore, and forgotten by it, while a pod has it
   uint64_t pods_ = 0;
   uint64_t given_ = 0;
 };
