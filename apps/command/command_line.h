@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of a verb: what it takes is declared once, then parsed, and told by help, man pages and
-// completions.
+// The command line of a verb: options are declared once, then parsed; help, manual pages and completions are made of
+// the same declarations.
 //
-// Why: a declaration is a value, so that everything that people are told about an option comes from one
-// place. And only command_line.cc compiles CLI11, which costs seconds per file that includes it.
+// Why: everything that people read about an option comes from one place. And only command_line.cc compiles CLI11, which
+// costs seconds per file that includes it.
 //
 //   int gc_verb(CommandLine& line) {
 //     bool yes = false;
@@ -13,7 +13,7 @@
 //
 // A verb declares before it does anything else: it is also run only to be described (see parse()).
 // Texts are kept as they are given, without a copy: they are literals. Values live at least until parse().
-// Threading: the main thread. Failure: parse() tells what is wrong on standard error.
+// Threading: the main thread. Failure: parse() prints what is wrong on standard error.
 #pragma once
 
 #include <cstdint>

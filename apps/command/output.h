@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verb prints: results on standard output, everything that is told beside them on standard error.
+// What a verb prints: results on standard output, everything else on standard error.
 //
 // Why: texts from outside (names of devices and hosts, answers of peers, other people's manifests) must not steer the
 // terminal, a full disk must end a verb with a message and not with abort(), and whether there are colours is asked in
 // one place. So no verb prints in another way (tests/tidy).
 //
 // Control characters other than line ends and tabs are shown as escapes ("\x1b"), but for colours that were asked for.
-// A line end in a value from outside is the business of who puts it into a line (doc::printable, report::Cell).
-// Threading: any thread. Failure: what the standard output does not take is told at once and once, with the reason;
+// The caller that puts a value from outside into a line removes its line ends (doc::printable, report::Cell).
+// Threading: any thread. Failure: a failed write to standard output is reported at once and once, with the reason;
 // later output is dropped, and end_of_output() makes it the exit status. Spec: NO_COLOR (no-color.org), CLICOLOR and
 // CLICOLOR_FORCE (bixense.com/clicolors).
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs that railbed becomes for verbs that serve until they are told to stop, or that speak to an API server;
-// their options say which (`program()`). Threading, failure: constants.
+// The programs that railbed becomes for verbs that serve until they are stopped, or that use an API server; their
+// options name the program (`program()`). Threading, failure: constants.
 #pragma once
 
 namespace railbed {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node's addresses of ranges that nodes share: which it gives, and the loop that leases them.
+// A node's addresses of ranges that nodes share: those that it allocates, and the loop that leases them.
 //
 // Threading: the main thread; more(), wake(), samples() and report() from any. The loop has a thread of its own.
-// Failure: none ends it; report() and the agent's Events tell.
+// Failure: none ends it; report() and the agent's Events have the reason.
 #pragma once
 
 #include <atomic>

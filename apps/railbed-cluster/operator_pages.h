@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator tells over HTTP: metrics, and whether it is healthy. Threading: pure functions. Failure: none.
+// What the operator serves over HTTP: metrics and health. Threading: pure functions. Failure: none.
 #pragma once
 
 #include <string>

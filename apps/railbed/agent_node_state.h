@@ -2,7 +2,7 @@
 // The agent's loop over its node's SriovNetworkNodeState, with its thread.
 //
 // Why apart from agent.cc: only an agent in a cluster has it. Threading: the main thread; reasons() and report() from
-// any. Failure: none ends the agent; reasons() tells.
+// any. Failure: none ends the agent; reasons() has it.
 #pragma once
 
 #include <string>

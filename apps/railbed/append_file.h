@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that grows while a long run goes on.
+// A file that grows during a long run.
 //
-// Why: a mesh may run for hours, so what is measured has to be on the disk when the machine goes, and a wrong path or a
-// full disk has to be told before and not after. What was there stays until there is something to write. Threading: one
-// thread. Failure: of opening and of writing, with the path.
+// Why: a mesh may run for hours, so results must be on disk when the machine fails, and a wrong path or a full disk
+// must be reported before the run and not after it. An existing file stays until there is something to write.
+// Threading: one thread. Failure: of opening and of writing, with the path.
 #pragma once
 
 #include <string>

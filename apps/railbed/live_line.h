@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line on a terminal that tells how far a measurement is, renewed four times a second.
+// One line on a terminal with the progress of a measurement, rewritten four times a second.
 //
 // Why: the terminal may be slow or stopped (Ctrl-S), and a measuring thread must not wait for it. Elsewhere than on a
 // terminal there is no thread and no line. Threading: now() and stop() from any thread. Failure: none.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed perf mesh: measures all pairs of many endpoints, and says which NIC, host, leaf or rail stands out.
+// railbed perf mesh: measures all pairs of many endpoints, and names the NIC, host, leaf or rail that is an outlier.
 //
 // Threading: the main thread. Failure: as a verb.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `railbed perf watch`: what RDMA ports count, interval by interval, until it is told to stop.
+// `railbed perf watch`: what RDMA ports count, per interval, until it is stopped.
 //
 // Threading: the main thread, before any other. Failure: nothing to watch; a full disk ends it.
 #pragma once

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file of --save: opened before anything is measured, and written again after each size.
 //
-// Why: a sweep takes minutes, and a wrong path, a full disk, Ctrl-C or a peer that dies must not cost what is measured.
+// Why: a sweep takes minutes, and a wrong path, a full disk, Ctrl-C or a peer that dies must not lose results.
 // Threading: one thread. Failure: of opening and of writing, with the path. A plain file is replaced as a whole, so
-// that whoever reads it, or a kill, never meets half of a result; one that was there stays until there is something to
+// that a reader never sees half of a result, also after a kill; an existing file stays until there is something to
 // write.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `up` and `down` tell at their end, as text and as JSON. Threading: pure functions. Failure: none.
+// What `up` and `down` print at their end, as text and as JSON. Threading: pure functions. Failure: none.
 #pragma once
 
 #include <string>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verbs that serve until they are told to stop, or that speak to an API server: this process becomes the program that
-// has them, by the verb's options (command/programs.h).
+// Verbs that serve until they are stopped, or that use an API server: this process becomes the program that contains
+// them, by the verb's options (command/programs.h).
 //
-// Why other programs: they are linked with what only those need, which every start of a short verb would load. Why by
-// exec and not as a child: the process that a service manager started stays the one that tells it that it is ready, and
-// gets its signals. The options are declared in apps/command for all programs, so that help, manual pages, completions
-// and errors about options are railbed's as for all verbs. Threading: the main thread, before there are others.
-// Failure: NotFound where the program is missing.
+// Why other programs: they are linked with libraries that every start of a short verb would load otherwise. Why by
+// exec and not as a child: the process that a service manager started remains the one that reports that it is ready,
+// and gets its signals. The options are declared in apps/command for all programs, so that help, manual pages,
+// completions and errors about options are railbed's as for all verbs. Threading: the main thread, before there are
+// others. Failure: NotFound where the program is missing.
 #pragma once
 
 #include "command/command_line.h"

@@ -3,7 +3,7 @@
 //
 // Why: one file per verb, one row in main.cc's table. A verb declares its options on the command line that it
 // is given, wires the real ports of `os` to pure functions, prints, and returns the exit status. Nothing
-// outside apps/ parses arguments or prints. A verb that serves until it is told to stop is of another program
+// outside apps/ parses arguments or prints. A verb that serves until it is stopped is in another program
 // (serving_program.h).
 #pragma once
 

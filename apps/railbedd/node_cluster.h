@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node's part in a cluster, as the agent sees it: where pods and their devices come from, and what is told to others.
+// A node's part in a cluster, as the agent sees it: where pods and their devices come from, and what is reported.
 //
 // Why an interface: the agent is in two programs. railbedd serves a machine of its own and has none of this;
 // railbed-cluster has (node_in_cluster.h) with its HTTP and gRPC libraries, which would be half of railbedd's memory.
 // Threading: everything but the life cycle is for any thread; restore(), start() and stop() are the main thread's,
-// hurry() is for any. Failure: what is wrong later ends nothing; not_ready(), report() and the agent's Events tell it.
+// hurry() is for any. Failure: later errors end nothing; not_ready(), report() and the agent's Events have them.
 #pragma once
 
 #include <memory>

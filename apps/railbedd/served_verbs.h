@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What main() of a program does that has the verbs which serve until they are told to stop:
+// main() of a program whose verbs serve until they are stopped:
 //
 //   PROGRAM --for VERSION VERB …   as railbed of that version starts it, which has read the options before
 //   PROGRAM --version
 //
-// Threading: the main thread, before there are others. Failure: an exit status, told on standard error.
+// Threading: the main thread, before there are others. Failure: an exit status, with the reason on standard error.
 #pragma once
 
 #include <span>
