@@ -64,6 +64,7 @@ class Plugin : public DevicePlugin, public Allocations {
   void end(const std::vector<ServedPtr>& gone) const;
   Result<void> serve(Served& one);
   Result<void> register_with_kubelet(Served& one, const std::stop_token& stop) const;
+  std::optional<os::FileStamp> kubelet_socket() const;  // nullopt: it is not there
   void look_for_new_kubelet();
 
   DevicePluginParts parts_;
@@ -243,11 +244,15 @@ void Plugin::run(const std::stop_token& stop) {
   }
 }
 
+std::optional<os::FileStamp> Plugin::kubelet_socket() const {
+  const Result<os::FileStamp> now = parts_.disk.stamp(settings_.directory + "/kubelet.sock");
+  return now.has_value() ? std::optional(*now) : std::nullopt;
+}
+
 // A kubelet that has started anew is tried at once, whatever came of the attempts before.
 void Plugin::look_for_new_kubelet() {
   (void)watch_->watch(settings_.directory);  // it may not be there yet
-  const Result<os::FileStamp> now = parts_.disk.stamp(settings_.directory + "/kubelet.sock");
-  const std::optional<os::FileStamp> seen = now.has_value() ? std::optional(*now) : std::nullopt;
+  const std::optional<os::FileStamp> seen = kubelet_socket();
   if (seen == kubelet_) return;
   kubelet_ = seen;
   const std::scoped_lock lock(mutex_);
@@ -281,6 +286,8 @@ Time Plugin::keep(const std::stop_token& stop) {
     }
     const Time now = std::chrono::steady_clock::now();
     if (now >= one->next_try && !hangs) {
+      // What registers with a new kubelet before that is noticed would do it again.
+      if (kubelet_socket() != kubelet_) return now;
       Result<void> done = serve(*one);
       if (done.has_value()) done = register_with_kubelet(*one, stop);
       hangs = !done.has_value() && done.error().code == Code::kTimeout;
