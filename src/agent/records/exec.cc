@@ -9,7 +9,7 @@ namespace {
 
 // The runtime gives up on the whole pod after two to four minutes.
 constexpr std::chrono::seconds kPluginTime{90};
-constexpr size_t kMostShown = 2000;
+constexpr size_t kMostOutputShown = 2000;
 // Plugins call iptables, nft, ip.
 constexpr std::string_view kProgramPath =
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/cni/bin";
@@ -26,7 +26,7 @@ std::string joined(const std::vector<std::string>& texts, char separator) {
 
 std::string shown(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  if (text.size() > kMostShown) text = text.substr(0, kMostShown) + " …";
+  if (text.size() > kMostOutputShown) text = text.substr(0, kMostOutputShown) + " …";
   return text;
 }
 
