@@ -268,11 +268,11 @@ TEST(Cluster, NodesOfMeasuredPodsAreDrawn) {
 }
 
 TEST(ClusterGolden, AllKinds) {
-  expect_golden(testdata() / "report/cluster.html", cluster_html(cluster_of(all_kinds())));
+  expect_golden(testdata() / "report/cluster.html", cluster_html(cluster_of(all_kinds())).text());
 }
 
 TEST(ClusterGolden, NothingThere) {
-  expect_golden(testdata() / "report/cluster-empty.html", cluster_html(cluster_of({})));
+  expect_golden(testdata() / "report/cluster-empty.html", cluster_html(cluster_of({})).text());
 }
 
 TEST(ClusterHtml, EscapesEverythingFromOutside) {
@@ -296,7 +296,7 @@ TEST(ClusterHtml, EscapesEverythingFromOutside) {
        .interfaces = {{.name = evil, .network = evil, .vf = evil, .rdma = evil, .addresses = {evil}}},
        .missing = {evil}});
   cluster.unknown = {evil};
-  const std::string html = cluster_html(cluster);
+  const std::string html = cluster_html(cluster).text();
   EXPECT_EQ(html.find("<script"), std::string::npos);
   EXPECT_EQ(html.find("<img"), std::string::npos);
 }
@@ -308,7 +308,7 @@ TEST(ClusterHtml, IsCutWhereItWouldBeTooLong) {
     cluster.nodes.push_back({.name = fmt::format("node-{}", i), .conditions = {"Ready"}, .state = "Succeeded"});
   for (int i = 0; i < 5000; ++i)
     cluster.pods.push_back({.ns = "llm", .name = fmt::format("pod-{}", i), .missing = {"llm/rail0"}});
-  const std::string html = cluster_html(cluster);
+  const std::string html = cluster_html(cluster).text();
   EXPECT_NE(html.find("node-255<"), std::string::npos);
   EXPECT_EQ(html.find("node-256<"), std::string::npos);
   EXPECT_NE(html.find("and 4744 more nodes"), std::string::npos);

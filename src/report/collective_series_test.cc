@@ -75,19 +75,19 @@ TEST(CollectiveHtml, WholePage) {
   const std::string html = to_html({.title = "", .sections = {collectives_section(runs)}});
   const size_t data = html.find("<script type=\"application/json\" id=\"data\">");
   expect_golden(testdata() / "report/collective.html",
-                collectives_html(runs) + html.substr(data, html.find("<script>", data) - data));
+                collectives_html(runs).text() + html.substr(data, html.find("<script>", data) - data));
   EXPECT_THAT(html, HasSubstr("<p class=\"quiet\">2026-01-02 03:04 UTC · 3 measurements · railbed"));
   EXPECT_THAT(html, Not(HasSubstr("Nothing was measured")));
   EXPECT_THAT(html, Not(HasSubstr("before <b>")));
 }
 
 TEST(CollectiveHtml, TellsHowMuchIsNotShown) {
-  const std::string many = collectives_html(std::vector<CollectiveRun>(70, test_run("r", 2, 1)));
+  const std::string many = collectives_html(std::vector<CollectiveRun>(70, test_run("r", 2, 1))).text();
   EXPECT_THAT(many, HasSubstr("<p class=\"quiet\">and 6 more, see the result files</p>"));
   EXPECT_THAT(many, HasSubstr("<p class=\"quiet\">Charts have the first 16 lines.</p>"));
-  EXPECT_EQ(collectives_html({}), "");
+  EXPECT_EQ(collectives_html({}).text(), "");
   // Of 100 ranks those with the most work of their own are shown, in their order: the last one is the slow one.
-  const std::string large = collectives_html({test_run("r", 100, 1)});
+  const std::string large = collectives_html({test_run("r", 100, 1)}).text();
   EXPECT_THAT(large, HasSubstr("<td>rank99 <span class=\"state caution\">slow</span></td>"));
   EXPECT_THAT(large, HasSubstr("<p class=\"quiet\">and 36 more, see the result files</p>"));
   EXPECT_THAT(large, HasSubstr("<p class=\"quiet\">and 134 more, see the result files</p>"));

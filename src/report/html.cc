@@ -8,6 +8,7 @@
 #include "report/html_drawing.h"
 #include "report/html_summary.h"
 #include "report/html_text.h"
+#include "report/joined.h"
 
 namespace railbed::report {
 namespace {
@@ -15,8 +16,8 @@ namespace {
 constexpr size_t kMostEmbedded_bytes = size_t{1} << 20;
 
 // A place of the page, of all sections.
-std::string all_of(const std::vector<Section>& sections, std::string Section::* place) {
-  std::string out;
+Html all_of(const std::vector<Section>& sections, Html Section::* place) {
+  Html out;
   for (const Section& one : sections) out += one.*place;
   return out;
 }
@@ -38,44 +39,44 @@ std::optional<size_t> count_of(const std::vector<Section>& sections) {
   return count;
 }
 
-std::string head_html(const Report& report, const std::string& title) {
-  std::string out = fmt::format(
+Html head_html(const Report& report, std::string_view title) {
+  Html out = html(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
       "script-src 'unsafe-inline'; img-src data:\">\n<title>{}</title>\n<style>{}\n{}</style></head>\n<body><main>\n",
-      escaped(title), uplot_style(), report_style());
+      title, uplot_style(), report_style());
   std::vector<std::string> facts = {started_text(report.sections)};
   if (const auto count = count_of(report.sections))
     facts.push_back(fmt::format("{} measurement{}", *count, *count == 1 ? "" : "s"));
   facts.push_back(fmt::format("railbed {}", RAILBED_VERSION));
   std::erase(facts, "");
-  return out + fmt::format(
+  return out + html(
                    "<header><h1>{}</h1><p class=\"quiet\">{}</p>"
                    "<button type=\"button\" id=\"save\" hidden>Save the results (JSON)</button></header>\n",
-                   escaped(title), escaped(fmt::format("{}", fmt::join(facts, " · "))));
+                   title, joined(facts, " · "));
 }
 
-std::string scene_html(const Report& report) {
+Html scene_html(const Report& report) {
   std::map<std::string, std::string> rail_texts;
   for (const Section& one : report.sections) rail_texts.insert(one.rail_texts.begin(), one.rail_texts.end());
-  const std::string scene = drawing(scene_of(paths_of(report.sections), report.nodes), rail_texts);
-  if (scene.empty()) return "";
-  return fmt::format("<section><h2>What was measured</h2><div class=\"wide\">{}</div></section>\n", scene);
+  const Html scene = drawing(scene_of(paths_of(report.sections), report.nodes), rail_texts);
+  if (scene.empty()) return {};
+  return html("<section><h2>What was measured</h2><div class=\"wide\">{}</div></section>\n", scene);
 }
 
-std::string all_charts(const std::vector<Section>& sections) {
-  std::string out;
+Html all_charts(const std::vector<Section>& sections) {
+  Html out;
   for (const Section& one : sections) out += one.charts.note + one.charts.html;
-  return out.empty() ? std::string(kChartsNeedScript) : out;
+  return out.empty() ? charts_need_script() : out;
 }
 
 // A page on which nothing counts, and one on which nothing was measured, say that there are none.
-std::string tables_html(const std::vector<Section>& sections) {
-  const std::string tables = all_of(sections, &Section::tables);
-  if (tables.empty() && count_of(sections).value_or(0) > 0) return "";
-  return "<section><h2>All figures and how they were taken</h2>\n" + tables + "</section>\n";
+Html tables_html(const std::vector<Section>& sections) {
+  const Html tables = all_of(sections, &Section::tables);
+  if (tables.empty() && count_of(sections).value_or(0) > 0) return {};
+  return html("<section><h2>All figures and how they were taken</h2>\n{}</section>\n", tables);
 }
 
 // The lists that html.js draws. It expects one of rails, if only an empty one.
@@ -89,11 +90,10 @@ std::string charts_data(const std::vector<Section>& sections) {
   return fmt::format("{{{}}}", fmt::join(lists, ","));
 }
 
-std::string scripts_html(const std::string& data, const std::string& results) {
-  return fmt::format(
-      "<script type=\"application/json\" id=\"results\">{}</script>\n<script type=\"application/json\" "
-      "id=\"data\">{}</script>\n<script>/*!\n{}\n*/\n{}</script>\n<script>{}</script>\n</body></html>\n",
-      script_safe(results), script_safe(data), uplot_licence(), uplot_script(), report_script());
+Html scripts_html(std::string_view data, std::string_view results) {
+  return json_script("results", results) + json_script("data", data) +
+         html("<script>/*!\n{}\n*/\n{}</script>\n<script>{}</script>\n</body></html>\n", uplot_licence(),
+              uplot_script(), report_script());
 }
 
 }  // namespace
@@ -101,20 +101,22 @@ std::string scripts_html(const std::string& data, const std::string& results) {
 std::string to_html(const Report& report) {
   const std::vector<Section>& sections = report.sections;
   const bool too_large = report.results.size() > kMostEmbedded_bytes;  // those are left to their files
-  std::string out = head_html(report, report.title.empty() ? "Rail measurements" : report.title);
+  Html out = head_html(report, report.title.empty() ? "Rail measurements" : report.title);
   out += all_of(sections, &Section::verdict) + all_of(sections, &Section::body) + all_of(sections, &Section::figures);
   out += scene_html(report);
   if (report.cluster) out += cluster_html(*report.cluster);
   out += all_charts(sections) + all_of(sections, &Section::environment) + tables_html(sections);
-  if (too_large) out += "<p class=\"quiet\">The results are too large for this page; see the result files.</p>\n";
-  out += fmt::format(
+  if (too_large)
+    out += markup("<p class=\"quiet\">The results are too large for this page; see the result files.</p>\n");
+  out += html(
       "<footer>Gb/s are 10⁹ bits of payload per second. Latency one way is half of a round trip, which is known only "
       "for the fastest and the middle one; all other times are whole round trips. Percentiles are of all samples, none "
       "dropped, and are reported if at least ten samples exceed them. Good is {:.0f} to {:.0f} % of what the link can "
       "carry (rate, MTU, headers, PCIe).</footer></main>\n",
       100 * kBandFrom, 100 * kBandTo);
   out += all_of(sections, &Section::scripts);
-  return out + scripts_html(charts_data(sections), too_large ? "" : report.results);
+  out += scripts_html(charts_data(sections), too_large ? "" : report.results);
+  return out.text();
 }
 
 }  // namespace railbed::report

@@ -18,20 +18,20 @@ RAILBED_EMBED(railbed_report_css, "src/report/html.css")
 
 namespace railbed::report {
 
-std::string_view uplot_script() {
-  return {railbed_uplot_js_begin, railbed_uplot_js_end};
+Html uplot_script() {
+  return embedded_file(railbed_uplot_js_begin, railbed_uplot_js_end);
 }
-std::string_view uplot_licence() {
-  return {railbed_uplot_licence_begin, railbed_uplot_licence_end};
+Html uplot_licence() {
+  return embedded_file(railbed_uplot_licence_begin, railbed_uplot_licence_end);
 }
-std::string_view uplot_style() {
-  return {railbed_uplot_css_begin, railbed_uplot_css_end};
+Html uplot_style() {
+  return embedded_file(railbed_uplot_css_begin, railbed_uplot_css_end);
 }
-std::string_view report_script() {
-  return {railbed_report_js_begin, railbed_report_js_end};
+Html report_script() {
+  return embedded_file(railbed_report_js_begin, railbed_report_js_end);
 }
-std::string_view report_style() {
-  return {railbed_report_css_begin, railbed_report_css_end};
+Html report_style() {
+  return embedded_file(railbed_report_css_begin, railbed_report_css_end);
 }
 
 }  // namespace railbed::report

@@ -6,14 +6,14 @@
 // Failure: none.
 #pragma once
 
-#include <string_view>
+#include "report/html_type.h"
 
 namespace railbed::report {
 
-std::string_view uplot_script();
-std::string_view uplot_licence();  // which every copy has to have with it
-std::string_view uplot_style();
-std::string_view report_script();
-std::string_view report_style();
+Html uplot_script();
+Html uplot_licence();  // which every copy has to have with it
+Html uplot_style();
+Html report_script();
+Html report_style();
 
 }  // namespace railbed::report

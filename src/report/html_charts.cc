@@ -21,11 +21,11 @@ struct Chart {
   std::string said;  // what it shows, in a sentence
 };
 
-std::string rail_figure_html(const Chart& chart, size_t rail) {
-  return fmt::format(
+Html rail_figure_html(const Chart& chart, size_t rail) {
+  return html(
       "<figure><figcaption>{}</figcaption><div class=\"chart\" data-kind=\"{}\" data-rail=\"{}\" role=\"img\" "
       "aria-label=\"{}\"></div></figure>\n",
-      escaped(chart.title), chart.kind, rail, escaped(chart.said));
+      chart.title, chart.kind, rail, chart.said);
 }
 
 std::string by_size_said(std::string_view name, const perf::Measurement* m) {
@@ -84,11 +84,10 @@ bool has_flow(const PathFigures& path) {
   return path.best != nullptr && path.best->series.gbps.size() > 1;
 }
 
-std::string section(std::string_view title, std::string_view note, const std::string& charts) {
-  if (charts.empty()) return "";
-  return fmt::format(
-      "<section class=\"charts\"><h2>{}</h2><p class=\"quiet\">{}</p><div class=\"grid\">{}</div></section>\n", title,
-      note, charts);
+Html section(std::string_view title, std::string_view note, const Html& charts) {
+  if (charts.empty()) return {};
+  return html("<section class=\"charts\"><h2>{}</h2><p class=\"quiet\">{}</p><div class=\"grid\">{}</div></section>\n",
+              title, note, charts);
 }
 
 // --- data
@@ -182,8 +181,8 @@ void write_path(Writer& writer, std::string_view name, const PathFigures& path) 
 
 }  // namespace
 
-std::string charts_html(const std::vector<const RailFigures*>& rails) {
-  std::string latency, distribution, sizes, bandwidth, flow;
+Html charts_html(const std::vector<const RailFigures*>& rails) {
+  Html latency, distribution, sizes, bandwidth, flow;
   for (size_t i = 0; i < rails.size(); ++i) {
     const RailFigures& rail = *rails[i];
     const std::string rdma = rail.soft ? "RDMA (soft)" : "RDMA";
@@ -207,7 +206,7 @@ std::string charts_html(const std::vector<const RailFigures*>& rails) {
       flow +=
           rail_figure_html({"flow", rail.name, flow_said(rdma, rail.rdma.best) + flow_said("TCP", rail.tcp.best)}, i);
   }
-  return std::string(kChartsNeedScript) +
+  return charts_need_script() +
          section("Latency over time",
                  "Whole round trips of small messages, per slot of time: the line is the median, the band reaches from "
                  "the fastest to 99 of 100, the dots are the slowest. Lower and flatter is better; spikes are jitter, "

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "report/html_summary.h"
+#include "report/html_type.h"
 
 namespace railbed::report {
 
 // The rails that get charts, in the order in which rails_data() has them.
-std::string charts_html(const std::vector<const RailFigures*>& rails);
+Html charts_html(const std::vector<const RailFigures*>& rails);
 // A list for html.js, as JSON.
 std::string rails_data(const std::vector<const RailFigures*>& rails);
 

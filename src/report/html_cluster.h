@@ -7,12 +7,11 @@
 // Failure: none.
 #pragma once
 
-#include <string>
-
 #include "report/cluster.h"
+#include "report/html_type.h"
 
 namespace railbed::report {
 
-std::string cluster_html(const Cluster& cluster);
+Html cluster_html(const Cluster& cluster);
 
 }  // namespace railbed::report

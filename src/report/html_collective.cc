@@ -28,8 +28,8 @@ constexpr size_t kMostRuns = 64;
 constexpr size_t kMostSeries = 16;  // of a chart: eight colours, with and without dashes
 constexpr size_t kMostRows = 64;    // of ranks, of steps, of wrong data
 
-std::string more_text(size_t count) {
-  return fmt::format("<p class=\"quiet\">and {} more, see the result files</p>\n", count);
+Html more_text(size_t count) {
+  return html("<p class=\"quiet\">and {} more, see the result files</p>\n", count);
 }
 
 // The `kMostRows` with the greatest `figure`, in their own order.
@@ -45,11 +45,11 @@ std::vector<const T*> most(const std::vector<T>& all, double T::* figure) {
   return chosen;
 }
 
-std::string state(std::string_view tone, const std::string& text) {
-  return fmt::format("<span class=\"state {}\">{}</span>", tone, text);
+Html state(std::string_view tone, std::string_view text) {
+  return html("<span class=\"state {}\">{}</span>", tone, text);
 }
 
-std::string sums_html(std::span<const SizeResult* const> sizes) {
+Html sums_html(std::span<const SizeResult* const> sizes) {
   uint64_t wrong = 0;
   for (const SizeResult* size : sizes) wrong += wrong_elements(*size);
   return wrong == 0 ? state("good", "right") : state("bad", fmt::format("{} WRONG", wrong));
@@ -57,27 +57,26 @@ std::string sums_html(std::span<const SizeResult* const> sizes) {
 
 // --- all of them
 
-std::string series_row(const CollectiveSeries& series) {
+Html series_row(const CollectiveSeries& series) {
   const SizeResult& small = *series.sizes.front();
   const SizeResult& large = *series.sizes.back();
   const std::string slow = slow_text(*series.run, large);
-  return fmt::format(
+  return html(
       "<tr><th scope=\"row\">{}{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}<small>{}</small></td>"
-      "<td>{}<small>{}</small></td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-      escaped(series.name), series.run->ended_by.empty() ? "" : " " + state("caution", "incomplete"),
+      "<td>{}<small>{}</small></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+      series.name, series.run->ended_by.empty() ? Html() : markup(" ") + state("caution", "incomplete"),
       transport_text(*series.run), name_of(series.algorithm), series.run->ranks.size(), series.run->rails.size(),
       us_text(small.time_us()), perf::size_text(static_cast<int64_t>(small.size_bytes)), us_text(large.time_us()),
       perf::size_text(static_cast<int64_t>(large.size_bytes)), gbytes_text(large.algbw_gbytes_per_s()),
-      gbytes_text(large.busbw_gbytes_per_s()),
-      sums_html(series.sizes) + fmt::format("</td><td>{}", slow.empty() ? "none" : escaped(slow)));
+      gbytes_text(large.busbw_gbytes_per_s()), sums_html(series.sizes), slow.empty() ? "none" : slow);
 }
 
-std::string series_side_by_side(const std::vector<CollectiveSeries>& all) {
-  std::string out = objects_head(
+Html series_side_by_side(const std::vector<CollectiveSeries>& all) {
+  Html out = objects_head(
       "Side by side; bandwidths are those of the largest size",
       {"", "Over", "By", "Ranks", "Rails", "Smallest", "Largest", "algbw", "busbw", "Sums", "Slow with the largest"});
   for (const CollectiveSeries& series : all) out += series_row(series);
-  return out.append(kObjectsEnd);
+  return out + objects_end();
 }
 
 // --- charts
@@ -95,11 +94,11 @@ std::string said_of_all(const std::vector<CollectiveSeries>& all,
   return out;
 }
 
-std::string bandwidth_figure_html(std::string_view title, std::string_view kind, const std::string& said) {
-  return fmt::format(
+Html bandwidth_figure_html(std::string_view title, std::string_view kind, std::string_view said) {
+  return html(
       "<figure><figcaption>{}</figcaption><div class=\"chart\" data-kind=\"{}\" role=\"img\" "
       "aria-label=\"{}\"></div></figure>\n",
-      title, kind, escaped(said));
+      title, kind, said);
 }
 
 std::vector<CollectiveSeries> charted(const std::vector<CollectiveRun>& runs) {
@@ -108,10 +107,10 @@ std::vector<CollectiveSeries> charted(const std::vector<CollectiveRun>& runs) {
   return all;
 }
 
-std::string charts(const std::vector<CollectiveRun>& runs) {
+Html charts(const std::vector<CollectiveRun>& runs) {
   const std::vector<CollectiveSeries> all = charted(runs);
-  if (std::ranges::all_of(all, [](const CollectiveSeries& one) { return one.sizes.size() == 1; })) return "";
-  std::string out = "<div class=\"grid\">";
+  if (std::ranges::all_of(all, [](const CollectiveSeries& one) { return one.sizes.size() == 1; })) return {};
+  Html out = markup("<div class=\"grid\">");
   out += bandwidth_figure_html(
       "Bus bandwidth by size", "collective-busbw",
       said_of_all(all, [](const SizeResult& size) { return gbytes_text(size.busbw_gbytes_per_s()); }));
@@ -120,107 +119,105 @@ std::string charts(const std::vector<CollectiveRun>& runs) {
       said_of_all(all, [](const SizeResult& size) { return gbytes_text(size.algbw_gbytes_per_s()); }));
   out += bandwidth_figure_html("Time by size", "collective-time",
                                said_of_all(all, [](const SizeResult& size) { return us_text(size.time_us()); }));
-  out += "</div>\n";
+  out += markup("</div>\n");
   if (all.size() < series_of(runs).size())
-    out += fmt::format("<p class=\"quiet\">Charts have the first {} lines.</p>\n", all.size());
+    out += html("<p class=\"quiet\">Charts have the first {} lines.</p>\n", all.size());
   return out;
 }
 
 // --- one of them
 
-std::string sizes_html(const CollectiveRun& run) {
+Html sizes_html(const CollectiveRun& run) {
   const bool many = run.rails.size() > 1;
-  std::string out = fmt::format(
+  Html out = html(
       "<table class=\"figures\"><thead><tr><th>Size</th><th>Elements</th><th>By</th><th>Time</th><th>algbw</th>"
       "<th>busbw</th><th>Wrong</th>{}</tr></thead><tbody>\n",
-      many ? "<th>busbw of each rail</th>" : "");
+      many ? markup("<th>busbw of each rail</th>") : Html());
   for (const SizeResult& size : run.results) {
-    out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
-                       perf::size_text(static_cast<int64_t>(size.size_bytes)),
-                       size.size_bytes / perf::collective::kElement_bytes, name_of(size.algorithm),
-                       us_text(size.time_us()), gbytes_text(size.algbw_gbytes_per_s()),
-                       gbytes_text(size.busbw_gbytes_per_s()), wrong_elements(size));
+    out += html("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
+                perf::size_text(static_cast<int64_t>(size.size_bytes)),
+                size.size_bytes / perf::collective::kElement_bytes, name_of(size.algorithm), us_text(size.time_us()),
+                gbytes_text(size.algbw_gbytes_per_s()), gbytes_text(size.busbw_gbytes_per_s()), wrong_elements(size));
     std::string each;
     for (const RailResult& rail : size.rails)
       each += (each.empty() ? "" : " · ") + gbytes_text(rail.busbw_gbytes_per_s);
-    out += many ? fmt::format("<td>{}</td></tr>\n", each) : "</tr>\n";
+    out += many ? html("<td>{}</td></tr>\n", each) : markup("</tr>\n");
   }
-  return out + "</tbody></table>\n";
+  return out + markup("</tbody></table>\n");
 }
 
-std::string wrong_html(const CollectiveRun& run) {
-  std::string out;
+Html wrong_html(const CollectiveRun& run) {
+  Html out;
   size_t told = 0;
   for (const SizeResult& size : run.results)
     for (const WrongAt& at : size.wrong) {
       if (told++ >= kMostRows) continue;
-      out += fmt::format(
-          "<p><b>Wrong data</b>: {} of {} at {} on {}: {} elements, the first at {}: expected {}, got {}</p>\n",
-          name_of(size.algorithm), perf::size_text(static_cast<int64_t>(size.size_bytes)), escaped(run.ranks[at.rank]),
-          escaped(run.rails[at.rail]), at.wrong.count, at.wrong.offset, at.wrong.wanted,
-          std::isnan(at.wrong.got) ? "nothing" : fmt::format("{}", at.wrong.got));
+      out += html("<p><b>Wrong data</b>: {} of {} at {} on {}: {} elements, the first at {}: expected {}, got {}</p>\n",
+                  name_of(size.algorithm), perf::size_text(static_cast<int64_t>(size.size_bytes)), run.ranks[at.rank],
+                  run.rails[at.rail], at.wrong.count, at.wrong.offset, at.wrong.wanted,
+                  std::isnan(at.wrong.got) ? "nothing" : fmt::format("{}", at.wrong.got));
     }
   return told > kMostRows ? out + more_text(told - kMostRows) : out;
 }
 
-std::string ranks_html(const CollectiveRun& run, const RailResult& rail) {
-  if (rail.ranks.empty()) return "";
+Html ranks_html(const CollectiveRun& run, const RailResult& rail) {
+  if (rail.ranks.empty()) return {};
   const auto tail = [](double us) { return us > 0 ? us_text(us) : std::string("–"); };
-  std::string out =
+  Html out = markup(
       "<table class=\"figures\"><thead><tr><th>Rank</th><th>p50</th><th>p99</th><th>Max</th><th>Waited</th>"
-      "<th>Waited p99</th><th>Transfer</th><th>Adding</th><th>Own work</th></tr></thead><tbody>\n";
+      "<th>Waited p99</th><th>Transfer</th><th>Adding</th><th>Own work</th></tr></thead><tbody>\n");
   const std::vector<const RankFigures*> shown = most(rail.ranks, &RankFigures::own_p50_us);
   for (const RankFigures* it : shown) {
     const bool slow = rail.straggler && rail.straggler->rank == it->rank;
-    out += fmt::format(
+    out += html(
         "<tr><td>{}{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-        escaped(run.ranks[it->rank]), slow ? " " + state("caution", "slow") : "", us_text(it->p50_us), tail(it->p99_us),
-        us_text(it->max_us), us_text(it->waited_p50_us), tail(it->waited_p99_us), us_text(it->transfer_us),
-        us_text(it->reduce_us), us_text(it->own_p50_us));
+        run.ranks[it->rank], slow ? markup(" ") + state("caution", "slow") : Html(), us_text(it->p50_us),
+        tail(it->p99_us), us_text(it->max_us), us_text(it->waited_p50_us), tail(it->waited_p99_us),
+        us_text(it->transfer_us), us_text(it->reduce_us), us_text(it->own_p50_us));
   }
-  out += "</tbody></table>\n";
+  out += markup("</tbody></table>\n");
   return shown.size() < rail.ranks.size() ? out + more_text(rail.ranks.size() - shown.size()) : out;
 }
 
-std::string steps_html(const CollectiveRun& run, const RailResult& rail) {
-  if (rail.steps.empty()) return "";
-  std::string out =
+Html steps_html(const CollectiveRun& run, const RailResult& rail) {
+  if (rail.steps.empty()) return {};
+  Html out = markup(
       "<table class=\"figures\"><thead><tr><th>Step</th><th></th><th>Waited</th><th>Transfer</th><th>Adding</th>"
-      "<th>Waited longest beyond the transfer, for whom</th></tr></thead><tbody>\n";
+      "<th>Waited longest beyond the transfer, for whom</th></tr></thead><tbody>\n");
   const std::vector<const StepFigures*> shown = most(rail.steps, &StepFigures::late_us);
   for (const StepFigures* it : shown)
-    out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{} for {}: {}</td></tr>\n",
-                       it->step, it->phase, us_text(it->waited_us), us_text(it->transfer_us), us_text(it->reduce_us),
-                       escaped(run.ranks[it->late_rank]), escaped(run.ranks[it->late_from]), us_text(it->late_us));
-  out += "</tbody></table>\n";
+    out += html("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{} for {}: {}</td></tr>\n", it->step,
+                it->phase, us_text(it->waited_us), us_text(it->transfer_us), us_text(it->reduce_us),
+                run.ranks[it->late_rank], run.ranks[it->late_from], us_text(it->late_us));
+  out += markup("</tbody></table>\n");
   return shown.size() < rail.steps.size() ? out + more_text(rail.steps.size() - shown.size()) : out;
 }
 
 // Small sizes are all waiting, so that whom they name is chance.
-std::string largest_html(const CollectiveSeries& series) {
-  std::string out;
+Html largest_html(const CollectiveSeries& series) {
+  Html out;
   const SizeResult& large = *series.sizes.back();
   for (const RailResult& rail : large.rails)
-    out += fmt::format("<h3>{} of {} on {}</h3>\n<p>{}.</p>\n", name_of(series.algorithm),
-                       perf::size_text(static_cast<int64_t>(large.size_bytes)), escaped(series.run->rails[rail.rail]),
-                       escaped(perf::collective::straggler_text(*series.run, rail))) +
+    out += html("<h3>{} of {} on {}</h3>\n<p>{}.</p>\n", name_of(series.algorithm),
+                perf::size_text(static_cast<int64_t>(large.size_bytes)), series.run->rails[rail.rail],
+                perf::collective::straggler_text(*series.run, rail)) +
            ranks_html(*series.run, rail) + steps_html(*series.run, rail);
   return out;
 }
 
-std::string run_html(const CollectiveRun& run, const std::string& name, const std::vector<CollectiveSeries>& all) {
-  std::string out = fmt::format("<details><summary><b>{}</b> · all-reduce · {} · {} rank{}, {} rail{}</summary>\n",
-                                escaped(name), transport_text(run), run.ranks.size(), run.ranks.size() == 1 ? "" : "s",
-                                run.rails.size(), run.rails.size() == 1 ? "" : "s");
+Html run_html(const CollectiveRun& run, std::string_view name, const std::vector<CollectiveSeries>& all) {
+  Html out = html("<details><summary><b>{}</b> · all-reduce · {} · {} rank{}, {} rail{}</summary>\n", name,
+                  transport_text(run), run.ranks.size(), run.ranks.size() == 1 ? "" : "s", run.rails.size(),
+                  run.rails.size() == 1 ? "" : "s");
   out += wrong_html(run) + sizes_html(run);
   for (const CollectiveSeries& series : all)
     if (series.run == &run) out += largest_html(series);
-  out += "<dl>" + entry_html("Incomplete", run.ended_by) + entry_html("Command", run.command) +
+  out += markup("<dl>") + entry_html("Incomplete", run.ended_by) + entry_html("Command", run.command) +
          entry_html("Started", run.started_at);
   out += entry_html("Ranks", joined(run.ranks)) + entry_html("Rails", joined(run.rails));
   out += entry_html("Iterations",
                     fmt::format("{} after {}, float32 sum, railbed {}", run.iterations, run.warm_up, run.version));
-  return out + "</dl></details>\n";
+  return out + markup("</dl></details>\n");
 }
 
 // What the charts are drawn of: a list, as JSON.
@@ -259,21 +256,21 @@ std::string terminal_text(const std::vector<CollectiveRun>& runs) {
 
 }  // namespace
 
-std::string collectives_html(const std::vector<CollectiveRun>& runs) {
-  if (runs.empty()) return "";
+Html collectives_html(const std::vector<CollectiveRun>& runs) {
+  if (runs.empty()) return {};
   const std::vector<std::string> names = names_of(runs);
   std::vector<CollectiveSeries> all = series_of(runs);
   const size_t shown = std::min(runs.size(), kMostRuns);
   std::erase_if(all, [&](const CollectiveSeries& one) { return one.run >= runs.data() + shown; });
-  std::string out =
+  Html out = markup(
       "<section class=\"collective\"><h2>All-reduces</h2>\n"
       "<p class=\"quiet\">Over all ranks and rails at once, each rail with the whole size; figures are for all rails "
       "together, as defined by nccl-tests: algbw is the size over the time, busbw is algbw · 2(n−1)/n, which is "
-      "comparable to the links’ rate (1 GB/s are 8 Gb/s). Each sum was checked at every rank.</p>\n";
+      "comparable to the links’ rate (1 GB/s are 8 Gb/s). Each sum was checked at every rank.</p>\n");
   out += series_side_by_side(all) + charts(runs);
   for (size_t i = 0; i < shown; ++i) out += run_html(runs[i], names[i], all);
   if (shown < runs.size()) out += more_text(runs.size() - shown);
-  return out + "</section>\n";
+  return out + markup("</section>\n");
 }
 
 Section collectives_section(const std::vector<CollectiveRun>& runs) {

@@ -5,15 +5,15 @@
 // Failure: none.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "perf/collective/collective.h"
+#include "report/html_type.h"
 #include "report/section.h"
 
 namespace railbed::report {
 
 Section collectives_section(const std::vector<perf::collective::CollectiveRun>& runs);
-std::string collectives_html(const std::vector<perf::collective::CollectiveRun>& runs);
+Html collectives_html(const std::vector<perf::collective::CollectiveRun>& runs);
 
 }  // namespace railbed::report

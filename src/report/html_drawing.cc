@@ -31,19 +31,19 @@ double gap_of(double column) {
 
 class Svg {
  public:
-  void box(double x, double y, double w, double h, std::string_view cls, std::string_view extra = "") {
-    out_ += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" {}/>\n", cls,
-                        x, y, w, h, extra);
+  void box(double x, double y, double w, double h, std::string_view cls, const Html& extra) {
+    out_ += html("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" {}/>\n", cls, x, y, w,
+                 h, extra);
   }
   void line(double x1, double y1, double x2, double y2, std::string_view colour, double width = 2.5) {
     const double middle = (y1 + y2) / 2;
-    out_ += fmt::format(
+    out_ += html(
         "<path d=\"M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\" fill=\"none\" "
         "style=\"stroke:{}\" stroke-width=\"{}\"/>\n",
         x1, y1, x1, middle, x2, middle, x2, y2, colour, width);
   }
   void dot(double x, double y, std::string_view colour) {
-    out_ += fmt::format(
+    out_ += html(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" style=\"fill:{};stroke:var(--card)\" stroke-width=\"1.5\"/>\n", x,
         y, colour);
   }
@@ -51,18 +51,18 @@ class Svg {
   void text(double x, double y, std::string_view value, std::string_view cls, double width, double per_character = 7) {
     const auto room = static_cast<size_t>(std::max(3.0, width / per_character));
     const std::string shown = shortened(value, room);
-    out_ += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}{}</text>\n", cls, x, y, escaped(shown),
-                        shown == value ? "" : fmt::format("<title>{}</title>", escaped(value)));
+    out_ += html("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}{}</text>\n", cls, x, y, shown,
+                 shown == value ? Html() : html("<title>{}</title>", value));
   }
-  std::string finish(double width, double height) {
-    return fmt::format(
+  Html finish(double width, double height) {
+    return html(
         "<svg class=\"scene\" role=\"img\" aria-label=\"Nodes, pods, virtual functions and rails\" viewBox=\"0 0 "
         "{0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\">\n{2}</svg>\n",
         width, height, out_);
   }
 
  private:
-  std::string out_;
+  Html out_;
 };
 
 std::string colour_of(const Scene& scene, const std::string& rail) {
@@ -107,15 +107,15 @@ double vf_x(const DrawnColumn& column, int index, double x, double width) {
 
 void draw_pf(Svg& svg, const Scene& scene, const DrawnColumn& column, double x, double y, double width) {
   const std::string colour = colour_of(scene, column.rail);
-  svg.box(x, y, width, kPf, "pf", "rx=\"6\"");
-  svg.box(x, y + kPf - 5, width, 5, "", fmt::format("rx=\"2\" style=\"fill:{}\"", colour));
+  svg.box(x, y, width, kPf, "pf", markup("rx=\"6\""));
+  svg.box(x, y + kPf - 5, width, 5, "", html("rx=\"2\" style=\"fill:{}\"", colour));
   const size_t shown = std::min(column.vfs.size(), kVfsShown);
   const double step = shown == 0 ? 0 : std::min(22.0, (width - 20) / static_cast<double>(shown));
   for (size_t i = 0; i < shown; ++i) {
     const NodeStatus::Vf& vf = column.vfs[i];
-    const std::string style = vf.owner.empty() ? "" : fmt::format("style=\"fill:{0};stroke:{0}\"", colour);
+    const Html style = vf.owner.empty() ? Html() : html("style=\"fill:{0};stroke:{0}\"", colour);
     svg.box(x + 10 + static_cast<double>(i) * step + 1, y + 6, std::max(3.0, step - 4), 12, "vf",
-            fmt::format("rx=\"2\" {}", style));
+            html("rx=\"2\" {}", style));
   }
   svg.text(x + (width < kNarrow ? 5 : 10), y + 34, column.name, "strong", width - 8, 7);
   svg.text(x + (width < kNarrow ? 5 : 10), y + 50, pf_summary(column, width < kNarrow), "quiet", width - 14, 6.3);
@@ -127,7 +127,7 @@ void draw_pods(Svg& svg, const Scene& scene, const DrawnNode& node, const Frame&
   for (const DrawnPod& pod : node.pods) {
     const auto rows = static_cast<double>(rows_of(pod));
     const double height = kPodTitle + rows * (kChip + 8) + 6;
-    svg.box(frame.x + kPad, y, frame.width - 2 * kPad, height, "pod", "rx=\"8\"");
+    svg.box(frame.x + kPad, y, frame.width - 2 * kPad, height, "pod", markup("rx=\"8\""));
     svg.text(frame.x + kPad + 10, y + 18, "pod " + pod.name, "strong", frame.width - 2 * kPad - 20, 7.5);
     for (size_t c = 0; c < pod.columns.size(); ++c) {
       const double x = frame.x + kPad + gap_of(frame.column) / 2 + static_cast<double>(c) * frame.column;
@@ -136,7 +136,7 @@ void draw_pods(Svg& svg, const Scene& scene, const DrawnNode& node, const Frame&
       for (const DrawnInterface& one : pod.columns[c]) {
         const std::string colour = colour_of(scene, node.columns[c].rail);
         svg.line(x + width / 2, chip_y + kChip, vf_x(node.columns[c], one.vf_index, x, width), pf_y + 6, colour);
-        svg.box(x, chip_y, width, kChip, "chip", fmt::format("rx=\"6\" style=\"stroke:{}\"", colour));
+        svg.box(x, chip_y, width, kChip, "chip", html("rx=\"6\" style=\"stroke:{}\"", colour));
         const bool narrow = width < kNarrow;
         const bool with_address = !narrow && !one.address.empty();
         svg.text(x + 8, chip_y + 19, one.name + (with_address ? "  " + one.address : ""), "strong", width - 16, 7);
@@ -156,8 +156,8 @@ void draw_pods(Svg& svg, const Scene& scene, const DrawnNode& node, const Frame&
 
 }  // namespace
 
-std::string drawing(const Scene& scene, const std::map<std::string, std::string>& rail_texts) {
-  if (scene.nodes.empty()) return "";
+Html drawing(const Scene& scene, const std::map<std::string, std::string>& rail_texts) {
+  if (scene.nodes.empty()) return {};
   size_t columns = 0;
   double pods = 0;
   for (const DrawnNode& node : scene.nodes) {
@@ -182,7 +182,7 @@ std::string drawing(const Scene& scene, const std::map<std::string, std::string>
   for (const DrawnNode& node : scene.nodes) {
     const auto count = static_cast<double>(std::max<size_t>(1, node.columns.size()));
     const Frame frame{.x = x, .y = 1, .width = count * column + 2 * kPad, .height = node_bottom - 1, .column = column};
-    svg.box(frame.x, frame.y, frame.width, frame.height, "node", "rx=\"10\"");
+    svg.box(frame.x, frame.y, frame.width, frame.height, "node", markup("rx=\"10\""));
     svg.text(frame.x + kPad, frame.y + 21, node.name, "node-name", frame.width - 2 * kPad, 9);
     draw_pods(svg, scene, node, frame, pf_y);
     for (size_t c = 0; c < node.columns.size(); ++c) {
@@ -199,7 +199,7 @@ std::string drawing(const Scene& scene, const std::map<std::string, std::string>
   for (const Joint& joint : joints) svg.line(joint.x, pf_y + kPf, joint.x, bar_y(joint.rail), joint.colour, 3);
   for (size_t r = 0; r < scene.rails.size(); ++r) {
     const std::string colour = colour_of(scene, scene.rails[r]);
-    svg.box(1, bar_y(r), width - 2, kRail, "rail", fmt::format("rx=\"8\" style=\"stroke:{}\"", colour));
+    svg.box(1, bar_y(r), width - 2, kRail, "rail", html("rx=\"8\" style=\"stroke:{}\"", colour));
     svg.text(16, bar_y(r) + 25, scene.rails[r], "rail-name", 200, 8);
     const auto text = rail_texts.find(scene.rails[r]);
     svg.text(230, bar_y(r) + 25, text == rail_texts.end() ? "not measured" : text->second, "strong", width - 250, 7);

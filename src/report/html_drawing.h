@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "report/html_type.h"
 #include "report/node_status.h"
 #include "report/section.h"
 
@@ -46,6 +47,6 @@ struct Scene {
 
 Scene scene_of(const std::vector<MeasuredPath>& paths, const std::vector<NodeStatus>& nodes);
 // `rail_texts` has what was measured on each rail; the others were not measured.
-std::string drawing(const Scene& scene, const std::map<std::string, std::string>& rail_texts);
+Html drawing(const Scene& scene, const std::map<std::string, std::string>& rail_texts);
 
 }  // namespace railbed::report

@@ -19,40 +19,39 @@ std::string load_text(const JitterCondition& condition, PathLoad load) {
   return load == PathLoad::kLoaded ? "under load, " + gbps_text(condition.load_gbps) : "idle";
 }
 
-std::string side_by_side_row(const JitterReport& report, const JitterCondition& condition, PathLoad load) {
-  std::string out = fmt::format("<tr><th scope=\"row\">{}{}</th><td>{}</td>", escaped(report.name()),
-                                report.soft ? " <small>soft RDMA</small>" : "", escaped(load_text(condition, load)));
+Html side_by_side_row(const JitterReport& report, const JitterCondition& condition, PathLoad load) {
+  Html out = html("<tr><th scope=\"row\">{}{}</th><td>{}</td>", report.name(),
+                  report.soft ? markup(" <small>soft RDMA</small>") : Html(), load_text(condition, load));
   for (const std::optional<double>& percentile : condition.whole.percentiles_us)
-    out += fmt::format("<td>{}</td>", us_or_dash(percentile));
-  return out + fmt::format("<td>{}</td><td>{}</td></tr>\n", us_text(condition.whole.max_us),
-                           load == PathLoad::kLoaded ? escaped(load_does(report)) : std::string("–"));
+    out += html("<td>{}</td>", us_or_dash(percentile));
+  return out + html("<td>{}</td><td>{}</td></tr>\n", us_text(condition.whole.max_us),
+                    load == PathLoad::kLoaded ? load_does(report) : "–");
 }
 
-std::string jitter_side_by_side(const std::vector<JitterReport>& reports) {
-  std::string out = objects_head("Rails side by side: round trips of probes, each from its due time",
-                                 {"Rail", "", "p50", "p90", "p99", "p99.9", "p99.99", "Max", "The load makes it"});
+Html jitter_side_by_side(const std::vector<JitterReport>& reports) {
+  Html out = objects_head("Rails side by side: round trips of probes, each from its due time",
+                          {"Rail", "", "p50", "p90", "p99", "p99.9", "p99.99", "Max", "The load makes it"});
   for (size_t i = 0; i < std::min(reports.size(), kMostJitters); ++i) {
     out += side_by_side_row(reports[i], reports[i].idle, PathLoad::kIdle);
     if (reports[i].loaded) out += side_by_side_row(reports[i], *reports[i].loaded, PathLoad::kLoaded);
   }
-  out.append(kObjectsEnd);
+  out += objects_end();
   if (reports.size() > kMostJitters)
-    out += fmt::format("<p class=\"quiet\">and {} more, see the result files</p>\n", reports.size() - kMostJitters);
+    out += html("<p class=\"quiet\">and {} more, see the result files</p>\n", reports.size() - kMostJitters);
   return out;
 }
 
-std::string parts_html(const JitterCondition& condition, PathLoad load) {
-  std::string out = fmt::format("<table class=\"figures\"><thead><tr><th>{}</th><th>Probes</th>",
-                                escaped(load_text(condition, load)));
-  for (const perf::ToldPercentile& one : perf::kToldPercentiles) out += fmt::format("<th>{}</th>", one.name);
-  out += "<th>Max</th></tr></thead><tbody>\n";
+Html parts_html(const JitterCondition& condition, PathLoad load) {
+  Html out = html("<table class=\"figures\"><thead><tr><th>{}</th><th>Probes</th>", load_text(condition, load));
+  for (const perf::ToldPercentile& one : perf::kToldPercentiles) out += html("<th>{}</th>", one.name);
+  out += markup("<th>Max</th></tr></thead><tbody>\n");
   for (const auto& [name, figures] : condition.parts()) {
-    out += fmt::format("<tr><td>{}</td><td>{}</td>", name, figures->samples);
+    out += html("<tr><td>{}</td><td>{}</td>", name, figures->samples);
     for (const std::optional<double>& percentile : figures->percentiles_us)
-      out += fmt::format("<td>{}</td>", us_or_dash(percentile));
-    out += fmt::format("<td>{}</td></tr>\n", us_text(figures->max_us));
+      out += html("<td>{}</td>", us_or_dash(percentile));
+    out += html("<td>{}</td></tr>\n", us_text(figures->max_us));
   }
-  return out + "</tbody></table>\n";
+  return out + markup("</tbody></table>\n");
 }
 
 std::string intervals_text(const JitterCondition& condition) {
@@ -76,14 +75,14 @@ std::string end_text(const perf::Endpoint& end) {
   return end.link.empty() ? text : text + ", link " + end.link;
 }
 
-std::string condition_html(const JitterReport& report, const JitterCondition& condition, PathLoad load) {
-  std::string out = parts_html(condition, load) + "<dl>";
+Html condition_html(const JitterReport& report, const JitterCondition& condition, PathLoad load) {
+  Html out = parts_html(condition, load) + markup("<dl>");
   out += entry_html(fmt::format("With {:.0f} %", 100 * report.confidence), intervals_text(condition));
   out += entry_html("Drift", drift_text(condition));
   if (condition.rounds_with_short_load > 0)
     out +=
         entry_html("Load", fmt::format("ended before the last probe in {} round(s)", condition.rounds_with_short_load));
-  return out + "</dl>\n";
+  return out + markup("</dl>\n");
 }
 
 std::string comparisons_text(const JitterReport& report) {
@@ -95,24 +94,23 @@ std::string comparisons_text(const JitterReport& report) {
   return out;
 }
 
-std::string windows_html(const JitterReport& report) {
-  if (report.worst.empty()) return "";
-  std::string out =
+Html windows_html(const JitterReport& report) {
+  if (report.worst.empty()) return {};
+  Html out = markup(
       "<table class=\"figures\"><caption>Worst windows</caption><thead><tr><th>At (UTC)</th><th>Length</th><th></th>"
-      "<th>p50</th><th>Max</th><th>Probes</th></tr></thead><tbody>\n";
+      "<th>p50</th><th>Max</th><th>Probes</th></tr></thead><tbody>\n");
   for (const perf::Window& one : report.worst)
-    out +=
-        fmt::format("<tr><td>{}</td><td>{} ms</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", escaped(one.at),
-                    one.length_ms, name_of(one.load), us_text(one.p50_us), us_text(one.max_us), one.samples);
-  return out + "</tbody></table>\n";
+    out += html("<tr><td>{}</td><td>{} ms</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", one.at,
+                one.length_ms, name_of(one.load), us_text(one.p50_us), us_text(one.max_us), one.samples);
+  return out + markup("</tbody></table>\n");
 }
 
-std::string details_html(const JitterReport& report) {
-  std::string out = fmt::format("<details><summary><b>{}</b> · jitter · RDMA{} · {} probes a second</summary>\n",
-                                escaped(report.name()), report.soft ? " (soft)" : "", report.rate_per_s);
+Html details_html(const JitterReport& report) {
+  Html out = html("<details><summary><b>{}</b> · jitter · RDMA{} · {} probes a second</summary>\n", report.name(),
+                  report.soft ? " (soft)" : "", report.rate_per_s);
   out += condition_html(report, report.idle, PathLoad::kIdle);
   if (report.loaded) out += condition_html(report, *report.loaded, PathLoad::kLoaded);
-  out += windows_html(report) + "<dl>";
+  out += windows_html(report) + markup("<dl>");
   out += entry_html("Load against idle", comparisons_text(report));
   out += entry_html("Incomplete", report.ended_by);
   out += entry_html("Command", report.command) + entry_html("Started", report.started_at);
@@ -125,7 +123,7 @@ std::string details_html(const JitterReport& report) {
                                 "noticed the answer, which a software clock cannot separate");
   out += entry_html("Rounds", fmt::format("{} of {} s each, reads of {} bytes, railbed {}", report.idle.repeats,
                                           report.duration_s, report.size_bytes, report.version));
-  return out + "</dl></details>\n";
+  return out + markup("</dl></details>\n");
 }
 
 }  // namespace
@@ -142,11 +140,11 @@ std::string load_does(const JitterReport& report) {
   return out.empty() ? "not compared: too few rounds" : out;
 }
 
-std::string jitter_html(const std::vector<JitterReport>& reports) {
-  if (reports.empty()) return "";
-  std::string out = "<section class=\"jitter\"><h2>Jitter by a schedule</h2>\n" + jitter_side_by_side(reports);
+Html jitter_html(const std::vector<JitterReport>& reports) {
+  if (reports.empty()) return {};
+  Html out = markup("<section class=\"jitter\"><h2>Jitter by a schedule</h2>\n") + jitter_side_by_side(reports);
   for (size_t i = 0; i < std::min(reports.size(), kMostJitters); ++i) out += details_html(reports[i]);
-  return out + "</section>\n";
+  return out + markup("</section>\n");
 }
 
 Section jitter_section(const std::vector<JitterReport>& reports) {

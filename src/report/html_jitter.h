@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "perf/jitter/jitter_report.h"
+#include "report/html_type.h"
 #include "report/section.h"
 
 namespace railbed::report {
 
 Section jitter_section(const std::vector<perf::JitterReport>& reports);
-std::string jitter_html(const std::vector<perf::JitterReport>& reports);
+Html jitter_html(const std::vector<perf::JitterReport>& reports);
 // "higher: p50, p99; unclear: p99.9", or why nothing is compared.
 std::string load_does(const perf::JitterReport& report);
 

@@ -23,41 +23,41 @@ std::string_view transport_of(const Measurement& m) {
   return m.soft() ? "RDMA (soft)" : "RDMA";
 }
 
-std::string bandwidth_table(const Measurement& m) {
+Html bandwidth_table(const Measurement& m) {
   const bool both_ways = m.spec.bidirectional;
-  std::string out = fmt::format(
+  Html out = html(
       "<table "
       "class=\"figures\"><thead><tr><th>Size</th><th>Average</th><th>Peak</th>{}<th>Messages/s</th><th>Messages</th><th>Time</th></tr></thead><tbody>\n",
-      both_ways ? "<th>Back, average</th>" : "");
+      both_ways ? markup("<th>Back, average</th>") : Html());
   for (const BandwidthPoint& p : m.bandwidth)
-    out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td>{}<td>{}</td><td>{}</td><td>{:.2f} s</td></tr>\n",
-                       perf::size_text(p.size_bytes), gbps_text(p.average_gbps), gbps_text(p.series.peak_gbps),
-                       both_ways ? fmt::format("<td>{}</td>", gbps_text(p.reverse_average_gbps.value_or(0))) : "",
-                       rate_text(p.message_rate_per_s), p.messages, p.duration_s);
-  return out + "</tbody></table>\n";
+    out += html("<tr><td>{}</td><td>{}</td><td>{}</td>{}<td>{}</td><td>{}</td><td>{:.2f} s</td></tr>\n",
+                perf::size_text(p.size_bytes), gbps_text(p.average_gbps), gbps_text(p.series.peak_gbps),
+                both_ways ? html("<td>{}</td>", gbps_text(p.reverse_average_gbps.value_or(0))) : Html(),
+                rate_text(p.message_rate_per_s), p.messages, p.duration_s);
+  return out + markup("</tbody></table>\n");
 }
 
-std::string latency_table(const Measurement& m) {
-  std::string out =
+Html latency_table(const Measurement& m) {
+  Html out = markup(
       "<table "
-      "class=\"figures\"><thead><tr><th>Size</th><th>One way, min</th><th>p50</th><th>Round trip, p50</th><th>p90</th><th>p99</th><th>p99.9</th><th>Max</th><th>Mean</th><th>Deviation</th><th>Samples</th><th>Outages</th></tr></thead><tbody>\n";
+      "class=\"figures\"><thead><tr><th>Size</th><th>One way, min</th><th>p50</th><th>Round trip, p50</th><th>p90</th><th>p99</th><th>p99.9</th><th>Max</th><th>Mean</th><th>Deviation</th><th>Samples</th><th>Outages</th></tr></thead><tbody>\n");
   for (const LatencyPoint& p : m.latency) {
     const perf::Histogram& h = p.histogram;
     const auto settled = [&](double percent, double share) {
       const auto ns = h.settled_percentile_ns(percent);
       return ns ? us_text(share * static_cast<double>(*ns) / 1e3) : std::string("–");
     };
-    out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td>", perf::size_text(p.size_bytes),
-                       us_text(static_cast<double>(h.min_ns()) / 2e3), settled(50, 0.5));
-    for (double percent : {50.0, 90.0, 99.0, 99.9}) out += fmt::format("<td>{}</td>", settled(percent, 1));
-    out += fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                       us_text(static_cast<double>(h.max_ns()) / 1e3), us_text(h.mean_ns() / 1e3),
-                       us_text(h.stddev_ns() / 1e3), h.count(), p.outages.size());
+    out += html("<tr><td>{}</td><td>{}</td><td>{}</td>", perf::size_text(p.size_bytes),
+                us_text(static_cast<double>(h.min_ns()) / 2e3), settled(50, 0.5));
+    for (double percent : {50.0, 90.0, 99.0, 99.9}) out += html("<td>{}</td>", settled(percent, 1));
+    out += html("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                us_text(static_cast<double>(h.max_ns()) / 1e3), us_text(h.mean_ns() / 1e3),
+                us_text(h.stddev_ns() / 1e3), h.count(), p.outages.size());
   }
-  return out + "</tbody></table>\n";
+  return out + markup("</tbody></table>\n");
 }
 
-std::string end_html(std::string_view role, const perf::Endpoint& end) {
+Html end_html(std::string_view role, const perf::Endpoint& end) {
   std::string text = fmt::format("{} {}", end.hostname, end.address);
   if (!end.netdev.empty()) text += fmt::format(" on {}", end.netdev);
   if (!end.device.empty())
@@ -68,13 +68,13 @@ std::string end_html(std::string_view role, const perf::Endpoint& end) {
   if (!end.link.empty()) text += ", link " + end.link;
   if (!end.pcie.empty()) text += ", PCIe " + end.pcie;
   if (!end.device.empty() && end.link_layer == "Ethernet" && !end.counts_pauses) text += ", pause frames not counted";
-  return fmt::format("<dt>{}</dt><dd>{}</dd>\n", role, escaped(text));
+  return entry_html(role, text);
 }
 
-std::string counters_html(std::string_view title, const perf::PortCounters& counters) {
+Html counters_html(const Html& title, const perf::PortCounters& counters) {
   std::string text;
   for (const auto& [name, value] : counters) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
-  return text.empty() ? text : fmt::format("<dt>{}</dt><dd>{}</dd>\n", title, escaped(text));
+  return text.empty() ? Html() : html("<dt>{}</dt><dd>{}</dd>\n", title, text);
 }
 
 // "16 to 128 writes under way": what each size really had.
@@ -85,44 +85,43 @@ std::string depth_text(const Measurement& m) {
              : fmt::format("{} to {} outstanding writes, by size", least.used_tx_depth, most.used_tx_depth);
 }
 
-std::string measurement_html(const Measurement& m) {
+Html measurement_html(const Measurement& m) {
   const bool bandwidth = !m.bandwidth.empty();
-  std::string out = fmt::format("<details><summary><b>{}</b> · {} · {} · {} size{}</summary>\n", escaped(rail_name(m)),
-                                bandwidth ? "bandwidth" : "latency", transport_of(m), m.spec.sizes_bytes.size(),
-                                m.spec.sizes_bytes.size() == 1 ? "" : "s");
+  Html out = html("<details><summary><b>{}</b> · {} · {} · {} size{}</summary>\n", rail_name(m),
+                  bandwidth ? "bandwidth" : "latency", transport_of(m), m.spec.sizes_bytes.size(),
+                  m.spec.sizes_bytes.size() == 1 ? "" : "s");
   out += bandwidth ? bandwidth_table(m) : latency_table(m);
-  out += fmt::format("<dl><dt>Command</dt><dd><code>{}</code></dd><dt>Started</dt><dd>{}</dd>\n", escaped(m.command),
-                     escaped(m.started_at));
+  out += html("<dl><dt>Command</dt><dd><code>{}</code></dd><dt>Started</dt><dd>{}</dd>\n", m.command, m.started_at);
   out += end_html("Client", m.client) + end_html("Server", m.server);
-  out += counters_html("Client's port counted", m.client_counters);
-  out += counters_html("Server's port counted", m.server_counters);
+  out += counters_html(markup("Client's port counted"), m.client_counters);
+  out += counters_html(markup("Server's port counted"), m.server_counters);
   const std::string length = m.spec.iterations > 0 ? fmt::format("{} messages per size", m.spec.iterations)
                                                    : fmt::format("{} ms per size", m.spec.duration_ms);
-  if (!m.ended_by.empty()) out += fmt::format("<dt>Incomplete</dt><dd>{}</dd>\n", escaped(m.ended_by));
-  out += fmt::format("<dt>Parameters</dt><dd>{} {}(s), {}, {}{}</dd></dl></details>\n", m.spec.qps,
-                     m.spec.transport == Transport::kTcp ? "stream" : "queue pair", length,
-                     bandwidth && m.spec.transport == Transport::kRdma ? depth_text(m)
-                     : bandwidth                                       ? "counted where it arrives"
-                     : m.spec.rate_per_s > 0 ? fmt::format("{} pings a second by a schedule", m.spec.rate_per_s)
-                                             : "ping-pong, each after the answer to the last",
-                     m.spec.bidirectional ? ", both ways at once" : "");
+  out += entry_html("Incomplete", m.ended_by);
+  out += html("<dt>Parameters</dt><dd>{} {}(s), {}, {}{}</dd></dl></details>\n", m.spec.qps,
+              m.spec.transport == Transport::kTcp ? "stream" : "queue pair", length,
+              bandwidth && m.spec.transport == Transport::kRdma ? depth_text(m)
+              : bandwidth                                       ? "counted where it arrives"
+              : m.spec.rate_per_s > 0 ? fmt::format("{} pings a second by a schedule", m.spec.rate_per_s)
+                                      : "ping-pong, each after the answer to the last",
+              m.spec.bidirectional ? ", both ways at once" : "");
   return out;
 }
 
 }  // namespace
 
-std::string measurements_html(const std::vector<Measurement>& measurements) {
-  std::string out;
+Html measurements_html(const std::vector<Measurement>& measurements) {
+  Html out;
   for (size_t i = 0; i < std::min(measurements.size(), kMostMeasurements); ++i)
     out += measurement_html(measurements[i]);
   if (measurements.size() > kMostMeasurements)
-    out += fmt::format("<p class=\"quiet\">and {} more measurements, see the result files</p>\n",
-                       measurements.size() - kMostMeasurements);
+    out += html("<p class=\"quiet\">and {} more measurements, see the result files</p>\n",
+                measurements.size() - kMostMeasurements);
   return out;
 }
 
-std::string environment_html(const std::vector<Measurement>& measurements) {
-  if (measurements.empty()) return "";
+Html environment_html(const std::vector<Measurement>& measurements) {
+  if (measurements.empty()) return {};
   std::set<std::string> versions;
   std::set<std::vector<std::string>> ends;
   for (const Measurement& m : measurements) {
@@ -134,23 +133,22 @@ std::string environment_html(const std::vector<Measurement>& measurements) {
                    std::to_string(end->path_mtu_bytes)});
     }
   }
-  std::string out =
-      fmt::format("<section><h2>Environment</h2><p class=\"quiet\">Measured by railbed {}, report by railbed {}.</p>\n",
-                  versions.empty() ? "of an unknown version" : escaped(fmt::format("{}", fmt::join(versions, ", "))),
-                  RAILBED_VERSION);
-  if (ends.empty()) return out + "</section>\n";
+  Html out =
+      html("<section><h2>Environment</h2><p class=\"quiet\">Measured by railbed {}, report by railbed {}.</p>\n",
+           versions.empty() ? "of an unknown version" : fmt::format("{}", fmt::join(versions, ", ")), RAILBED_VERSION);
+  if (ends.empty()) return out + markup("</section>\n");
   out += objects_head("Measured ends",
                       {"Host", "Interface", "Address", "RDMA device", "Link layer", "Link", "PCIe", "Path MTU"});
   size_t rows = 0;
   for (const std::vector<std::string>& end : ends) {
     if (++rows > kMostEnds) break;
-    out += "<tr>";
-    for (const std::string& text : end) out += fmt::format("<td>{}</td>", text.empty() ? "–" : escaped(text));
-    out += "</tr>\n";
+    out += markup("<tr>");
+    for (const std::string& text : end) out += html("<td>{}</td>", text_or_dash(text));
+    out += markup("</tr>\n");
   }
-  out += kObjectsEnd;
-  if (ends.size() > kMostEnds) out += fmt::format("<p class=\"quiet\">and {} more ends</p>\n", ends.size() - kMostEnds);
-  return out + "</section>\n";
+  out += objects_end();
+  if (ends.size() > kMostEnds) out += html("<p class=\"quiet\">and {} more ends</p>\n", ends.size() - kMostEnds);
+  return out + markup("</section>\n");
 }
 
 }  // namespace railbed::report

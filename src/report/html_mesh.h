@@ -5,15 +5,15 @@
 // Failure: none.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "report/html_type.h"
 #include "report/mesh_page.h"
 #include "report/section.h"
 
 namespace railbed::report {
 
 Section meshes_section(const std::vector<MeshPage>& pages);
-std::string mesh_html(const MeshPage& page);
+Html mesh_html(const MeshPage& page);
 
 }  // namespace railbed::report

@@ -23,12 +23,12 @@ std::string gain(double better, double worse) {
   return ratio >= 1 ? "RDMA " + ratio_text(ratio) : "TCP " + ratio_text(1 / ratio);
 }
 
-std::string figure_row(std::string_view name, std::string_view note, const std::string& rdma, const std::string& tcp,
-                       const std::string& compared) {
-  return fmt::format(
+Html figure_row(std::string_view name, std::string_view note, std::string_view rdma, std::string_view tcp,
+                std::string_view compared) {
+  return html(
       "<tr><th>{}<small>{}</small></th><td class=\"rdma\">{}</td><td class=\"tcp\">{}</td><td "
       "class=\"gain\">{}</td></tr>\n",
-      name, note, rdma.empty() ? "–" : rdma, tcp.empty() ? "–" : tcp, compared);
+      name, note, text_or_dash(rdma), text_or_dash(tcp), compared);
 }
 
 std::optional<double> half_p50(const PathFigures& path) {
@@ -48,8 +48,8 @@ std::string bandwidth_note(const RailFigures& rail) {
                      100 * rail.rdma.best->average_gbps / rail.yardstick_gbps, gbps_text(rail.yardstick_gbps));
 }
 
-std::string latency_rows(const RailFigures& rail) {
-  std::string out;
+Html latency_rows(const RailFigures& rail) {
+  Html out;
   const PathFigures& r = rail.rdma;
   const PathFigures& t = rail.tcp;
   if (r.small != nullptr || t.small != nullptr) {
@@ -70,12 +70,12 @@ std::string latency_rows(const RailFigures& rail) {
   return out;
 }
 
-std::string rail_card(const RailFigures& rail) {
-  std::string out = fmt::format("<article class=\"card\"><h3>{}{}</h3><p class=\"quiet\">{}</p>\n", escaped(rail.name),
-                                rail.soft ? " <span class=\"badge\">soft RDMA</span>" : "", escaped(rail.path));
-  out +=
+Html rail_card(const RailFigures& rail) {
+  Html out = html("<article class=\"card\"><h3>{}{}</h3><p class=\"quiet\">{}</p>\n", rail.name,
+                  rail.soft ? markup(" <span class=\"badge\">soft RDMA</span>") : Html(), rail.path);
+  out += markup(
       "<table class=\"big\"><thead><tr><th></th><th class=\"rdma\">RDMA</th><th "
-      "class=\"tcp\">TCP</th><th></th></tr></thead><tbody>\n";
+      "class=\"tcp\">TCP</th><th></th></tr></thead><tbody>\n");
   out += latency_rows(rail);
   const BandwidthPoint* rb = rail.rdma.best;
   const BandwidthPoint* tb = rail.tcp.best;
@@ -83,7 +83,7 @@ std::string rail_card(const RailFigures& rail) {
     out += figure_row("Bandwidth", bandwidth_note(rail), rb == nullptr ? "" : gbps_text(rb->average_gbps),
                       tb == nullptr ? "" : gbps_text(tb->average_gbps),
                       rb == nullptr || tb == nullptr ? "" : gain(rb->average_gbps, tb->average_gbps));
-  return out + "</tbody></table></article>\n";
+  return out + markup("</tbody></table></article>\n");
 }
 
 // The times of one path on a scale that all rails share: a line from the fastest to the slowest round trip, a bar from
@@ -116,26 +116,25 @@ Scale scale_of(const std::vector<const RailFigures*>& rails) {
   return scale;
 }
 
-std::string strip(const PathFigures& path, const Scale& scale) {
+Html strip(const PathFigures& path, const Scale& scale) {
   constexpr double kStrip = 200;
   const auto at = [&](double us) { return 3 + scale.place(us, kStrip - 6); };
   const auto middle = path.small->histogram.settled_percentile_ns(50);
   const auto tail = path.small->histogram.settled_percentile_ns(99);
   std::string said = fmt::format("fastest {}", us_text(fastest_us(path)));
-  std::string marks = fmt::format("<path d=\"M{:.1f} 8H{:.1f}\"/>", at(fastest_us(path)), at(slowest_us(path)));
+  Html marks = html("<path d=\"M{:.1f} 8H{:.1f}\"/>", at(fastest_us(path)), at(slowest_us(path)));
   if (middle && tail) {
     const double from = at(static_cast<double>(*middle) / 1e3);
     const double to = at(static_cast<double>(*tail) / 1e3);
-    marks += fmt::format("<rect x=\"{:.1f}\" y=\"3\" width=\"{:.1f}\" height=\"10\" rx=\"2\"/>", from,
-                         std::max(2.0, to - from));
+    marks +=
+        html("<rect x=\"{:.1f}\" y=\"3\" width=\"{:.1f}\" height=\"10\" rx=\"2\"/>", from, std::max(2.0, to - from));
   }
   for (const auto& [ns, name] : {std::pair(middle, "middle"), {tail, "p99"}})
     if (ns) said += fmt::format(", {} {}", name, us_text(static_cast<double>(*ns) / 1e3));
   said += fmt::format(", slowest {}", us_text(slowest_us(path)));
-  marks += fmt::format("<circle cx=\"{:.1f}\" cy=\"8\" r=\"2.5\"/>", at(slowest_us(path)));
-  return fmt::format(
-      "<svg class=\"strip\" viewBox=\"0 0 200 16\" role=\"img\" aria-label=\"{0}\"><title>{0}</title>{1}</svg>", said,
-      marks);
+  marks += html("<circle cx=\"{:.1f}\" cy=\"8\" r=\"2.5\"/>", at(slowest_us(path)));
+  return html("<svg class=\"strip\" viewBox=\"0 0 200 16\" role=\"img\" aria-label=\"{0}\"><title>{0}</title>{1}</svg>",
+              said, marks);
 }
 
 struct Side {
@@ -143,48 +142,45 @@ struct Side {
   double largest_gbps;
 };
 
-std::string path_cells(const PathFigures& path, std::string_view name, std::string_view cls, const Side& side) {
+Html path_cells(const PathFigures& path, std::string_view name, std::string_view cls, const Side& side) {
   const auto us = [&](std::optional<double> (*get)(const PathFigures&)) {
     const std::optional<double> value = path.small == nullptr ? std::nullopt : get(path);
     return value ? us_text(*value) : std::string("–");
   };
-  std::string out =
-      fmt::format("<td class=\"{}\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", cls, name, us(deviation),
-                  path.small == nullptr ? "–" : strip(path, side.scale), us(p999), us(half_p50));
+  Html out = html("<td class=\"{}\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", cls, name, us(deviation),
+                  path.small == nullptr ? markup("–") : strip(path, side.scale), us(p999), us(half_p50));
   const double gbps = path.best == nullptr ? 0 : path.best->average_gbps;
-  return out + fmt::format("<td>{}<i class=\"bar\" style=\"width:{:.0f}%\"></i></td>",
-                           path.best == nullptr ? "–" : gbps_text(gbps),
-                           side.largest_gbps > 0 ? 100 * gbps / side.largest_gbps : 0);
+  return out + html("<td>{}<i class=\"bar\" style=\"width:{:.0f}%\"></i></td>",
+                    path.best == nullptr ? "–" : gbps_text(gbps),
+                    side.largest_gbps > 0 ? 100 * gbps / side.largest_gbps : 0);
 }
 
 bool is_measured(const PathFigures& path) {
   return path.best != nullptr || path.small != nullptr;
 }
 
-std::string rails_side_by_side(const std::vector<const RailFigures*>& rails) {
+Html rails_side_by_side(const std::vector<const RailFigures*>& rails) {
   const Scale scale = scale_of(rails);
   Side side{.scale = scale, .largest_gbps = 0};
   for (const RailFigures* rail : rails)
     for (const PathFigures* path : {&rail->rdma, &rail->tcp})
       if (path->best != nullptr) side.largest_gbps = std::max(side.largest_gbps, path->best->average_gbps);
-  std::string out = "<div class=\"wide\"><table class=\"rails\"><thead><tr><th scope=\"col\">Rail</th><th></th>";
-  out += fmt::format("<th scope=\"col\">Jitter</th><th scope=\"col\">Round trips<small>{}</small></th>",
-                     scale.high_us > 0
-                         ? fmt::format("{} to {}, logarithmic", us_text(scale.low_us), us_text(scale.high_us))
-                         : std::string());
-  out +=
-      "<th scope=\"col\">p99.9</th><th scope=\"col\">One way, p50</th><th scope=\"col\">Bandwidth</th></tr></thead>\n";
+  Html out = markup("<div class=\"wide\"><table class=\"rails\"><thead><tr><th scope=\"col\">Rail</th><th></th>");
+  out += html("<th scope=\"col\">Jitter</th><th scope=\"col\">Round trips<small>{}</small></th>",
+              scale.high_us > 0 ? fmt::format("{} to {}, logarithmic", us_text(scale.low_us), us_text(scale.high_us))
+                                : std::string());
+  out += markup(
+      "<th scope=\"col\">p99.9</th><th scope=\"col\">One way, p50</th><th scope=\"col\">Bandwidth</th></tr></thead>\n");
   for (const RailFigures* rail : rails) {
     const bool both = is_measured(rail->rdma) && is_measured(rail->tcp);
-    out +=
-        fmt::format("<tbody><tr><th scope=\"row\" rowspan=\"{}\">{}{}<small>{}</small></th>", both ? 2 : 1,
-                    escaped(rail->name), rail->soft ? " <span class=\"badge\">soft</span>" : "", escaped(rail->path));
+    out += html("<tbody><tr><th scope=\"row\" rowspan=\"{}\">{}{}<small>{}</small></th>", both ? 2 : 1, rail->name,
+                rail->soft ? markup(" <span class=\"badge\">soft</span>") : Html(), rail->path);
     if (is_measured(rail->rdma)) out += path_cells(rail->rdma, "RDMA", "rdma", side);
-    if (both) out += "</tr>\n<tr>";
+    if (both) out += markup("</tr>\n<tr>");
     if (is_measured(rail->tcp)) out += path_cells(rail->tcp, "TCP", "tcp", side);
-    out += "</tr></tbody>\n";
+    out += markup("</tr></tbody>\n");
   }
-  return out + "</table></div>\n";
+  return out + markup("</table></div>\n");
 }
 
 }  // namespace
@@ -207,22 +203,22 @@ std::vector<const RailFigures*> worst_rails(const std::vector<RailFigures>& rail
   return all;
 }
 
-std::string rails_html(const std::vector<RailFigures>& rails) {
-  std::string out;
+Html rails_html(const std::vector<RailFigures>& rails) {
+  Html out;
   if (rails.size() > 1) {
     const auto shown = worst_rails(rails, kMostRails);
-    out += "<section><h2>Rails side by side</h2>\n";
+    out += markup("<section><h2>Rails side by side</h2>\n");
     if (shown.size() < rails.size())
-      out += fmt::format(
+      out += html(
           "<p class=\"quiet\">The {} of {} with the most notable results: for their jitter, and for their "
           "bandwidth.</p>\n",
           shown.size(), rails.size());
-    out += rails_side_by_side(shown) + "</section>\n";
+    out += rails_side_by_side(shown) + markup("</section>\n");
   }
   if (rails.size() > kMostCards || rails.empty()) return out;
-  out += "<section><h2>Rail by rail</h2>\n<div class=\"grid\">\n";
+  out += markup("<section><h2>Rail by rail</h2>\n<div class=\"grid\">\n");
   for (const RailFigures& rail : rails) out += rail_card(rail);
-  return out + "</div></section>\n";
+  return out + markup("</div></section>\n");
 }
 
 }  // namespace railbed::report

@@ -6,14 +6,14 @@
 // Failure: none.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "report/html_summary.h"
+#include "report/html_type.h"
 
 namespace railbed::report {
 
-std::string rails_html(const std::vector<RailFigures>& rails);
+Html rails_html(const std::vector<RailFigures>& rails);
 
 // The rails that are worth a look first, at most `most`: half of them for their jitter, half for their bandwidth; in
 // the order in which they were measured.

@@ -15,52 +15,6 @@ std::string three_digits(double value) {
 
 }  // namespace
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
-    }
-  }
-  return out;
-}
-
-std::string script_safe(std::string json) {
-  std::string out;
-  out.reserve(json.size());
-  for (size_t i = 0; i < json.size(); ++i) {
-    const std::string_view rest = std::string_view(json).substr(i);
-    if (json[i] == '<')
-      out += "\\u003c";
-    else if (json[i] == '&')
-      out += "\\u0026";
-    else if (rest.starts_with("\xe2\x80\xa8"))
-      out += "\\u2028", i += 2;
-    else if (rest.starts_with("\xe2\x80\xa9"))
-      out += "\\u2029", i += 2;
-    else
-      out += json[i];
-  }
-  return out;
-}
-
 std::string gbps_text(double gbps) {
   if (gbps >= 1) return three_digits(gbps) + " Gb/s";
   if (gbps >= 0.001) return three_digits(gbps * 1e3) + " Mb/s";
@@ -80,6 +34,10 @@ std::string us_text(double us) {
 
 std::string us_or_dash(std::optional<double> us) {
   return us ? us_text(*us) : "–";
+}
+
+std::string_view text_or_dash(std::string_view text) {
+  return text.empty() ? "–" : text;
 }
 
 std::string rate_text(double per_s) {
@@ -102,15 +60,24 @@ std::string shortened(std::string_view text, size_t length) {
   return std::string(text);
 }
 
-std::string entry_html(std::string_view title, const std::string& text) {
-  return text.empty() ? "" : fmt::format("<dt>{}</dt><dd>{}</dd>\n", title, escaped(text));
+Html charts_need_script() {
+  return markup(
+      "<noscript><p class=\"quiet\">The charts require JavaScript; the tables below contain the same "
+      "figures.</p></noscript>\n");
 }
 
-std::string objects_head(std::string_view caption, std::initializer_list<std::string_view> titles) {
-  std::string out =
-      fmt::format("<div class=\"wide\"><table class=\"objects\"><caption>{}</caption><thead><tr>", caption);
-  for (const std::string_view title : titles) out += fmt::format("<th scope=\"col\">{}</th>", title);
-  return out + "</tr></thead><tbody>\n";
+Html entry_html(std::string_view title, std::string_view text) {
+  return text.empty() ? Html() : html("<dt>{}</dt><dd>{}</dd>\n", title, text);
+}
+
+Html objects_head(std::string_view caption, std::initializer_list<std::string_view> titles) {
+  Html out = html("<div class=\"wide\"><table class=\"objects\"><caption>{}</caption><thead><tr>", caption);
+  for (const std::string_view title : titles) out += html("<th scope=\"col\">{}</th>", title);
+  return out + markup("</tr></thead><tbody>\n");
+}
+
+Html objects_end() {
+  return markup("</tbody></table></div>\n");
 }
 
 }  // namespace railbed::report

@@ -15,15 +15,14 @@ namespace {
 
 constexpr size_t kMostCharted = 16;
 
-std::string verdict_html(const Verdict& verdict) {
+Html verdict_html(const Verdict& verdict) {
   constexpr std::string_view kMarks[] = {"✓", "!", "–"};
   constexpr std::string_view kClasses[] = {"good", "caution", "none"};
   const auto tone = static_cast<size_t>(verdict.tone);
-  std::string out =
-      fmt::format("<section class=\"verdict {}\"><div class=\"mark\" aria-hidden=\"true\">{}</div><div><h2>{}</h2>\n",
-                  kClasses[tone], kMarks[tone], escaped(verdict.headline));
-  for (const std::string& remark : verdict.remarks) out += fmt::format("<p>{}</p>\n", escaped(remark));
-  return out + "</div></section>\n";
+  Html out = html("<section class=\"verdict {}\"><div class=\"mark\" aria-hidden=\"true\">{}</div><div><h2>{}</h2>\n",
+                  kClasses[tone], kMarks[tone], verdict.headline);
+  for (const std::string& remark : verdict.remarks) out += html("<p>{}</p>\n", remark);
+  return out + markup("</div></section>\n");
 }
 
 // "38.0 Gb/s to 391 Gb/s"; "" of nothing.
@@ -61,8 +60,8 @@ Charts charts_of(const std::vector<RailFigures>& rails) {
   const std::vector<const RailFigures*> charted = worst_rails(rails, kMostCharted);
   Charts out{.html = charts_html(charted), .list = "rails", .data = rails_data(charted)};
   if (charted.size() < rails.size())
-    out.note = fmt::format("<p class=\"quiet\">Charts are of the {} rails of {} with the most notable results.</p>\n",
-                           charted.size(), rails.size());
+    out.note = html("<p class=\"quiet\">Charts are of the {} rails of {} with the most notable results.</p>\n",
+                    charted.size(), rails.size());
   return out;
 }
 

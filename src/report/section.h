@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "perf/measurement.h"
+#include "report/html_type.h"
 
 namespace railbed::report {
 
@@ -25,8 +26,8 @@ struct MeasuredPath {
 };
 
 struct Charts {
-  std::string note;  // above them: what they leave out
-  std::string html;  // their places, each with a text alternative
+  Html note;         // above them: what they leave out
+  Html html;         // their places, each with a text alternative
   std::string list;  // the name of what html.js draws, among the page's data; "": nothing is drawn
   std::string data;  // that list, as JSON
 };
@@ -36,13 +37,13 @@ struct Section {
   std::string started_at = {};       // the first of them, UTC; "": not known
 
   // HTML, by its place on the page.
-  std::string verdict = {};      // at the top, in words
-  std::string body = {};         // what speaks for itself, with a heading of its own
-  std::string figures = {};      // key figures by rail
-  Charts charts = {};            // below the drawing and the cluster; those of a body have their places there
-  std::string environment = {};  // what measured, and what was measured
-  std::string tables = {};       // all figures, and how they were taken
-  std::string scripts = {};      // elements with data for html.js beside that of the charts
+  Html verdict = {};      // at the top, in words
+  Html body = {};         // what speaks for itself, with a heading of its own
+  Html figures = {};      // key figures by rail
+  Charts charts = {};     // below the drawing and the cluster; those of a body have their places there
+  Html environment = {};  // what measured, and what was measured
+  Html tables = {};       // all figures, and how they were taken
+  Html scripts = {};      // elements with data for html.js beside that of the charts
 
   std::vector<MeasuredPath> paths = {};
   std::map<std::string, std::string> rail_texts = {};  // for the drawing: what is said of a rail
