@@ -13,6 +13,7 @@
 #include "doc/fields.h"
 #include "doc/text.h"
 #include "live_line.h"
+#include "perf/bounds.h"
 #include "perf/client.h"
 #include "perf/mesh/fabric.h"
 #include "perf/mesh/mesh_endpoint.h"
