@@ -12,6 +12,7 @@
 #include "command/output.h"
 #include "command/stop_signal.h"
 #include "doc/json.h"
+#include "perf/bounds.h"
 #include "perf/collective/collective_report.h"
 #include "perf/mesh/mesh_setup.h"
 #include "progress.h"
@@ -44,7 +45,7 @@ struct PerfCollective::Arguments {
   bool steps = false;
   std::string output = "text";
   std::string save;
-  std::string label;
+  collective::CollectiveOptions values;
 
   Result<int> run(const std::string& command) const;
 
@@ -65,7 +66,7 @@ Result<mesh::MeshSetup> PerfCollective::Arguments::setup() const {
 }
 
 Result<collective::CollectiveOptions> PerfCollective::Arguments::options() const {
-  collective::CollectiveOptions options;
+  collective::CollectiveOptions options = values;
   if (algorithm == "ring") options.algorithms = {collective::Algorithm::kRing};
   if (algorithm == "tree") options.algorithms = {collective::Algorithm::kTree};
   options.sizes_bytes = TRY(collective::sizes_between(begin_bytes, end_bytes, factor));
@@ -86,7 +87,6 @@ Result<int> PerfCollective::Arguments::run(const std::string& command) const {
   const mesh::MeshSetup ranks = TRY(setup());
   collective::CollectiveOptions wanted = TRY(options());
   wanted.command = command;
-  wanted.label = label;
   std::optional<ResultFile> file;
   if (!save.empty()) file.emplace(TRY(ResultFile::open(save)));
   const StopSignal signal;  // must exist before any thread does
@@ -129,7 +129,7 @@ PerfCollective::PerfCollective(CommandLine& perf)
       .show_default();
   line_.option("-b,--begin", &a.begin_bytes, "the smallest size, in bytes per rank and rail").size_in_bytes();
   line_.option("-e,--end", &a.end_bytes, "the largest size (default: 64MiB)").size_in_bytes();
-  line_.option("-f,--factor", &a.factor, "factor from one size to the next").between(2, 1024).show_default();
+  line_.option("-f,--factor", &a.factor, "factor from one size to the next").within(bounds::kFactor).show_default();
   line_.option("-n,--iterations", &a.iterations, "measured all-reduces of each size")
       .between(1, collective::kMaxIterations)
       .show_default();
@@ -140,7 +140,7 @@ PerfCollective::PerfCollective(CommandLine& perf)
   line_.option("--steps", &a.steps, "show each step of the largest size: who waited for whom");
   line_.option("-o,--output", &a.output, "text, json or yaml").one_of({"text", "json", "yaml"});
   line_.option("--save", &a.save, "also write the result as JSON to this file").file();
-  line_.option("--label", &a.label, "name in reports, e.g. before");
+  line_.option("--label", &a.values.label, "name in reports, e.g. before");
   perf.exit_status(kExitFound, "collective: a sum was wrong");
 }
 

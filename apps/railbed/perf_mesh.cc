@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "command/given_files.h"
 #include "command/output.h"
 #include "command/stop_signal.h"
+#include "perf/bounds.h"
 #include "perf/mesh/mesh_file.h"
 #include "perf/mesh/mesh_report.h"
 #include "perf/mesh/mesh_setup.h"
@@ -34,14 +36,12 @@ struct PerfMesh::Arguments {
   double wait_time_s = 300;
   uint16_t port = mesh::HostAddress{}.port;
   std::string token_file;
-  std::string pattern = "quick";
-  std::string rails = "same";
+  mesh::MeshOptions values{.schedule = {.pattern = mesh::Pattern::kQuick}, .bandwidth = {.qps = 4}};
   int64_t partners = mesh::kDefaultPartners;
   int64_t seed = 1;
   std::vector<std::string> shifts;
-  double duration_s = 1;
-  uint64_t size_bytes = 64 << 10;
-  int64_t qps = 4;
+  std::chrono::milliseconds duration{1000};
+  int64_t size_bytes = 64 << 10;
   bool tcp = false;
   bool no_loop_back = false;
   bool rails_differ = false;
@@ -77,17 +77,6 @@ Result<std::vector<uint32_t>> shifts_of(const std::vector<std::string>& words) {
     shifts.push_back(shift);
   }
   return shifts;
-}
-
-mesh::Pattern pattern_of(std::string_view name) {
-  for (const auto pattern : {mesh::Pattern::kQuick, mesh::Pattern::kFull})
-    if (mesh::name_of(pattern) == name) return pattern;
-  return mesh::Pattern::kShift;  // the command line lets nothing else through
-}
-
-mesh::RailPairs rails_of(std::string_view name) {
-  if (name == "same") return mesh::RailPairs::kSame;
-  return name == "cross" ? mesh::RailPairs::kCross : mesh::RailPairs::kAll;
 }
 
 constexpr size_t kUsualMost = 4096;  // endpoints that may register where no number is said
@@ -127,10 +116,9 @@ Result<mesh::MeshSetup> PerfMesh::Arguments::setup() const {
 }
 
 Result<mesh::ScheduleSpec> PerfMesh::Arguments::schedule() const {
-  if (!shifts.empty() && pattern != "shift") return fail(Code::kInvalid, "--shifts requires --pattern shift");
-  mesh::ScheduleSpec spec;
-  spec.pattern = pattern_of(pattern);
-  spec.rails = rails_of(rails);
+  mesh::ScheduleSpec spec = values.schedule;
+  if (!shifts.empty() && spec.pattern != mesh::Pattern::kShift)
+    return fail(Code::kInvalid, "--shifts requires --pattern shift");
   spec.partners = static_cast<uint32_t>(std::clamp<int64_t>(partners, 1, mesh::kMaxHosts));
   spec.seed = static_cast<uint64_t>(seed);
   spec.shifts = TRY(shifts_of(shifts));
@@ -138,17 +126,14 @@ Result<mesh::ScheduleSpec> PerfMesh::Arguments::schedule() const {
 }
 
 Result<mesh::MeshOptions> PerfMesh::Arguments::options() const {
-  mesh::MeshOptions options;
+  mesh::MeshOptions options = values;
   options.schedule = TRY(schedule());
   const auto transport = tcp ? Transport::kTcp : Transport::kRdma;
-  const auto duration_ms = static_cast<int64_t>(duration_s * 1000);
   options.latency = {
-      .kind = TestKind::kLatency, .transport = transport, .sizes_bytes = {2}, .duration_ms = duration_ms};
-  options.bandwidth = {.kind = TestKind::kBandwidth,
-                       .transport = transport,
-                       .sizes_bytes = {static_cast<int64_t>(size_bytes)},
-                       .qps = qps,
-                       .duration_ms = duration_ms};
+      .kind = TestKind::kLatency, .transport = transport, .sizes_bytes = {2}, .duration_ms = duration.count()};
+  options.bandwidth.transport = transport;
+  options.bandwidth.sizes_bytes = {size_bytes};
+  options.bandwidth.duration_ms = duration.count();
   TRY(validate(options.latency));
   TRY(validate(options.bandwidth));
   options.analysis = limits();
@@ -253,20 +238,24 @@ PerfMesh::PerfMesh(CommandLine& perf)
       .show_default();
   line_.option("--port", &a.port, "control port of the endpoints").show_default();
   line_.option("--token-file", &a.token_file, "file with the endpoints' token in the first line").file();
-  line_.option("--pattern", &a.pattern, "quick: some partners for each host; full: all pairs; shift: loads the spines")
+  line_
+      .option("--pattern", &a.values.schedule.pattern,
+              "quick: some partners for each host; full: all pairs; shift: loads the spines")
       .one_of({"quick", "full", "shift"})
       .show_default();
-  line_.option("--rails", &a.rails, "same: rail r with rail r; cross: the others; all: both")
+  line_.option("--rails", &a.values.schedule.rails, "same: rail r with rail r; cross: the others; all: both")
       .one_of({"same", "cross", "all"})
       .show_default();
   line_.option("--partners", &a.partners, "quick: partners of each host").positive().show_default();
   line_.option("--seed", &a.seed, "quick: seed for the choice of partners").positive().show_default();
   line_.option("--shifts", &a.shifts, "shift: by how many hosts (default: 1, 2, 4, …)").with_commas().one_value_each();
-  line_.option("-D,--duration", &a.duration_s, "seconds for each of two or three tests of a round")
-      .between(0.02, 60.0)
+  line_.option("-D,--duration", &a.duration, "seconds for each of two or three tests of a round")
+      .within(bounds::kMeshTest_ms)
       .show_default();
   line_.option("-s,--size", &a.size_bytes, "bytes per message of the bandwidth").size_in_bytes();
-  line_.option("-q,--qps", &a.qps, "queue pairs, or TCP streams, of the bandwidth").between(1, 32).show_default();
+  line_.option("-q,--qps", &a.values.bandwidth.qps, "queue pairs, or TCP streams, of the bandwidth")
+      .within(bounds::kFewQps)
+      .show_default();
   line_.option("--tcp", &a.tcp, "measure over plain TCP sockets");
   line_.option("--no-loop-back", &a.no_loop_back, "skip the loopback test of each NIC");
   line_.option("--rails-differ", &a.rails_differ, "the rails differ: do not compare them with each other");

@@ -42,6 +42,14 @@ inline constexpr doc::Limits kPkeyIndex{.min = 0, .max = 0xffff};
 inline constexpr doc::Limits kFlowLabel{.min = 0, .max = 0xfffff};
 inline constexpr doc::Limits kGpu{.min = 0, .max = 255};
 
+// Of the other measurements. Within those of TestSpec, which is what they send.
+inline constexpr doc::Limits kFewQps{.min = 1, .max = 32};  // beside probes, and on all rails at once
+inline constexpr doc::Limits kProbeRate_per_s{.min = 1, .max = 100'000};
+inline constexpr doc::Limits kProbing_ms{.min = 100, .max = 3'600'000};
+inline constexpr doc::Limits kRepeats{.min = 1, .max = 100};
+inline constexpr doc::Limits kMeshTest_ms{.min = 20, .max = 60'000};
+inline constexpr doc::Limits kPingInterval_ms{.min = 0, .max = 5000};
+inline constexpr doc::Limits kWatchInterval_ms{.min = 50, .max = 3'600'000};
 inline constexpr doc::Limits kFactor{.min = 2, .max = 1024};  // from one size of a collective to the next
 
 }  // namespace bounds
