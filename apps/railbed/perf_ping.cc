@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf_ping.h"
-
+// railbed perf ping: pings a server of railbed or an rping, or is the other end for an unmodified rping.
 #include <unistd.h>
 
 #include "command/exit_status.h"
@@ -13,13 +12,15 @@
 #include "perf/client.h"
 #include "perf/ping/ping.h"
 #include "perf/ping/ping_session.h"
+#include "perf_verb.h"
 #include "progress.h"
 
 namespace railbed {
+namespace {
 
 using namespace perf;
 
-struct PerfPing::Arguments {
+struct PingArguments {
   PingOptions ping;  // its port is 0 for the usual one of who is pinged
   bool rping = false;
   bool listens = false;
@@ -32,8 +33,6 @@ struct PerfPing::Arguments {
     return rping ? kRpingPort : ClientOptions{}.port;
   }
 };
-
-namespace {
 
 Result<void> print_ping(const PingReport& report, const std::string& output) {
   if (output == "table") {
@@ -75,34 +74,7 @@ Result<int> listen(const std::string& address, uint16_t port, bool once) {
   return kExitOk;
 }
 
-}  // namespace
-
-PerfPing::PerfPing(CommandLine& perf)
-    : arguments_(std::make_unique<Arguments>()),
-      line_(perf.subcommand("ping", "check the RDMA path and the data, and time each phase")) {
-  Arguments& a = *arguments_;
-  line_.option("ADDRESS", &a.ping.host,
-               "address of `railbed perf serve` or rping on the rail; with --listen the local one");
-  line_.option("--port", &a.ping.port, "port (default: 18600, of rping 7174)");
-  line_.option("--peer-rping", &a.rping, "the peer is an unmodified `rping -s`");
-  line_.option("--listen", &a.listens, "with --peer-rping: be the server, for an unmodified `rping -c`");
-  line_.option("--once", &a.once, "with --listen: exit after one client");
-  line_.option("-s,--size", &a.ping.size_bytes, "bytes read and written by each ping, at most 64KiB").size_in_bytes();
-  line_.option("-n,--count", &a.ping.count, "pings").positive().show_default();
-  line_.option("--interval", &a.ping.interval, "seconds between pings (default: back to back)")
-      .within(bounds::kPingInterval_ms);
-  line_.option("--token-file", &a.token_file, "file with the server's token in the first line").file();
-  line_.option("-o,--output", &a.output, "table, json or yaml").one_of({"table", "json", "yaml"});
-}
-
-PerfPing::~PerfPing() = default;
-
-bool PerfPing::chosen() const {
-  return line_.chosen();
-}
-
-Result<int> PerfPing::run(const std::string& command) const {
-  const Arguments& a = *arguments_;
+Result<int> run_ping_verb(const PingArguments& a, const PerfCall& call) {
   if (a.listens && !a.rping)
     return fail(Error{.code = Code::kInvalid,
                       .message = "--listen requires --peer-rping",
@@ -117,7 +89,7 @@ Result<int> PerfPing::run(const std::string& command) const {
   options.port = a.chosen_port();
   options.speaks = a.rping ? PingPeer::kRping : PingPeer::kRailbed;
   options.token = TRY(read_token(a.token_file));
-  options.command = command;
+  options.command = call.command;
   const StopSignal signal;
   options.stop = signal.token();
   Progress progress;
@@ -129,6 +101,27 @@ Result<int> PerfPing::run(const std::string& command) const {
   TRY(print_ping(outcome->report, a.output));
   if (outcome->error) return fail(std::move(*outcome->error));
   return kExitOk;
+}
+
+void add_ping_options(CommandLine& line, PingArguments& a) {
+  line.option("ADDRESS", &a.ping.host,
+              "address of `railbed perf serve` or rping on the rail; with --listen the local one");
+  line.option("--port", &a.ping.port, "port (default: 18600, of rping 7174)");
+  line.option("--peer-rping", &a.rping, "the peer is an unmodified `rping -s`");
+  line.option("--listen", &a.listens, "with --peer-rping: be the server, for an unmodified `rping -c`");
+  line.option("--once", &a.once, "with --listen: exit after one client");
+  line.option("-s,--size", &a.ping.size_bytes, "bytes read and written by each ping, at most 64KiB").size_in_bytes();
+  line.option("-n,--count", &a.ping.count, "pings").positive().show_default();
+  line.option("--interval", &a.ping.interval, "seconds between pings (default: back to back)")
+      .within(bounds::kPingInterval_ms);
+  line.option("--token-file", &a.token_file, "file with the server's token in the first line").file();
+  line.option("-o,--output", &a.output, "table, json or yaml").one_of({"table", "json", "yaml"});
+}
+
+}  // namespace
+
+PerfVerb perf_ping() {
+  return perf_row("ping", "check the RDMA path and the data, and time each phase", add_ping_options, run_ping_verb);
 }
 
 }  // namespace railbed
