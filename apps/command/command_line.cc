@@ -2,6 +2,7 @@
 // The only file that includes CLI11.
 #include "command/command_line.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include <CLI/CLI.hpp>
@@ -24,17 +25,21 @@ std::vector<std::string_view> split_names(std::string_view names) {
   return all;
 }
 
-std::string text_of(const Destination& destination) {
-  return std::visit(
-      [](const auto* value) {
-        using Value = std::remove_cvref_t<decltype(*value)>;
-        if constexpr (std::is_same_v<Value, std::string>)
-          return *value;
-        else
-          return CLI::detail::checked_to_string<Value, Value>(Value(*value));
-      },
-      destination);
-}
+// A value of a destination as help shows it.
+struct TextOf {
+  const std::vector<std::string_view>& choices;
+
+  std::string operator()(const std::string* value) const { return *value; }
+  std::string operator()(const std::chrono::milliseconds* value) const {
+    const double seconds = static_cast<double>(value->count()) / 1000;
+    return (*this)(&seconds);
+  }
+  std::string operator()(const EnumPointer& value) const { return std::string(choices.at(value.get())); }
+  template <typename T>
+  std::string operator()(const T* value) const {
+    return CLI::detail::checked_to_string<T, T>(T(*value));
+  }
+};
 
 std::string did_you_mean(const std::string& wrong, const std::vector<std::string_view>& known) {
   const std::string near = doc::nearest(wrong, known);
@@ -83,8 +88,9 @@ Option::Option(std::string_view names, Destination destination, std::string_view
   declaration_.help = help;
   declaration_.takes_value = !std::holds_alternative<bool*>(destination);
   declaration_.many = std::holds_alternative<std::vector<std::string>*>(destination);
-  declaration_.is_number =
-      declaration_.takes_value && !declaration_.many && !std::holds_alternative<std::string*>(destination);
+  declaration_.is_number = declaration_.takes_value && !declaration_.many &&
+                           !std::holds_alternative<std::string*>(destination) &&
+                           !std::holds_alternative<EnumPointer>(destination);
 }
 
 Option& Option::required() {
@@ -93,7 +99,7 @@ Option& Option::required() {
 }
 
 Option& Option::show_default() {
-  declaration_.default_text = text_of(destination_);
+  declaration_.default_text = std::visit(TextOf{declaration_.choices}, destination_);
   return *this;
 }
 
@@ -174,6 +180,39 @@ CommandLine& CommandLine::subcommand(std::string_view name, std::string_view abo
   return made;
 }
 
+// Makes an option of CLI11 that fills the destination. The type that it parses is also what help shows.
+struct OptionMaker {
+  CLI::App& app;
+  const std::string names;
+  const std::string help;
+  const std::vector<std::string_view> choices;  // of an enumeration
+  const bool is_size;
+
+  CLI::Option* operator()(bool* value) const { return app.add_flag(names, *value, help); }
+  CLI::Option* operator()(int64_t* value) const {
+    if (!is_size) return app.add_option(names, *value, help);
+    // No size is negative, so it is typed and read as one without a sign.
+    return app.add_option_function<uint64_t>(
+        names, [value](const uint64_t& bytes) { *value = static_cast<int64_t>(bytes); }, help);
+  }
+  CLI::Option* operator()(std::chrono::milliseconds* value) const {
+    return app.add_option_function<double>(
+        names,
+        [value](const double& seconds) { *value = std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)); },
+        help);
+  }
+  CLI::Option* operator()(const EnumPointer& value) const {
+    const auto set = [value, all = choices](const std::string& typed) {
+      value.set(static_cast<size_t>(std::ranges::find(all, std::string_view(typed)) - all.begin()));  // checked by then
+    };
+    return app.add_option_function<std::string>(names, set, help);
+  }
+  template <typename T>
+  CLI::Option* operator()(T* value) const {
+    return app.add_option(names, *value, help);
+  }
+};
+
 // Translates declarations to CLI11's objects, which check the arguments and fill the destinations.
 class OptionParser {
  public:
@@ -193,16 +232,12 @@ class OptionParser {
 
  private:
   static CLI::Option* add(CLI::App& app, const Option& one) {
-    const std::string names(one.names_);
-    const std::string help(one.declaration_.help);
-    CLI::Option* made = std::visit(
-        [&](auto* value) {
-          if constexpr (std::is_same_v<decltype(value), bool*>)
-            return app.add_flag(names, *value, help);
-          else
-            return app.add_option(names, *value, help);
-        },
-        one.destination_);
+    CLI::Option* made = std::visit(OptionMaker{.app = app,
+                                               .names = std::string(one.names_),
+                                               .help = std::string(one.declaration_.help),
+                                               .choices = one.declaration_.choices,
+                                               .is_size = one.size_},
+                                   one.destination_);
     made->required(one.declaration_.required);
     if (one.declaration_.default_text) made->default_str(*one.declaration_.default_text);
     if (one.one_each_) made->allow_extra_args(false);
@@ -223,7 +258,8 @@ class OptionParser {
     if (one.must_exist_ && names == Names::kFile) made.check(CLI::ExistingFile);
     if (one.must_exist_ && names == Names::kDirectory) made.check(CLI::ExistingDirectory);
     if (one.limits_) {
-      if (std::holds_alternative<double*>(one.destination_))
+      if (std::holds_alternative<double*>(one.destination_) ||
+          std::holds_alternative<std::chrono::milliseconds*>(one.destination_))
         made.check(CLI::Range(one.limits_->low, one.limits_->high));
       else
         made.check(CLI::Range(static_cast<int>(one.limits_->low), static_cast<int>(one.limits_->high)));

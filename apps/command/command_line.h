@@ -16,6 +16,8 @@
 // Threading: the main thread. Failure: parse() prints what is wrong on standard error.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
@@ -24,6 +26,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -49,16 +52,36 @@ struct Declaration {
   bool positional() const { return !names.front().starts_with('-'); }
 };
 
-// Where the value goes: a bool for a flag, a vector for many values.
-using Destination =
-    std::variant<bool*, std::string*, std::vector<std::string>*, int*, int64_t*, uint16_t*, uint64_t*, double*>;
+// A value of any enumeration whose enumerators count from 0. It is typed as one of one_of()'s choices, which name the
+// enumerators in their order.
+class EnumPointer {
+ public:
+  template <typename E>
+    requires std::is_enum_v<E>
+  EnumPointer(E* value)
+      : value_(value),
+        get_([](const void* from) { return static_cast<size_t>(*static_cast<const E*>(from)); }),
+        set_([](void* to, size_t place) { *static_cast<E*>(to) = static_cast<E>(place); }) {}
+
+  size_t get() const { return get_(value_); }
+  void set(size_t place) const { set_(value_, place); }
+
+ private:
+  void* value_;
+  size_t (*get_)(const void* from);
+  void (*set_)(void* to, size_t place);
+};
+
+// Where the value goes: a bool for a flag, a vector for many values. A time is typed in seconds.
+using Destination = std::variant<bool*, std::string*, std::vector<std::string>*, int*, int64_t*, uint16_t*, uint64_t*,
+                                 double*, std::chrono::milliseconds*, EnumPointer>;
 
 class Option {
  public:
   Option(std::string_view names, Destination destination, std::string_view help);
 
   Option& required();
-  // Help shows the destination's value at this moment.
+  // Help shows the destination's value at this moment. Of an enumeration: after one_of().
   Option& show_default();
   Option& one_of(std::span<const std::string_view> choices);
   Option& one_of(std::initializer_list<std::string_view> choices);
@@ -68,6 +91,12 @@ class Option {
   Option& existing_file();
   Option& existing_directory();
   Option& between(double low, double high);
+  // between() the `min` and `max` of a bound that is kept elsewhere, such as doc::Limits. A time's is in milliseconds.
+  template <typename Bound>
+  Option& within(const Bound& bound) {
+    const double unit = std::holds_alternative<std::chrono::milliseconds*>(destination_) ? 1000 : 1;
+    return between(static_cast<double>(bound.min) / unit, static_cast<double>(bound.max) / unit);
+  }
   Option& positive();
   Option& size_in_bytes();   // "64KiB"
   Option& one_value_each();  // with many: `--facts A --facts B`, so that a word after A may be positional

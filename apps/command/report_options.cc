@@ -3,9 +3,7 @@
 
 namespace railbed {
 
-CommandLine& ReportOptions::declare(CommandLine& perf) {
-  CommandLine& line =
-      perf.subcommand("report", "write one HTML file from results (--save) of bw, lat, jitter and mesh");
+void ReportOptions::declare(CommandLine& line) {
   line.option("RESULT", &results, "files written by --save").required().file();
   line.option("--status", &status, "output of `railbed status -o json` of each node, for the drawing").file();
   line.option("--title", &title, "headline");
@@ -13,7 +11,6 @@ CommandLine& ReportOptions::declare(CommandLine& perf) {
   line.option("--kubeconfig", &kubeconfig, "also show nodes, policies, networks and pods of this cluster (read only)")
       .file();
   line.option("--context", &context, "kubeconfig context (the current one)");
-  return line;
 }
 
 }  // namespace railbed

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "command/command_line.h"
@@ -14,6 +15,10 @@
 namespace railbed {
 
 struct ReportOptions {
+  // Of the subcommand of `perf`.
+  static constexpr std::string_view kName = "report";
+  static constexpr std::string_view kAbout = "write one HTML file from results (--save) of bw, lat, jitter and mesh";
+
   std::vector<std::string> results;
   std::vector<std::string> status;
   std::string title;
@@ -21,8 +26,8 @@ struct ReportOptions {
   std::string kubeconfig;
   std::string context;
 
-  // The subcommand of `perf`. Its options point to the members: this object stays where it is until it is parsed.
-  CommandLine& declare(CommandLine& perf);
+  // On the subcommand's line. Its options point to the members: this object stays where it is until it is parsed.
+  void declare(CommandLine& line);
   bool with_cluster() const { return !kubeconfig.empty() || !context.empty(); }
   // Which makes a report with a cluster.
   static const char* program() { return kClusterProgram; }

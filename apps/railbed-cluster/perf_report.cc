@@ -59,7 +59,7 @@ Result<int> print_perf_report(const ReportOptions& options) {
 
 int perf_report_verb(CommandLine& line) {
   ReportOptions options;
-  options.declare(line);
+  options.declare(line.subcommand(ReportOptions::kName, ReportOptions::kAbout));
   if (auto status = line.parse()) return *status;
   return status_of(print_perf_report(options));
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf_collective.h"
-
+// railbed perf collective: all-reduces over many ranks, checked, with who was slow.
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,24 +11,23 @@
 #include "command/output.h"
 #include "command/stop_signal.h"
 #include "doc/json.h"
+#include "perf/bounds.h"
 #include "perf/collective/collective_report.h"
 #include "perf/mesh/mesh_setup.h"
+#include "perf_verb.h"
 #include "progress.h"
 #include "result_file.h"
 
 namespace railbed {
+namespace {
 
 using namespace perf;
-
-namespace {
 
 std::string json_of(const collective::CollectiveRun& run) {
   return doc::to_json(collective::to_value(run), 2) + "\n";
 }
 
-}  // namespace
-
-struct PerfCollective::Arguments {
+struct CollectiveArguments {
   std::vector<std::string> words;
   std::string endpoints;
   uint16_t port = mesh::HostAddress{}.port;
@@ -44,7 +42,7 @@ struct PerfCollective::Arguments {
   bool steps = false;
   std::string output = "text";
   std::string save;
-  std::string label;
+  collective::CollectiveOptions values;
 
   Result<int> run(const std::string& command) const;
 
@@ -53,7 +51,7 @@ struct PerfCollective::Arguments {
   Result<collective::CollectiveOptions> options() const;
 };
 
-Result<mesh::MeshSetup> PerfCollective::Arguments::setup() const {
+Result<mesh::MeshSetup> CollectiveArguments::setup() const {
   if (endpoints.empty() == words.empty())
     return fail(
         Error{.code = Code::kInvalid,
@@ -64,8 +62,8 @@ Result<mesh::MeshSetup> PerfCollective::Arguments::setup() const {
   return mesh::setup_of_file(endpoints, text);
 }
 
-Result<collective::CollectiveOptions> PerfCollective::Arguments::options() const {
-  collective::CollectiveOptions options;
+Result<collective::CollectiveOptions> CollectiveArguments::options() const {
+  collective::CollectiveOptions options = values;
   if (algorithm == "ring") options.algorithms = {collective::Algorithm::kRing};
   if (algorithm == "tree") options.algorithms = {collective::Algorithm::kTree};
   options.sizes_bytes = TRY(collective::sizes_between(begin_bytes, end_bytes, factor));
@@ -82,11 +80,10 @@ Result<collective::CollectiveOptions> PerfCollective::Arguments::options() const
   return options;
 }
 
-Result<int> PerfCollective::Arguments::run(const std::string& command) const {
+Result<int> CollectiveArguments::run(const std::string& command) const {
   const mesh::MeshSetup ranks = TRY(setup());
   collective::CollectiveOptions wanted = TRY(options());
   wanted.command = command;
-  wanted.label = label;
   std::optional<ResultFile> file;
   if (!save.empty()) file.emplace(TRY(ResultFile::open(save)));
   const StopSignal signal;  // must exist before any thread does
@@ -116,42 +113,39 @@ Result<int> PerfCollective::Arguments::run(const std::string& command) const {
   return run.is_right() ? kExitOk : kExitFound;
 }
 
-PerfCollective::PerfCollective(CommandLine& perf)
-    : arguments_(std::make_unique<Arguments>()),
-      line_(perf.subcommand("collective", "all-reduces over many ranks: bandwidth, verified sums, stragglers")) {
-  Arguments& a = *arguments_;
-  line_.option("RANKS", &a.words, "NAME=ADDRESS,…: a rank with its address on each rail");
-  line_.option("--endpoints", &a.endpoints, "file with hosts and rails, as for perf mesh").file();
-  line_.option("--port", &a.port, "control port of the ranks").show_default();
-  line_.option("--token-file", &a.token_file, "file with the ranks' token in the first line").file();
-  line_.option("--algorithm", &a.algorithm, "ring, tree, or both in sequence")
+Result<int> run_collective_verb(const CollectiveArguments& arguments, const PerfCall& call) {
+  return arguments.run(call.command);
+}
+
+void add_collective_options(CommandLine& line, CollectiveArguments& a) {
+  line.option("RANKS", &a.words, "NAME=ADDRESS,…: a rank with its address on each rail");
+  line.option("--endpoints", &a.endpoints, "file with hosts and rails, as for perf mesh").file();
+  line.option("--port", &a.port, "control port of the ranks").show_default();
+  line.option("--token-file", &a.token_file, "file with the ranks' token in the first line").file();
+  line.option("--algorithm", &a.algorithm, "ring, tree, or both in sequence")
       .one_of({"ring", "tree", "both"})
       .show_default();
-  line_.option("-b,--begin", &a.begin_bytes, "the smallest size, in bytes per rank and rail").size_in_bytes();
-  line_.option("-e,--end", &a.end_bytes, "the largest size (default: 64MiB)").size_in_bytes();
-  line_.option("-f,--factor", &a.factor, "factor from one size to the next").between(2, 1024).show_default();
-  line_.option("-n,--iterations", &a.iterations, "measured all-reduces of each size")
+  line.option("-b,--begin", &a.begin_bytes, "the smallest size, in bytes per rank and rail").size_in_bytes();
+  line.option("-e,--end", &a.end_bytes, "the largest size (default: 64MiB)").size_in_bytes();
+  line.option("-f,--factor", &a.factor, "factor from one size to the next").within(bounds::kFactor).show_default();
+  line.option("-n,--iterations", &a.iterations, "measured all-reduces of each size")
       .between(1, collective::kMaxIterations)
       .show_default();
-  line_.option("-w,--warm-up", &a.warm_up, "warm-up all-reduces of each size")
+  line.option("-w,--warm-up", &a.warm_up, "warm-up all-reduces of each size")
       .between(1, collective::kMaxIterations)
       .show_default();
-  line_.option("--tcp", &a.tcp, "measure over plain TCP sockets");
-  line_.option("--steps", &a.steps, "show each step of the largest size: who waited for whom");
-  line_.option("-o,--output", &a.output, "text, json or yaml").one_of({"text", "json", "yaml"});
-  line_.option("--save", &a.save, "also write the result as JSON to this file").file();
-  line_.option("--label", &a.label, "name in reports, e.g. before");
-  perf.exit_status(kExitFound, "collective: a sum was wrong");
+  line.option("--tcp", &a.tcp, "measure over plain TCP sockets");
+  line.option("--steps", &a.steps, "show each step of the largest size: who waited for whom");
+  line.option("-o,--output", &a.output, "text, json or yaml").one_of({"text", "json", "yaml"});
+  line.option("--save", &a.save, "also write the result as JSON to this file").file();
+  line.option("--label", &a.values.label, "name in reports, e.g. before");
 }
 
-PerfCollective::~PerfCollective() = default;
+}  // namespace
 
-bool PerfCollective::chosen() const {
-  return line_.chosen();
-}
-
-int PerfCollective::run(const std::string& command) const {
-  return status_of(arguments_->run(command));
+PerfVerb perf_collective() {
+  return perf_row("collective", "all-reduces over many ranks: bandwidth, verified sums, stragglers",
+                  add_collective_options, run_collective_verb, "collective: a sum was wrong");
 }
 
 }  // namespace railbed

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf_mesh.h"
-
+// railbed perf mesh: all pairs of many endpoints, and the NIC, host, leaf or rail that is an outlier.
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,17 +16,20 @@
 #include "command/given_files.h"
 #include "command/output.h"
 #include "command/stop_signal.h"
+#include "perf/bounds.h"
 #include "perf/mesh/mesh_file.h"
 #include "perf/mesh/mesh_report.h"
 #include "perf/mesh/mesh_setup.h"
 #include "perf/mesh/registry.h"
+#include "perf_verb.h"
 #include "progress.h"
 
 namespace railbed {
+namespace {
 
 using namespace perf;
 
-struct PerfMesh::Arguments {
+struct MeshArguments {
   std::vector<std::string> words;
   std::string endpoints;
   uint16_t listen = 0;
@@ -34,14 +37,12 @@ struct PerfMesh::Arguments {
   double wait_time_s = 300;
   uint16_t port = mesh::HostAddress{}.port;
   std::string token_file;
-  std::string pattern = "quick";
-  std::string rails = "same";
+  mesh::MeshOptions values{.schedule = {.pattern = mesh::Pattern::kQuick}, .bandwidth = {.qps = 4}};
   int64_t partners = mesh::kDefaultPartners;
   int64_t seed = 1;
   std::vector<std::string> shifts;
-  double duration_s = 1;
-  uint64_t size_bytes = 64 << 10;
-  int64_t qps = 4;
+  std::chrono::milliseconds duration{1000};
+  int64_t size_bytes = 64 << 10;
   bool tcp = false;
   bool no_loop_back = false;
   bool rails_differ = false;
@@ -65,8 +66,6 @@ struct PerfMesh::Arguments {
   int print(const mesh::MeshRun& run, const mesh::HeldAgainst& against) const;
 };
 
-namespace {
-
 Result<std::vector<uint32_t>> shifts_of(const std::vector<std::string>& words) {
   std::vector<uint32_t> shifts;
   for (const std::string& word : words) {
@@ -77,17 +76,6 @@ Result<std::vector<uint32_t>> shifts_of(const std::vector<std::string>& words) {
     shifts.push_back(shift);
   }
   return shifts;
-}
-
-mesh::Pattern pattern_of(std::string_view name) {
-  for (const auto pattern : {mesh::Pattern::kQuick, mesh::Pattern::kFull})
-    if (mesh::name_of(pattern) == name) return pattern;
-  return mesh::Pattern::kShift;  // the command line lets nothing else through
-}
-
-mesh::RailPairs rails_of(std::string_view name) {
-  if (name == "same") return mesh::RailPairs::kSame;
-  return name == "cross" ? mesh::RailPairs::kCross : mesh::RailPairs::kAll;
 }
 
 constexpr size_t kUsualMost = 4096;  // endpoints that may register where no number is said
@@ -109,9 +97,7 @@ Result<mesh::MeshResults> read_results(const std::string& path, std::optional<Er
   return std::move(file.results);
 }
 
-}  // namespace
-
-Result<mesh::MeshSetup> PerfMesh::Arguments::setup() const {
+Result<mesh::MeshSetup> MeshArguments::setup() const {
   if (listen != 0 && (!endpoints.empty() || !words.empty()))
     return fail(Code::kInvalid, "--listen waits for endpoints that register; do not name others");
   if (listen == 0 && wait != 0) return fail(Code::kInvalid, "--wait requires --listen");
@@ -126,29 +112,25 @@ Result<mesh::MeshSetup> PerfMesh::Arguments::setup() const {
   return mesh::setup_of_file(endpoints, text);
 }
 
-Result<mesh::ScheduleSpec> PerfMesh::Arguments::schedule() const {
-  if (!shifts.empty() && pattern != "shift") return fail(Code::kInvalid, "--shifts requires --pattern shift");
-  mesh::ScheduleSpec spec;
-  spec.pattern = pattern_of(pattern);
-  spec.rails = rails_of(rails);
+Result<mesh::ScheduleSpec> MeshArguments::schedule() const {
+  mesh::ScheduleSpec spec = values.schedule;
+  if (!shifts.empty() && spec.pattern != mesh::Pattern::kShift)
+    return fail(Code::kInvalid, "--shifts requires --pattern shift");
   spec.partners = static_cast<uint32_t>(std::clamp<int64_t>(partners, 1, mesh::kMaxHosts));
   spec.seed = static_cast<uint64_t>(seed);
   spec.shifts = TRY(shifts_of(shifts));
   return spec;
 }
 
-Result<mesh::MeshOptions> PerfMesh::Arguments::options() const {
-  mesh::MeshOptions options;
+Result<mesh::MeshOptions> MeshArguments::options() const {
+  mesh::MeshOptions options = values;
   options.schedule = TRY(schedule());
   const auto transport = tcp ? Transport::kTcp : Transport::kRdma;
-  const auto duration_ms = static_cast<int64_t>(duration_s * 1000);
   options.latency = {
-      .kind = TestKind::kLatency, .transport = transport, .sizes_bytes = {2}, .duration_ms = duration_ms};
-  options.bandwidth = {.kind = TestKind::kBandwidth,
-                       .transport = transport,
-                       .sizes_bytes = {static_cast<int64_t>(size_bytes)},
-                       .qps = qps,
-                       .duration_ms = duration_ms};
+      .kind = TestKind::kLatency, .transport = transport, .sizes_bytes = {2}, .duration_ms = duration.count()};
+  options.bandwidth.transport = transport;
+  options.bandwidth.sizes_bytes = {size_bytes};
+  options.bandwidth.duration_ms = duration.count();
   TRY(validate(options.latency));
   TRY(validate(options.bandwidth));
   options.analysis = limits();
@@ -164,7 +146,7 @@ Result<mesh::MeshOptions> PerfMesh::Arguments::options() const {
   return options;
 }
 
-Result<mesh::MeshRun> PerfMesh::Arguments::measured(uint32_t& missing) const {
+Result<mesh::MeshRun> MeshArguments::measured(uint32_t& missing) const {
   const mesh::MeshSetup named = TRY(setup());
   mesh::MeshOptions wanted = TRY(options());
   std::optional<AppendFile> file;
@@ -198,7 +180,7 @@ Result<mesh::MeshRun> PerfMesh::Arguments::measured(uint32_t& missing) const {
   return mesh::run_mesh(std::move(all.setup), std::move(wanted));
 }
 
-Result<mesh::MeshRun> PerfMesh::Arguments::saved() const {
+Result<mesh::MeshRun> MeshArguments::saved() const {
   if (!words.empty() || !endpoints.empty() || !save.empty() || listen != 0)
     return fail(Code::kInvalid, "--from shows a saved mesh; endpoints and --save are not supported with it");
   std::optional<Error> damage;
@@ -208,7 +190,7 @@ Result<mesh::MeshRun> PerfMesh::Arguments::saved() const {
   return run;
 }
 
-int PerfMesh::Arguments::print(const mesh::MeshRun& run, const mesh::HeldAgainst& against) const {
+int MeshArguments::print(const mesh::MeshRun& run, const mesh::HeldAgainst& against) const {
   if (output == "text")
     for (const std::string& line : mesh::report_lines(run, against, limits())) railbed::print("{}\n", line);
   else
@@ -218,7 +200,7 @@ int PerfMesh::Arguments::print(const mesh::MeshRun& run, const mesh::HeldAgainst
   return kExitError;
 }
 
-Result<int> PerfMesh::Arguments::run() const {
+Result<int> MeshArguments::run() const {
   // All that may be wrong in what was typed comes before anything is measured.
   mesh::HeldAgainst against;
   if (!expect.empty()) against.bands = TRY(mesh::parse_bands(expect));
@@ -238,55 +220,55 @@ Result<int> PerfMesh::Arguments::run() const {
   return status == kExitOk && missing > 0 ? kExitFound : status;
 }
 
-PerfMesh::PerfMesh(CommandLine& perf)
-    : arguments_(std::make_unique<Arguments>()),
-      line_(perf.subcommand("mesh", "all pairs of many endpoints, and outliers among NICs, hosts, leaves and rails")) {
-  Arguments& a = *arguments_;
-  line_.option("ENDPOINTS", &a.words, "NAME=ADDRESS,…: a host with its address on each rail");
-  line_.option("--endpoints", &a.endpoints, "file with hosts, rails and leaves").file();
-  line_.option("--listen", &a.listen, "wait on this port for endpoints that register (`perf serve --register`)")
+Result<int> run_mesh_verb(const MeshArguments& arguments, const PerfCall& /*call*/) {
+  return arguments.run();
+}
+
+void add_mesh_options(CommandLine& line, MeshArguments& a) {
+  line.option("ENDPOINTS", &a.words, "NAME=ADDRESS,…: a host with its address on each rail");
+  line.option("--endpoints", &a.endpoints, "file with hosts, rails and leaves").file();
+  line.option("--listen", &a.listen, "wait on this port for endpoints that register (`perf serve --register`)")
       .between(1, 65535);
-  line_.option("--wait", &a.wait, "--listen: start with this many endpoints (default: all that register in time)")
+  line.option("--wait", &a.wait, "--listen: start with this many endpoints (default: all that register in time)")
       .between(2, mesh::kMaxHosts);
-  line_.option("--wait-time", &a.wait_time_s, "--listen: seconds until the mesh starts with the registered endpoints")
+  line.option("--wait-time", &a.wait_time_s, "--listen: seconds until the mesh starts with the registered endpoints")
       .between(0.1, 86400.0)
       .show_default();
-  line_.option("--port", &a.port, "control port of the endpoints").show_default();
-  line_.option("--token-file", &a.token_file, "file with the endpoints' token in the first line").file();
-  line_.option("--pattern", &a.pattern, "quick: some partners for each host; full: all pairs; shift: loads the spines")
+  line.option("--port", &a.port, "control port of the endpoints").show_default();
+  line.option("--token-file", &a.token_file, "file with the endpoints' token in the first line").file();
+  line.option("--pattern", &a.values.schedule.pattern,
+              "quick: some partners for each host; full: all pairs; shift: loads the spines")
       .one_of({"quick", "full", "shift"})
       .show_default();
-  line_.option("--rails", &a.rails, "same: rail r with rail r; cross: the others; all: both")
+  line.option("--rails", &a.values.schedule.rails, "same: rail r with rail r; cross: the others; all: both")
       .one_of({"same", "cross", "all"})
       .show_default();
-  line_.option("--partners", &a.partners, "quick: partners of each host").positive().show_default();
-  line_.option("--seed", &a.seed, "quick: seed for the choice of partners").positive().show_default();
-  line_.option("--shifts", &a.shifts, "shift: by how many hosts (default: 1, 2, 4, …)").with_commas().one_value_each();
-  line_.option("-D,--duration", &a.duration_s, "seconds for each of two or three tests of a round")
-      .between(0.02, 60.0)
+  line.option("--partners", &a.partners, "quick: partners of each host").positive().show_default();
+  line.option("--seed", &a.seed, "quick: seed for the choice of partners").positive().show_default();
+  line.option("--shifts", &a.shifts, "shift: by how many hosts (default: 1, 2, 4, …)").with_commas().one_value_each();
+  line.option("-D,--duration", &a.duration, "seconds for each of two or three tests of a round")
+      .within(bounds::kMeshTest_ms)
       .show_default();
-  line_.option("-s,--size", &a.size_bytes, "bytes per message of the bandwidth").size_in_bytes();
-  line_.option("-q,--qps", &a.qps, "queue pairs, or TCP streams, of the bandwidth").between(1, 32).show_default();
-  line_.option("--tcp", &a.tcp, "measure over plain TCP sockets");
-  line_.option("--no-loop-back", &a.no_loop_back, "skip the loopback test of each NIC");
-  line_.option("--rails-differ", &a.rails_differ, "the rails differ: do not compare them with each other");
-  line_.option("--save", &a.save, "write results to this file, round by round").file();
-  line_.option("--from", &a.from, "show a file written by --save instead of measuring").file();
-  line_.option("--compare", &a.compare, "report NICs that are worse than in this file of --save").file();
-  line_.option("--expect", &a.expect,
-               "report NICs outside these limits, e.g. bw>=360,p50<=3.5,p99<=20 (Gb/s; us, round trip)");
-  line_.option("-o,--output", &a.output, "text, json or yaml").one_of({"text", "json", "yaml"});
-  perf.exit_status(kExitFound, "mesh: outliers, lost results or unexpected values found");
+  line.option("-s,--size", &a.size_bytes, "bytes per message of the bandwidth").size_in_bytes();
+  line.option("-q,--qps", &a.values.bandwidth.qps, "queue pairs, or TCP streams, of the bandwidth")
+      .within(bounds::kFewQps)
+      .show_default();
+  line.option("--tcp", &a.tcp, "measure over plain TCP sockets");
+  line.option("--no-loop-back", &a.no_loop_back, "skip the loopback test of each NIC");
+  line.option("--rails-differ", &a.rails_differ, "the rails differ: do not compare them with each other");
+  line.option("--save", &a.save, "write results to this file, round by round").file();
+  line.option("--from", &a.from, "show a file written by --save instead of measuring").file();
+  line.option("--compare", &a.compare, "report NICs that are worse than in this file of --save").file();
+  line.option("--expect", &a.expect,
+              "report NICs outside these limits, e.g. bw>=360,p50<=3.5,p99<=20 (Gb/s; us, round trip)");
+  line.option("-o,--output", &a.output, "text, json or yaml").one_of({"text", "json", "yaml"});
 }
 
-PerfMesh::~PerfMesh() = default;
+}  // namespace
 
-bool PerfMesh::chosen() const {
-  return line_.chosen();
-}
-
-int PerfMesh::run() const {
-  return status_of(arguments_->run());
+PerfVerb perf_mesh() {
+  return perf_row("mesh", "all pairs of many endpoints, and outliers among NICs, hosts, leaves and rails",
+                  add_mesh_options, run_mesh_verb, "mesh: outliers, lost results or unexpected values found");
 }
 
 }  // namespace railbed

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf_ping.h"
-
+// railbed perf ping: pings a server of railbed or an rping, or is the other end for an unmodified rping.
 #include <unistd.h>
 
 #include "command/exit_status.h"
@@ -9,33 +8,31 @@
 #include "command/stop_signal.h"
 #include "doc/fields.h"
 #include "os/ports/kernel.h"
+#include "perf/bounds.h"
+#include "perf/client.h"
 #include "perf/ping/ping.h"
 #include "perf/ping/ping_session.h"
+#include "perf_verb.h"
 #include "progress.h"
 
 namespace railbed {
+namespace {
 
 using namespace perf;
 
-struct PerfPing::Arguments {
-  std::string host;
-  uint16_t port = 0;  // the usual one of who is pinged
+struct PingArguments {
+  PingOptions ping;  // its port is 0 for the usual one of who is pinged
   bool rping = false;
   bool listens = false;
   bool once = false;
-  uint64_t size_bytes = 64;
-  int64_t count = 100;
-  double interval_s = 0;
   std::string token_file;
   std::string output = "table";
 
   uint16_t chosen_port() const {
-    if (port != 0) return port;
-    return rping ? kRpingPort : uint16_t{18600};
+    if (ping.port != 0) return ping.port;
+    return rping ? kRpingPort : ClientOptions{}.port;
   }
 };
-
-namespace {
 
 Result<void> print_ping(const PingReport& report, const std::string& output) {
   if (output == "table") {
@@ -77,51 +74,22 @@ Result<int> listen(const std::string& address, uint16_t port, bool once) {
   return kExitOk;
 }
 
-}  // namespace
-
-PerfPing::PerfPing(CommandLine& perf)
-    : arguments_(std::make_unique<Arguments>()),
-      line_(perf.subcommand("ping", "check the RDMA path and the data, and time each phase")) {
-  Arguments& a = *arguments_;
-  line_.option("ADDRESS", &a.host, "address of `railbed perf serve` or rping on the rail; with --listen the local one");
-  line_.option("--port", &a.port, "port (default: 18600, of rping 7174)");
-  line_.option("--peer-rping", &a.rping, "the peer is an unmodified `rping -s`");
-  line_.option("--listen", &a.listens, "with --peer-rping: be the server, for an unmodified `rping -c`");
-  line_.option("--once", &a.once, "with --listen: exit after one client");
-  line_.option("-s,--size", &a.size_bytes, "bytes read and written by each ping, at most 64KiB").size_in_bytes();
-  line_.option("-n,--count", &a.count, "pings").positive().show_default();
-  line_.option("--interval", &a.interval_s, "seconds between pings (default: back to back)").between(0.0, 5.0);
-  line_.option("--token-file", &a.token_file, "file with the server's token in the first line").file();
-  line_.option("-o,--output", &a.output, "table, json or yaml").one_of({"table", "json", "yaml"});
-}
-
-PerfPing::~PerfPing() = default;
-
-bool PerfPing::chosen() const {
-  return line_.chosen();
-}
-
-Result<int> PerfPing::run(const std::string& command) const {
-  const Arguments& a = *arguments_;
+Result<int> run_ping_verb(const PingArguments& a, const PerfCall& call) {
   if (a.listens && !a.rping)
     return fail(Error{.code = Code::kInvalid,
                       .message = "--listen requires --peer-rping",
                       .hint = "railbed's own clients are served by `railbed perf serve`"});
-  if (a.listens) return listen(a.host, a.chosen_port(), a.once);
-  if (a.host.empty()) return fail(Code::kInvalid, "ADDRESS: name the peer");
-  if (a.size_bytes < 1 || a.size_bytes > kMostPing_bytes)
-    return fail(Code::kInvalid, "--size: a ping has 1 to {} bytes, not {}", kMostPing_bytes, a.size_bytes);
-  PingOptions options{.host = a.host,
-                      .port = a.chosen_port(),
-                      .speaks = a.rping ? PingPeer::kRping : PingPeer::kRailbed,
-                      .size_bytes = static_cast<int64_t>(a.size_bytes),
-                      .count = a.count,
-                      .interval = std::chrono::milliseconds(static_cast<int64_t>(a.interval_s * 1000)),
-                      .limits = {},
-                      .token = TRY(read_token(a.token_file)),
-                      .command = command,
-                      .on_progress = {},
-                      .stop = {}};
+  if (a.listens) return listen(a.ping.host, a.chosen_port(), a.once);
+  if (a.ping.host.empty()) return fail(Code::kInvalid, "ADDRESS: name the peer");
+  // What was typed has no sign, and may be more than a signed size can hold.
+  if (const auto typed_bytes = static_cast<uint64_t>(a.ping.size_bytes);
+      typed_bytes < 1 || typed_bytes > kMostPing_bytes)
+    return fail(Code::kInvalid, "--size: a ping has 1 to {} bytes, not {}", kMostPing_bytes, typed_bytes);
+  PingOptions options = a.ping;
+  options.port = a.chosen_port();
+  options.speaks = a.rping ? PingPeer::kRping : PingPeer::kRailbed;
+  options.token = TRY(read_token(a.token_file));
+  options.command = call.command;
   const StopSignal signal;
   options.stop = signal.token();
   Progress progress;
@@ -133,6 +101,27 @@ Result<int> PerfPing::run(const std::string& command) const {
   TRY(print_ping(outcome->report, a.output));
   if (outcome->error) return fail(std::move(*outcome->error));
   return kExitOk;
+}
+
+void add_ping_options(CommandLine& line, PingArguments& a) {
+  line.option("ADDRESS", &a.ping.host,
+              "address of `railbed perf serve` or rping on the rail; with --listen the local one");
+  line.option("--port", &a.ping.port, "port (default: 18600, of rping 7174)");
+  line.option("--peer-rping", &a.rping, "the peer is an unmodified `rping -s`");
+  line.option("--listen", &a.listens, "with --peer-rping: be the server, for an unmodified `rping -c`");
+  line.option("--once", &a.once, "with --listen: exit after one client");
+  line.option("-s,--size", &a.ping.size_bytes, "bytes read and written by each ping, at most 64KiB").size_in_bytes();
+  line.option("-n,--count", &a.ping.count, "pings").positive().show_default();
+  line.option("--interval", &a.ping.interval, "seconds between pings (default: back to back)")
+      .within(bounds::kPingInterval_ms);
+  line.option("--token-file", &a.token_file, "file with the server's token in the first line").file();
+  line.option("-o,--output", &a.output, "table, json or yaml").one_of({"table", "json", "yaml"});
+}
+
+}  // namespace
+
+PerfVerb perf_ping() {
+  return perf_row("ping", "check the RDMA path and the data, and time each phase", add_ping_options, run_ping_verb);
 }
 
 }  // namespace railbed

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf_watch.h"
-
+// railbed perf watch: what RDMA ports count, per interval, until it is stopped.
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "base/utc.h"
 #include "command/exit_status.h"
@@ -10,8 +13,11 @@
 #include "command/stop_signal.h"
 #include "doc/text.h"
 #include "os/ports/kernel.h"
+#include "perf/bounds.h"
 #include "perf/json_writer.h"
 #include "perf/measurement.h"
+#include "perf_verb.h"
+#include "rdma/port_watch.h"
 
 namespace railbed {
 namespace {
@@ -21,6 +27,13 @@ using rdma::PortInterval;
 using rdma::PortState;
 
 constexpr int64_t kRowsPerHeading = 20;
+
+struct WatchArguments {
+  std::vector<std::string> ports;
+  std::chrono::milliseconds interval{1000};
+  int64_t count = 0;  // of intervals; 0: without end
+  std::string output = "table";
+};
 
 std::string per_second(std::optional<int64_t> count, double interval_s, double unit) {
   if (!count || interval_s <= 0) return "-";
@@ -38,8 +51,6 @@ bool wait(std::stop_token stop, std::chrono::steady_clock::time_point until) {
   std::unique_lock lock(mutex);
   return !changed.wait_until(lock, stop, until, [&] { return stop.stop_requested(); });
 }
-
-}  // namespace
 
 std::string watch_heading() {
   return fmt::format("{:<13} {:<14} {:<10} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}\n",
@@ -86,22 +97,23 @@ std::string watch_json(const PortInterval& one, const std::string& at) {
   return writer.take() + "\n";
 }
 
-Result<int> watch_ports(const WatchRequest& request) {
+Result<int> watch_ports(const WatchArguments& arguments, const PerfCall& /*call*/) {
+  const bool json = arguments.output == "json";
   const StopSignal signal;  // must exist before any thread does
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   auto due = std::chrono::steady_clock::now();
   const std::unique_ptr<os::LinkStatistics> interfaces = os::real_link_statistics();
-  rdma::PortWatch watch = TRY(rdma::PortWatch::start(kernel->files(), interfaces.get(), request.ports, due));
+  rdma::PortWatch watch = TRY(rdma::PortWatch::start(kernel->files(), interfaces.get(), arguments.ports, due));
   int64_t rows = 0;
-  for (int64_t done = 0; request.count == 0 || done < request.count; ++done) {
-    due += request.interval;
+  for (int64_t done = 0; arguments.count == 0 || done < arguments.count; ++done) {
+    due += arguments.interval;
     if (!wait(signal.token(), due)) break;
     const auto now = std::chrono::steady_clock::now();
-    due = std::max(due, now - request.interval);  // intervals that were slept through are not made up for
+    due = std::max(due, now - arguments.interval);  // intervals that were slept through are not made up for
     const std::string at = utc_text(std::chrono::system_clock::now());
     for (const PortInterval& one : watch.look(now)) {
-      if (!request.json && rows++ % kRowsPerHeading == 0) print("{}", watch_heading());
-      if (request.json)
+      if (!json && rows++ % kRowsPerHeading == 0) print("{}", watch_heading());
+      if (json)
         print_document(watch_json(one, at));
       else
         print("{}", watch_row(one, at));
@@ -110,6 +122,21 @@ Result<int> watch_ports(const WatchRequest& request) {
     if (std::ferror(stdout) != 0) break;  // told at the end of the program
   }
   return kExitOk;
+}
+
+void add_watch_options(CommandLine& line, WatchArguments& a) {
+  line.option("DEVICE", &a.ports, "RDMA devices or ports, e.g. mlx5_0 or mlx5_0:2 (default: all)");
+  line.option("--interval", &a.interval, "seconds between two readings")
+      .within(perf::bounds::kWatchInterval_ms)
+      .show_default();
+  line.option("-n,--count", &a.count, "number of intervals (default: until Ctrl-C)").positive();
+  line.option("-o,--output", &a.output, "table, or json: one line per port and interval").one_of({"table", "json"});
+}
+
+}  // namespace
+
+PerfVerb perf_watch() {
+  return perf_row("watch", "show the counters of RDMA ports, also while a job runs", add_watch_options, watch_ports);
 }
 
 }  // namespace railbed

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "perf/bounds.h"
 #include "perf/test_peers.h"
 
 namespace railbed::perf {

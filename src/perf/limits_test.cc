@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "perf/bounds.h"
 #include "perf/test_greeting.h"
 #include "perf/test_peers.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/link_address.h"
 
-#include "perf/test_spec.h"
+#include "perf/bounds.h"
 
 namespace railbed::perf {
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "doc/fields.h"
+#include "perf/bounds.h"
 #include "perf/json_writer.h"
 #include "perf/measurement.h"
 
@@ -81,7 +82,7 @@ ThroughputSeries read_slots(Fields& fields) {
 
 BandwidthPoint read_bandwidth(Fields& fields) {
   BandwidthPoint point;
-  fields.need("size_bytes", point.size_bytes, {.min = 1, .max = kMaxSize_bytes});
+  fields.need("size_bytes", point.size_bytes, bounds::kSizes_bytes);
   fields.need("messages", point.messages, {.min = 0, .max = kMaxExact});
   fields.need("duration_s", point.duration_s, {.min = 0, .max = kMaxDuration_s});
   fields.need("average_gbps", point.average_gbps, {.min = 0, .max = kMaxGbps});
@@ -89,8 +90,8 @@ BandwidthPoint read_bandwidth(Fields& fields) {
   need_inner(fields, "series", point.series, read_slots);
   fields.read("reverse_average_gbps", point.reverse_average_gbps, {.min = 0, .max = kMaxGbps});
   fields.inside("reverse_series", [&](Fields& series) { point.reverse_series = read_slots(series); });
-  fields.need("used_tx_depth", point.used_tx_depth, {.min = 0, .max = 8192});
-  fields.need("used_post_batch", point.used_post_batch, {.min = 0, .max = 8192});
+  fields.need("used_tx_depth", point.used_tx_depth, {.min = 0, .max = kMaxDepth});
+  fields.need("used_post_batch", point.used_post_batch, bounds::kPostList);
   fields.need("used_inline", point.used_inline);
   fields.read("lost_messages", point.lost_messages, {.min = 0, .max = kMaxExact});
   return point;
@@ -194,7 +195,7 @@ Outage read_outage(Fields& fields) {
 
 LatencyPoint read_latency(Fields& fields) {
   LatencyPoint point;
-  fields.need("size_bytes", point.size_bytes, {.min = 1, .max = kMaxSize_bytes});
+  fields.need("size_bytes", point.size_bytes, bounds::kSizes_bytes);
   fields.need("duration_s", point.duration_s, {.min = 0, .max = kMaxDuration_s});
   need_inner(fields, "round_trip_histogram", point.histogram, read_histogram);
   need_inner(fields, "round_trip_series", point.slots, read_latency_slots);
@@ -215,8 +216,8 @@ Measurement read_measurement(Fields& fields) {
   need_inner(fields, "parameters", m.spec, read_spec);
   need_inner(fields, "client", m.client, read_endpoint);
   need_inner(fields, "server", m.server, read_endpoint);
-  need_each(fields, "bandwidth", m.bandwidth, read_bandwidth, 64);
-  need_each(fields, "latency", m.latency, read_latency, 64);
+  need_each(fields, "bandwidth", m.bandwidth, read_bandwidth, kMaxSizes);
+  need_each(fields, "latency", m.latency, read_latency, kMaxSizes);
   m.client_counters = read_counters(fields, "client_counters");
   m.server_counters = read_counters(fields, "server_counters");
   return m;
@@ -263,27 +264,27 @@ TestSpec read_spec(Fields& fields) {
   TestSpec spec;
   need_named(fields, "kind", spec.kind, kind_from);
   need_named(fields, "transport", spec.transport, transport_from);
-  fields.need("sizes_bytes", spec.sizes_bytes, {.min = 1, .max = kMaxSize_bytes, .entries = 64});
-  fields.need("qps", spec.qps, {.min = 1, .max = kMaxQps});
-  fields.need("tx_depth", spec.tx_depth, {.min = 1, .max = 8192});
-  fields.need("iterations", spec.iterations, {.min = 0, .max = kMaxExact});
+  fields.need("sizes_bytes", spec.sizes_bytes, bounds::kSizes_bytes);
+  fields.need("qps", spec.qps, bounds::kQps);
+  fields.need("tx_depth", spec.tx_depth, bounds::kTxDepth);
+  fields.need("iterations", spec.iterations, bounds::kIterations);
   fields.need("duration_ms", spec.duration_ms, {.min = 0, .max = kMaxDuration_ms});
-  fields.need("rate_per_s", spec.rate_per_s, {.min = 0, .max = kMaxRate_per_s});
-  fields.need("inline_bytes", spec.inline_bytes, {.min = -1, .max = 4096});
+  fields.need("rate_per_s", spec.rate_per_s, bounds::kRate_per_s);
+  fields.need("inline_bytes", spec.inline_bytes, bounds::kInline_bytes);
   fields.need("bidirectional", spec.bidirectional);
   fields.need("remote_device", spec.remote_device, {.bytes = 64});
   read_named(fields, "verb", spec.verb, verb_from);
-  fields.read("post_list", spec.post_list, {.min = 0, .max = kMaxDepth});
-  fields.read("traffic_class", spec.traffic_class, {.min = 0, .max = 0xff});
-  fields.read("service_level", spec.service_level, {.min = 0, .max = 15});
-  fields.read("pkey_index", spec.pkey_index, {.min = 0, .max = 0xffff});
-  fields.read("flow_label", spec.flow_label, {.min = 0, .max = 0xfffff});
+  fields.read("post_list", spec.post_list, bounds::kPostList);
+  fields.read("traffic_class", spec.traffic_class, bounds::kTrafficClass);
+  fields.read("service_level", spec.service_level, bounds::kServiceLevel);
+  fields.read("pkey_index", spec.pkey_index, bounds::kPkeyIndex);
+  fields.read("flow_label", spec.flow_label, bounds::kFlowLabel);
   read_named(fields, "relaxed_ordering", spec.relaxed_ordering, choice_from);
   read_named(fields, "yield", spec.yield, choice_from);
   read_named(fields, "pin", spec.pin, choice_from);
   read_named(fields, "memory", spec.memory, memory_from);
   read_named(fields, "remote_memory", spec.remote_memory, memory_from);
-  fields.read("threads", spec.threads, {.min = 0, .max = kMaxQps});
+  fields.read("threads", spec.threads, bounds::kThreads);
   if (const auto valid = validate(spec); !valid) fields.wrong("", valid.error().story()).with_fix(valid.error().hint);
   return spec;
 }
@@ -327,7 +328,7 @@ Endpoint read_endpoint(Fields& fields) {
   fields.read("relaxed_ordering", end.relaxed_ordering);
   fields.read("yields", end.yields);
   fields.read("read_depth", end.read_depth, {.min = 0, .max = 255});
-  fields.read("threads", end.threads, {.min = 0, .max = kMaxQps});
+  fields.read("threads", end.threads, bounds::kThreads);
   fields.read("thread_domains", end.thread_domains);
   fields.read("post", end.post, {.bytes = 32});
   fields.read("counts_pauses", end.counts_pauses);

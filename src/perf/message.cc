@@ -5,6 +5,7 @@
 #include <array>
 
 #include "doc/fields.h"
+#include "perf/bounds.h"
 #include "perf/frame.h"
 #include "perf/json_writer.h"
 #include "perf/ping/rping_wire.h"
@@ -145,7 +146,7 @@ int64_t read_sequence(Fields& fields) {
 
 Message read_start(Fields& fields) {
   Start m{.sequence = read_sequence(fields)};
-  fields.need("size_bytes", m.size_bytes, {.min = 1, .max = kMaxSize_bytes});
+  fields.need("size_bytes", m.size_bytes, bounds::kSizes_bytes);
   return m;
 }
 

@@ -6,6 +6,7 @@
 #include "base/ip.h"
 #include "base/testdata.h"
 #include "doc/limits_of.h"
+#include "perf/bounds.h"
 #include "perf/frame.h"
 #include "perf/json_writer.h"
 

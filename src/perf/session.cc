@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/command.h"
+#include "perf/bounds.h"
 #include "perf/collective/collective_endpoint.h"
 #include "perf/greeting.h"
 #include "perf/mesh/mesh_endpoint.h"

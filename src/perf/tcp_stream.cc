@@ -12,6 +12,7 @@
 
 #include <poll.h>
 
+#include "perf/bounds.h"
 #include "perf/tcp_link.h"
 
 namespace railbed::perf {

@@ -5,6 +5,8 @@
 #include <array>
 #include <charconv>
 
+#include "perf/bounds.h"
+
 namespace railbed::perf {
 namespace {
 
@@ -25,11 +27,14 @@ constexpr std::array<VerbTraits, 6> kVerbs = {{
      .sends_data = false},
     {.verb = RdmaVerb::kSendUd, .name = "send-ud", .text = "UD send", .takes_receives = true, .is_datagram = true},
 }};
-constexpr std::array<std::string_view, 3> kChoices = {"auto", "on", "off"};
-constexpr int64_t kMaxGpu = 255;
 
-Result<void> within(std::string_view option, int64_t value, int64_t min, int64_t max) {
-  if (value < min || value > max) return fail(Code::kInvalid, "{}: {} is outside {}..{}", option, value, min, max);
+bool is_within(int64_t value, const doc::Limits& limits) {
+  return value >= limits.min && value <= limits.max;
+}
+
+Result<void> within(std::string_view option, int64_t value, const doc::Limits& limits) {
+  if (!is_within(value, limits))
+    return fail(Code::kInvalid, "{}: {} is outside {}..{}", option, value, limits.min, limits.max);
   return {};
 }
 
@@ -42,27 +47,27 @@ bool is_gpu(const TestSpec& spec) {
 }
 
 Result<void> within_limits(const TestSpec& spec) {
-  if (spec.sizes_bytes.empty() || spec.sizes_bytes.size() > 64)
-    return fail(Code::kInvalid, "sizes: {} of them, 1 to 64 are allowed", spec.sizes_bytes.size());
-  for (int64_t size : spec.sizes_bytes) TRY(within("size", size, 1, kMaxSize_bytes));
-  TRY(within("qps", spec.qps, 1, kMaxQps));
-  TRY(within("tx-depth", spec.tx_depth, 1, kMaxDepth));
-  TRY(within("iterations", spec.iterations, 0, 1'000'000'000'000));
-  TRY(within("inline", spec.inline_bytes, -1, 4096));
+  if (spec.sizes_bytes.empty() || spec.sizes_bytes.size() > kMaxSizes)
+    return fail(Code::kInvalid, "sizes: {} of them, 1 to {} are allowed", spec.sizes_bytes.size(), kMaxSizes);
+  for (int64_t size : spec.sizes_bytes) TRY(within("size", size, bounds::kSizes_bytes));
+  TRY(within("qps", spec.qps, bounds::kQps));
+  TRY(within("tx-depth", spec.tx_depth, bounds::kTxDepth));
+  TRY(within("iterations", spec.iterations, bounds::kIterations));
+  TRY(within("inline", spec.inline_bytes, bounds::kInline_bytes));
   if (spec.qps * spec.tx_depth > kMaxUnderWay)
     return fail(Code::kInvalid,
                 "tx-depth: {} messages on each of {} queue pairs exceed the limit of {} outstanding messages",
                 spec.tx_depth, spec.qps, kMaxUnderWay);
-  TRY(within("rate", spec.rate_per_s, 0, kMaxRate_per_s));
-  TRY(within("post-list", spec.post_list, 0, kMaxDepth));
-  TRY(within("threads", spec.threads, 0, kMaxQps));
-  TRY(within("traffic-class", spec.traffic_class, 0, 0xff));
-  TRY(within("service-level", spec.service_level, 0, 15));
-  TRY(within("pkey-index", spec.pkey_index, 0, 0xffff));
-  TRY(within("flow-label", spec.flow_label, 0, 0xfffff));
-  TRY(within("memory: the number of the GPU", spec.memory.gpu, 0, kMaxGpu));
-  TRY(within("remote-memory: the number of the GPU", spec.remote_memory.gpu, 0, kMaxGpu));
-  if (spec.iterations == 0) TRY(within("duration", spec.duration_ms, 10, kMaxDuration_ms));
+  TRY(within("rate", spec.rate_per_s, bounds::kRate_per_s));
+  TRY(within("post-list", spec.post_list, bounds::kPostList));
+  TRY(within("threads", spec.threads, bounds::kThreads));
+  TRY(within("traffic-class", spec.traffic_class, bounds::kTrafficClass));
+  TRY(within("service-level", spec.service_level, bounds::kServiceLevel));
+  TRY(within("pkey-index", spec.pkey_index, bounds::kPkeyIndex));
+  TRY(within("flow-label", spec.flow_label, bounds::kFlowLabel));
+  TRY(within("memory: the number of the GPU", spec.memory.gpu, bounds::kGpu));
+  TRY(within("remote-memory: the number of the GPU", spec.remote_memory.gpu, bounds::kGpu));
+  if (spec.iterations == 0) TRY(within("duration", spec.duration_ms, bounds::kDuration_ms));
   const int64_t largest = largest_of(spec);
   if (spec.iterations > kMaxTotal_bytes / largest / spec.qps)
     return fail(Code::kInvalid, "iterations: {} messages of {} on each of {} are more than {} bytes", spec.iterations,
@@ -189,10 +194,10 @@ Result<RdmaVerb> verb_from(std::string_view name) {
 }
 
 std::string_view name_of(Choice choice) {
-  return kChoices[static_cast<size_t>(choice)];
+  return kChoiceNames[static_cast<size_t>(choice)];
 }
 Result<Choice> choice_from(std::string_view name) {
-  return from_names<Choice>(name, kChoices, "auto, on or off");
+  return from_names<Choice>(name, kChoiceNames, "auto, on or off");
 }
 
 std::string text_of(const MemoryChoice& memory) {
@@ -207,11 +212,11 @@ Result<MemoryChoice> memory_from(std::string_view text) {
     const std::string_view number = text.substr(kGpu.size());
     MemoryChoice memory{.kind = MemoryKind::kGpu};
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), memory.gpu);
-    if (error == std::errc() && end == number.data() + number.size() && memory.gpu >= 0 && memory.gpu <= kMaxGpu)
+    if (error == std::errc() && end == number.data() + number.size() && is_within(memory.gpu, bounds::kGpu))
       return memory;
   }
-  return fail(Code::kInvalid, "\"{}\" is not a kind of memory: host, huge (pages of 2 MiB) or gpu:N (0 to {})", text,
-              kMaxGpu);
+  return fail(Code::kInvalid, "\"{}\" is not a kind of memory: host, huge (pages of 2 MiB) or gpu:N ({} to {})", text,
+              bounds::kGpu.min, bounds::kGpu.max);
 }
 
 int64_t threads_for(const TestSpec& spec, int64_t processors) {

@@ -4,9 +4,10 @@
 // Why: a client's options, the message that opens a test and the parameters in a result are one value, checked in one
 // place: a server calls validate() on what came over the network. Differences between verbs are one row of a table.
 // Threading: plain values.
-// Failure: validate() names the option.
+// Failure: validate() names the option. What its numbers may be is in bounds.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -42,7 +43,8 @@ Result<RdmaVerb> verb_from(std::string_view name);
 
 // An option that the test decides by itself unless it is told.
 enum class Choice : uint8_t { kAuto, kOn, kOff };
-std::string_view name_of(Choice choice);  // "auto", "on", "off"
+inline constexpr std::array<std::string_view, 3> kChoiceNames = {"auto", "on", "off"};
+std::string_view name_of(Choice choice);
 Result<Choice> choice_from(std::string_view name);
 
 enum class MemoryKind : uint8_t { kPages, kHugePages, kGpu };
@@ -53,17 +55,6 @@ struct MemoryChoice {
 };
 std::string text_of(const MemoryChoice& memory);  // "host", "huge", "gpu:3"
 Result<MemoryChoice> memory_from(std::string_view text);
-
-inline constexpr int64_t kMaxSize_bytes = int64_t{1} << 26;
-inline constexpr int64_t kAtomic_bytes = 8;
-inline constexpr int64_t kMaxDatagram_bytes = 4096;
-inline constexpr int64_t kMaxQps = 256;
-inline constexpr int64_t kMaxDepth = 8192;
-inline constexpr int64_t kMaxUnderWay = 1 << 18;  // over all queue pairs: their queues are the kernel's memory
-inline constexpr int64_t kMaxDuration_ms = 24 * 3600 * 1000LL;
-inline constexpr int64_t kMaxRegion_bytes = int64_t{1} << 30;
-inline constexpr int64_t kMaxTotal_bytes = int64_t{1} << 53;  // of a round; what a double can count
-inline constexpr int64_t kMaxRate_per_s = 1'000'000;
 
 struct TestSpec {
   TestKind kind = TestKind::kBandwidth;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "perf/bounds.h"
+
 namespace railbed::perf {
 namespace {
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages about the command line of a verb: help, and the error for each kind of mistake.
+#include "command/command_line.h"
+
+#include <chrono>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -95,6 +99,106 @@ TEST(CommandLine, AWrongVerbIsToldWithTheNearestOne) {
 TEST(CommandLine, AChoiceInAnyCaseIsTheChoice) {
   os::RunResult ran = run_verb({"generate", "--profile", "RoCE", "--facts", "/dev/null"});
   EXPECT_THAT(ran.errors, HasSubstr("no port of these nodes fits the profile"));
+}
+
+enum class Gear : uint8_t { kFirst, kSecond };
+
+// What options write into, in the types that a program keeps.
+struct Drive {
+  Gear gear = Gear::kSecond;
+  std::chrono::milliseconds time{1500};
+  int64_t load_bytes = 8;
+  int64_t wheels = 4;
+};
+
+struct Driven {
+  Drive drive;
+  std::optional<int> status;
+  std::string output;
+  std::string errors;
+};
+
+Driven driven(std::vector<std::string> words) {
+  struct Bound {
+    int64_t min;
+    int64_t max;
+  };
+  Driven result;
+  words.insert(words.begin(), "drive");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  CommandLine line("drive", arguments);
+  line.about("Drives.");
+  line.option("--gear", &result.drive.gear, "a gear").one_of({"first", "second"}).show_default();
+  line.option("--time", &result.drive.time, "seconds").within(Bound{.min = 100, .max = 3000}).show_default();
+  line.option("--load", &result.drive.load_bytes, "bytes").size_in_bytes().show_default();
+  line.option("--wheels", &result.drive.wheels, "how many").within(Bound{.min = 3, .max = 4});
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  result.status = line.parse();
+  result.output = testing::internal::GetCapturedStdout();
+  result.errors = testing::internal::GetCapturedStderr();
+  return result;
+}
+
+TEST(CommandLine, ValuesArriveInTheTypesOfTheProgram) {
+  const Driven given = driven({"--gear", "first", "--time", "0.25", "--load", "64KiB", "--wheels", "3"});
+  EXPECT_FALSE(given.status) << given.errors;
+  EXPECT_EQ(given.drive.gear, Gear::kFirst);
+  EXPECT_EQ(given.drive.time, std::chrono::milliseconds(250));
+  EXPECT_EQ(given.drive.load_bytes, 65536);
+  EXPECT_EQ(given.drive.wheels, 3);
+  const Driven none = driven({});
+  EXPECT_EQ(none.drive.gear, Gear::kSecond);
+  EXPECT_EQ(none.drive.time, std::chrono::milliseconds(1500));
+  EXPECT_EQ(none.drive.load_bytes, 8);
+}
+
+TEST(CommandLine, HelpShowsThemAsTheyAreTyped) {
+  const Driven help = driven({"--help"});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_EQ(help.output, R"(Drives.
+Usage: railbed drive [OPTIONS]
+
+Options:
+  -h,--help                   Print this help message and exit
+  --gear TEXT:{first,second}=second
+                              a gear
+  --time FLOAT:FLOAT in [0.1 - 3]=1.5
+                              seconds
+  --load UINT:SIZE [b, kb(=1024b), ...]=8
+                              bytes
+  --wheels INT:INT in [3 - 4] how many
+
+)");
+}
+
+TEST(CommandLine, AValueThatDoesNotFitIsRefused) {
+  const auto error = [](std::vector<std::string> words) {
+    const Driven wrong = driven(std::move(words));
+    EXPECT_EQ(wrong.status, 1);
+    EXPECT_EQ(wrong.drive.gear, Gear::kSecond);
+    EXPECT_EQ(wrong.drive.time, std::chrono::milliseconds(1500));
+    EXPECT_EQ(wrong.drive.load_bytes, 8);
+    return wrong.errors.substr(0, wrong.errors.find('\n'));
+  };
+  EXPECT_EQ(error({"--gear", "secnd"}), "railbed drive: --gear: secnd not in {first,second} (did you mean second?)");
+  EXPECT_EQ(error({"--time", "0.05"}), "railbed drive: --time: Value 0.05 not in range 0.100000 to 3.000000");
+  EXPECT_EQ(error({"--time", "soon"}), "railbed drive: --time: Value soon not in range 0.100000 to 3.000000");
+  EXPECT_EQ(error({"--load", "-1"}), "railbed drive: --load: Value -1 could not be converted to UINT");
+  EXPECT_EQ(error({"--wheels", "5"}), "railbed drive: --wheels: Value 5 not in range 3 to 4");
+}
+
+// The described type of an enumeration is the one of a text with choices.
+TEST(CommandLine, AnEnumerationIsDeclaredAsAText) {
+  Gear gear = Gear::kFirst;
+  std::string text;
+  CommandLine line("drive", {});
+  const Declaration& of_enum = line.option("--gear", &gear, "a gear").one_of({"first", "second"}).declaration();
+  const Declaration& of_text = line.option("--text", &text, "a gear").one_of({"first", "second"}).declaration();
+  EXPECT_EQ(of_enum.choices, of_text.choices);
+  EXPECT_EQ(of_enum.takes_value, of_text.takes_value);
+  EXPECT_EQ(of_enum.is_number, of_text.is_number);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/collective/bandwidth.h"
 
+#include "perf/bounds.h"
 #include "perf/collective/schedule.h"
 
 namespace railbed::perf::collective {
@@ -21,7 +22,9 @@ Result<std::vector<uint64_t>> sizes_between(uint64_t smallest_bytes, uint64_t la
     return fail(Code::kInvalid, "--end: {} bytes are more than {} per rail", largest_bytes, kLargest_bytes);
   if (largest_bytes < smallest_bytes)
     return fail(Code::kInvalid, "--end: {} bytes are less than the {} of --begin", largest_bytes, smallest_bytes);
-  if (factor < 2) return fail(Code::kInvalid, "--factor: {} does not make sizes larger; at least 2 does", factor);
+  if (factor < bounds::kFactor.min)
+    return fail(Code::kInvalid, "--factor: {} does not make sizes larger; at least {} does", factor,
+                bounds::kFactor.min);
   std::vector<uint64_t> sizes;
   for (uint64_t size = smallest_bytes; size <= largest_bytes; size *= static_cast<uint64_t>(factor))
     sizes.push_back(size / kElement_bytes * kElement_bytes);

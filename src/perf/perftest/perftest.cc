@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/utc.h"
+#include "perf/bounds.h"
 #include "perf/perftest/exchange.h"
 #include "perf/perftest/pings.h"
 #include "perf/points.h"
