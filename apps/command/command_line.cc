@@ -265,7 +265,12 @@ class OptionParser {
         made.check(CLI::Range(static_cast<int>(one.limits_->low), static_cast<int>(one.limits_->high)));
     }
     if (one.positive_) made.check(CLI::PositiveNumber);
-    if (one.size_) made.transform(CLI::AsSizeValue(false));
+    if (!one.size_) return;
+    made.transform(CLI::AsSizeValue(false));
+    // Before that one, which would take -1 for the largest number.
+    made.transform(CLI::Validator(
+        [](std::string& text) { return text.starts_with('-') ? "Value " + text + " is negative" : std::string(); },
+        ""));
   }
 };
 

@@ -185,7 +185,7 @@ TEST(CommandLine, AValueThatDoesNotFitIsRefused) {
   EXPECT_EQ(error({"--gear", "secnd"}), "railbed drive: --gear: secnd not in {first,second} (did you mean second?)");
   EXPECT_EQ(error({"--time", "0.05"}), "railbed drive: --time: Value 0.05 not in range 0.100000 to 3.000000");
   EXPECT_EQ(error({"--time", "soon"}), "railbed drive: --time: Value soon not in range 0.100000 to 3.000000");
-  EXPECT_EQ(error({"--load", "-1"}), "railbed drive: --load: Value -1 could not be converted to UINT");
+  EXPECT_EQ(error({"--load", "-1"}), "railbed drive: --load: Value -1 is negative");
   EXPECT_EQ(error({"--wheels", "5"}), "railbed drive: --wheels: Value 5 not in range 3 to 4");
 }
 
