@@ -135,7 +135,7 @@ class Planner {
         out_.deletions.push_back({one.ns, one.name, one.uid, one.resource_version});
   }
 
-  // Its network can be read, or is not there. Of a kind that is not listed nobody knows.
+  // Its network can be read, or does not exist. Of a kind that is not listed, neither is known.
   bool is_decided(const AttachmentWrites::Deletion& one) const {
     const auto found = std::ranges::find(attachments_, one.uid, &StoredAttachment::uid);
     if (found == attachments_.end() || kept_.contains(found->network_uid)) return false;

@@ -30,7 +30,7 @@ TEST(OperatorRole, GrantsWhatTheOperatorDeclaresAndNothingElse) {
   EXPECT_EQ(kube::fake::difference(kube::fake::grants_in(content(file)), kube::fake::grants_of(account)), "");
 }
 
-// Whatever else is in the file is nobody's to make: images, the order of the rest.
+// The rest of the file is written by people: images, the order of the other resources.
 TEST(Kustomization, HasTheDefinitionsThatAreMade) {
   std::vector<std::string> made;
   for (const CustomResource& one : custom_resources()) made.push_back(fmt::format("- crds/{}.yaml\n", one.name()));

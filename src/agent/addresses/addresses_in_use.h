@@ -44,14 +44,15 @@ void count_in(std::vector<NodeAddress> of_one, NodeAddresses& found);
 // Loopback and link-local addresses: no pool has them.
 bool is_of_one_link(const IpAddress& address);
 
-// The note that says when all namespaces were looked at: the state began then. In seconds since 1970.
+// The note with the time when all namespaces had been examined: the state began then. In seconds since 1970.
 inline constexpr const char* kLooked = "in use: looked";
-// The namespaces that were there then: interfaces in them may be of pods that the state does not know. By their
-// numbers; nullopt while they are still being looked at.
+// The namespaces that existed then: interfaces in them may belong to pods that the state does not know. By their
+// numbers; nullopt while they are still being examined.
 Result<std::optional<std::set<uint64_t>>> namespaces_of_before(state::Store& store);
 
-// A DEL of a pod that the state does not know gives back what is set aside of its interface; of all of its interfaces
-// if `interface` is empty. What interfaces show only if the namespace is still at `path`; otherwise its end does it.
+// Releases the reserved addresses of one interface of a pod, also of one that the state does not know; of all its
+// interfaces if `interface` is empty. An address that an interface shows is released only if the namespace is still at
+// `path`; otherwise it is released when the namespace ends.
 Result<void> release_in_use(Engine::Turn& turn, const std::string& path, const std::string& interface);
 
 // The notes. kLooking is there from InUse::start() to the end of its look(); kNamespaces has numbers of namespaces,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the components of an agent declare that they need in the API server. For tests: who forgets a component here
-// finds its requests told by tests of that component.
+// The rights in the API server that the components of an agent declare. For tests: if a component is missing here, the
+// tests of that component report its requests.
 #pragma once
 
 #include <initializer_list>

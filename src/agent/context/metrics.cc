@@ -46,13 +46,13 @@ class MetricsOnDemand : public prometheus::Collectable {
       samples = samples_;
     }
     std::vector<prometheus::MetricFamily> out;
-    if (ask) add_standing(ask(), out);
+    if (ask) add_node_counts(ask(), out);
     if (samples) add_samples(samples(), out);
     return out;
   }
 
  private:
-  static void add_standing(const NodeCounts& now, std::vector<prometheus::MetricFamily>& out) {
+  static void add_node_counts(const NodeCounts& now, std::vector<prometheus::MetricFamily>& out) {
     auto addresses = gauge("railbed_addresses", "addresses of a pool, by state");
     for (const NodeCounts::Pool& pool : now.pools) {
       add(addresses, {{"pool", pool.name}, {"state", "free"}}, pool.free);

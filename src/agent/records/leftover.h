@@ -12,10 +12,10 @@ namespace railbed::agent {
 
 enum class LeftoverKind : uint8_t {
   kInterface,  // a record of an interface: its namespace is gone, or its ADD or DEL never ended
-  kProgram,    // the same for a plugin that was executed, also in an earlier boot for a container that nobody knows
-  kAddress,    // a lease of a sandbox without that interface
-  kSandbox,    // notes about a sandbox whose namespace is gone, or of which nothing else is left
-  kLink,       // an interface that railbed made in a pod, without a record
+  kProgram,  // the same for an executed plugin, also of an earlier boot for a container that the runtime does not know
+  kAddress,  // a lease of a sandbox without that interface
+  kSandbox,  // notes about a sandbox whose namespace is gone, or of which nothing else is left
+  kLink,     // an interface that railbed made in a pod, without a record
   // A host-local file of an unknown container. Removed if railbed wrote it, or if it was there before the state began
   // and no interface of this machine has its address.
   kFile,
