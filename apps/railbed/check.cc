@@ -178,7 +178,7 @@ int explain_verb(CommandLine& line) {
   std::string id;
   bool list = false;
   line.about("Explains a finding: what it means, why it matters, how to fix it.");
-  line.option("ID", &id, "rule id as printed by check, e.g. RB-ADDR-001");
+  line.option("ID", &id, "id of a finding, e.g. RB-ADDR-001 or RB-PCIE-001");
   line.option("--list", &list, "list all rule ids with their titles");
   if (auto status = line.parse()) return *status;
   if (list) {
