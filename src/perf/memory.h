@@ -19,7 +19,6 @@
 namespace railbed::perf {
 
 inline constexpr size_t kHugePage_bytes = size_t{2} << 20;
-inline constexpr const char* kHostMemory = "host";
 
 class Memory {
  public:
