@@ -17,7 +17,7 @@
 #include "perf/mesh/fabric.h"
 #include "perf/mesh/mesh_endpoint.h"
 #include "perf/mesh/registrant.h"
-#include "perf/server.h"
+#include "perf/session/server.h"
 #include "perf_verb.h"
 
 namespace railbed {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "os/ports/kernel.h"
+#include "perf/channel/control.h"
 #include "perf/collective/rail_links.h"
 #include "perf/collective/rail_thread.h"
-#include "perf/control.h"
 #include "perf/mesh/membership.h"
 
 namespace railbed::perf::collective {

@@ -7,8 +7,8 @@
 
 #include "base/testdata.h"
 #include "doc/limits_of.h"
-#include "perf/frame.h"
-#include "perf/message.h"
+#include "perf/channel/frame.h"
+#include "perf/channel/message.h"
 
 namespace railbed::perf::collective {
 namespace {

@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include "perf/channel/test_greeting.h"
 #include "perf/collective/collective.h"
 #include "perf/mesh/test_endpoints.h"
-#include "perf/test_greeting.h"
 #include "perf/test_resting_clock.h"
 
 namespace railbed::perf::collective {

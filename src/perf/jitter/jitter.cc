@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "base/utc.h"
-#include "perf/client_talk.h"
-#include "perf/rdma_loops.h"
+#include "perf/channel/client_talk.h"
+#include "perf/stream/rdma_loops.h"
 
 namespace railbed::perf {
 namespace {

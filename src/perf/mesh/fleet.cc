@@ -10,7 +10,7 @@
 
 #include <poll.h>
 
-#include "perf/client_talk.h"
+#include "perf/channel/client_talk.h"
 
 namespace railbed::perf::mesh {
 namespace {

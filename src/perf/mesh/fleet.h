@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "perf/control.h"
+#include "perf/channel/control.h"
+#include "perf/channel/watch.h"
 #include "perf/mesh/mesh_message.h"
-#include "perf/watch.h"
 
 namespace railbed::perf::mesh {
 

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "perf/control.h"
-#include "perf/watch.h"
+#include "perf/channel/control.h"
+#include "perf/channel/watch.h"
 
 namespace railbed::perf::mesh {
 

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <thread>
 
-#include "perf/client.h"
+#include "perf/session/client.h"
 #include "perf/yardstick.h"
 #include "rdma/local_network.h"
 

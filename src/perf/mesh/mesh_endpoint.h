@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "os/ports/kernel.h"
-#include "perf/control.h"
+#include "perf/channel/control.h"
+#include "perf/channel/watch.h"
 #include "perf/mesh/membership.h"
 #include "perf/mesh/mesh_message.h"
-#include "perf/rdma_place.h"
-#include "perf/watch.h"
+#include "perf/stream/rdma_place.h"
 
 namespace railbed::perf::mesh {
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/ip.h"
-#include "perf/hmac.h"
+#include "perf/channel/hmac.h"
 #include "perf/measurement.h"
 #include "perf/mesh/fabric.h"
 

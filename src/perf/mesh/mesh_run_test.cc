@@ -6,11 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "perf/fake_verbs.h"
+#include "perf/channel/test_greeting.h"
 #include "perf/mesh/mesh_file.h"
 #include "perf/mesh/mesh_report.h"
 #include "perf/mesh/test_endpoints.h"
-#include "perf/test_greeting.h"
+#include "perf/stream/fake_verbs.h"
 #include "rdma/gid.h"
 
 namespace railbed::perf::mesh {

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "doc/text.h"
-#include "perf/client_talk.h"
-#include "perf/control.h"
+#include "perf/channel/client_talk.h"
+#include "perf/channel/control.h"
 #include "perf/mesh/registry.h"
 #include "rdma/local_network.h"
 

@@ -10,9 +10,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "perf/channel/test_greeting.h"
 #include "perf/mesh/registrant.h"
 #include "perf/mesh/test_endpoints.h"
-#include "perf/test_greeting.h"
 #include "perf/test_resting_clock.h"
 
 namespace railbed::perf::mesh {

@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "perf/mesh/coordinator.h"
-#include "perf/server.h"
+#include "perf/session/server.h"
 #include "perf/test_clock.h"
 
 namespace railbed::perf::mesh {

@@ -2,9 +2,9 @@
 #include "perf/ping/ping.h"
 
 #include "os/ports/kernel.h"
-#include "perf/client_talk.h"
+#include "perf/channel/client_talk.h"
+#include "perf/channel/socket_address.h"
 #include "perf/ping/ping_session.h"
-#include "perf/socket_address.h"
 
 namespace railbed::perf {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <endian.h>
 
-#include "perf/tcp_link.h"
+#include "perf/stream/tcp_link.h"
 
 namespace railbed::perf {
 std::vector<uint8_t> private_data_of(uint64_t cookie) {

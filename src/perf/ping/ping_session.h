@@ -10,9 +10,9 @@
 #include <functional>
 #include <stop_token>
 
-#include "perf/control.h"
+#include "perf/channel/control.h"
+#include "perf/channel/watch.h"
 #include "perf/ping/ping_report.h"
-#include "perf/watch.h"
 
 namespace railbed::perf {
 

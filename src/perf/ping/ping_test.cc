@@ -10,7 +10,7 @@
 
 #include "perf/ping/fake_cm.h"
 #include "perf/ping/ping_session.h"
-#include "perf/test_rdma.h"
+#include "perf/session/test_rdma.h"
 
 namespace railbed::perf {
 namespace {
