@@ -15,10 +15,10 @@ constexpr doc::Limits kJitterText{.bytes = 256};
 constexpr doc::Limits kNotNegative{.min = 0};
 constexpr size_t kMostEntries = 256;
 
-std::span<const EnvelopeMember> jitter_members() {
-  using enum EnvelopeMember::What;
-  using enum EnvelopeMember::Read;
-  static constexpr EnvelopeMember kAll[] = {
+std::span<const ResultMember> jitter_members() {
+  using enum ResultMember::What;
+  using enum ResultMember::Read;
+  static constexpr ResultMember kAll[] = {
       {kVersion, kAlways}, {kStartedAt, kAlways}, {kCommand, kAlways, kMaxCommand_bytes},
       {kLabel, kIfThere},  {kPeer, kIfThere},     {kComplete},
       {kSoft, kAlways}};
@@ -117,7 +117,7 @@ void need_end(Fields& fields, std::string_view key, Endpoint& end) {
 
 // What earlier versions did not write keeps its default.
 void read_jitter(Fields& fields, JitterReport& report) {
-  Envelope envelope = read_envelope(fields, jitter_members());
+  ResultEnvelope envelope = read_envelope(fields, jitter_members());
   report.version = std::move(envelope.version);
   report.started_at = std::move(envelope.started_at);
   report.command = std::move(envelope.command);

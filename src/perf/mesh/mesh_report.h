@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "doc/value.h"
-#include "perf/envelope.h"
 #include "perf/mesh/bands.h"
 #include "perf/mesh/coordinator.h"
+#include "perf/result_envelope.h"
 
 namespace railbed::perf::mesh {
 

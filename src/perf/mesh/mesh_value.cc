@@ -184,9 +184,9 @@ Value out_of_bands_value(const Fabric& fabric, const std::vector<OutOfBand>& fou
   });
 }
 
-std::span<const EnvelopeMember> mesh_members() {
-  using enum EnvelopeMember::What;
-  static constexpr EnvelopeMember kAll[] = {{kVersion}, {kComplete}, {kSoft}};
+std::span<const ResultMember> mesh_members() {
+  using enum ResultMember::What;
+  static constexpr ResultMember kAll[] = {{kVersion}, {kComplete}, {kSoft}};
   return kAll;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/envelope.h"
+#include "perf/result_envelope.h"
 
 #include <algorithm>
 #include <iterator>
@@ -14,31 +14,31 @@ constexpr size_t kMaxResult_bytes = size_t{256} << 20;
 constexpr std::string_view kApiVersion = "railbed.dev/v1";
 
 struct EnvelopeText {
-  EnvelopeMember::What what;
+  ResultMember::What what;
   std::string_view key;
-  std::string Envelope::* text;
+  std::string ResultEnvelope::* text;
 };
 constexpr EnvelopeText kEnvelopeTexts[] = {
-    {EnvelopeMember::What::kVersion, "version", &Envelope::version},
-    {EnvelopeMember::What::kStartedAt, "started_at", &Envelope::started_at},
-    {EnvelopeMember::What::kCommand, "command", &Envelope::command},
-    {EnvelopeMember::What::kLabel, "label", &Envelope::label},
-    {EnvelopeMember::What::kPeer, "peer", &Envelope::peer},
+    {ResultMember::What::kVersion, "version", &ResultEnvelope::version},
+    {ResultMember::What::kStartedAt, "started_at", &ResultEnvelope::started_at},
+    {ResultMember::What::kCommand, "command", &ResultEnvelope::command},
+    {ResultMember::What::kLabel, "label", &ResultEnvelope::label},
+    {ResultMember::What::kPeer, "peer", &ResultEnvelope::peer},
 };
 
 struct EnvelopeFlag {
-  EnvelopeMember::What what;
+  ResultMember::What what;
   std::string_view key;
-  bool Envelope::* flag;
+  bool ResultEnvelope::* flag;
 };
 constexpr EnvelopeFlag kEnvelopeFlags[] = {
-    {EnvelopeMember::What::kRight, "right", &Envelope::right},
-    {EnvelopeMember::What::kSoft, "soft", &Envelope::soft},
+    {ResultMember::What::kRight, "right", &ResultEnvelope::right},
+    {ResultMember::What::kSoft, "soft", &ResultEnvelope::soft},
 };
 
 // The row of a table; null where it has none.
 template <typename Row, size_t kCount>
-const Row* row_of(const Row (&rows)[kCount], EnvelopeMember::What what) {
+const Row* row_of(const Row (&rows)[kCount], ResultMember::What what) {
   const Row* found = std::ranges::find(rows, what, &Row::what);
   return found == std::end(rows) ? nullptr : found;
 }
@@ -51,8 +51,8 @@ doc::Value name_value(const ResultName& name) {
   return out;
 }
 
-void set_envelope(doc::Value& out, std::span<const EnvelopeMember> members, const Envelope& envelope) {
-  for (const EnvelopeMember& one : members) {
+void set_envelope(doc::Value& out, std::span<const ResultMember> members, const ResultEnvelope& envelope) {
+  for (const ResultMember& one : members) {
     if (const EnvelopeText* text = row_of(kEnvelopeTexts, one.what)) {
       out.set(text->key, envelope.*(text->text));
     } else if (const EnvelopeFlag* flag = row_of(kEnvelopeFlags, one.what)) {
@@ -75,12 +75,12 @@ void write_members(JsonWriter& writer, const doc::Value& value) {
 }
 
 template <typename T>
-void read_member(doc::Fields& fields, const EnvelopeMember& member, std::string_view key, T& out) {
-  if (member.read == EnvelopeMember::Read::kAlways) fields.require(key);
-  if (member.read != EnvelopeMember::Read::kNo) fields.read(key, out, {.bytes = member.bytes});
+void read_member(doc::Fields& fields, const ResultMember& member, std::string_view key, T& out) {
+  if (member.read == ResultMember::Read::kAlways) fields.require(key);
+  if (member.read != ResultMember::Read::kNo) fields.read(key, out, {.bytes = member.bytes});
 }
 
-void read_completeness(doc::Fields& fields, const EnvelopeMember& member, std::string& ended_by) {
+void read_completeness(doc::Fields& fields, const ResultMember& member, std::string& ended_by) {
   fields.read("ended_by", ended_by, {.bytes = kMaxReason_bytes});
   const bool complete = ended_by.empty();
   bool said = complete;
@@ -94,21 +94,21 @@ void write_name(JsonWriter& writer, const ResultName& name) {
   write_members(writer, name_value(name));
 }
 
-void write_envelope(JsonWriter& writer, std::span<const EnvelopeMember> members, const Envelope& envelope) {
+void write_envelope(JsonWriter& writer, std::span<const ResultMember> members, const ResultEnvelope& envelope) {
   doc::Value value = doc::Value::object();
   set_envelope(value, members, envelope);
   write_members(writer, value);
 }
 
-doc::Value begin_result(const ResultName& name, std::span<const EnvelopeMember> members, const Envelope& envelope) {
+doc::Value begin_result(const ResultName& name, std::span<const ResultMember> members, const ResultEnvelope& envelope) {
   doc::Value out = name_value(name);
   set_envelope(out, members, envelope);
   return out;
 }
 
-Envelope read_envelope(doc::Fields& fields, std::span<const EnvelopeMember> members) {
-  Envelope out;
-  for (const EnvelopeMember& one : members) {
+ResultEnvelope read_envelope(doc::Fields& fields, std::span<const ResultMember> members) {
+  ResultEnvelope out;
+  for (const ResultMember& one : members) {
     if (const EnvelopeText* text = row_of(kEnvelopeTexts, one.what))
       read_member(fields, one, text->key, out.*(text->text));
     else if (const EnvelopeFlag* flag = row_of(kEnvelopeFlags, one.what))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/envelope.h"
+#include "perf/result_envelope.h"
 
 #include <span>
 
@@ -14,21 +14,21 @@ namespace {
 
 constexpr ResultName kSomething{"Something", "railbed.something/v2"};
 
-std::span<const EnvelopeMember> all_members() {
-  using enum EnvelopeMember::What;
-  using enum EnvelopeMember::Read;
-  static constexpr EnvelopeMember kAll[] = {{kVersion, kAlways, 4},
-                                            {kStartedAt, kIfThere},
-                                            {kCommand, kAlways, kMaxCommand_bytes},
-                                            {kLabel, kIfThere},
-                                            {kPeer},
-                                            {kComplete, kAlways},
-                                            {kRight, kIfThere},
-                                            {kSoft, kAlways}};
+std::span<const ResultMember> all_members() {
+  using enum ResultMember::What;
+  using enum ResultMember::Read;
+  static constexpr ResultMember kAll[] = {{kVersion, kAlways, 4},
+                                          {kStartedAt, kIfThere},
+                                          {kCommand, kAlways, kMaxCommand_bytes},
+                                          {kLabel, kIfThere},
+                                          {kPeer},
+                                          {kComplete, kAlways},
+                                          {kRight, kIfThere},
+                                          {kSoft, kAlways}};
   return kAll;
 }
 
-Envelope full_envelope() {
+ResultEnvelope full_envelope() {
   return {.version = "0.1",
           .started_at = "2026-01-02T03:04:05Z",
           .command = "railbed perf",
@@ -52,7 +52,7 @@ std::string envelope_problem(const doc::Value& value) {
   return read ? std::string("none") : read.error().story();
 }
 
-TEST(Envelope, IsWrittenInTheOrderOfTheKind) {
+TEST(ResultEnvelope, IsWrittenInTheOrderOfTheKind) {
   const std::string whole =
       R"({"apiVersion":"railbed.dev/v1","kind":"Something","schema":"railbed.something/v2","version":"0.1",)"
       R"("started_at":"2026-01-02T03:04:05Z","command":"railbed perf","label":"rail0","peer":"10.0.0.1",)"
@@ -64,17 +64,17 @@ TEST(Envelope, IsWrittenInTheOrderOfTheKind) {
   writer.end_object();
   EXPECT_EQ(writer.take(), whole);
   EXPECT_EQ(doc::to_json(begin_result(kSomething, all_members(), full_envelope())), whole);
-  constexpr EnvelopeMember kFew[] = {{EnvelopeMember::What::kSoft}, {EnvelopeMember::What::kComplete}};
+  constexpr ResultMember kFew[] = {{ResultMember::What::kSoft}, {ResultMember::What::kComplete}};
   EXPECT_EQ(doc::to_json(begin_result(kSomething, kFew, {})),
             R"({"apiVersion":"railbed.dev/v1","kind":"Something","schema":"railbed.something/v2","soft":false,)"
             R"("complete":true})");
 }
 
-TEST(Envelope, HasWhatItsKindReads) {
+TEST(ResultEnvelope, HasWhatItsKindReads) {
   const doc::Value value = begin_result(kSomething, all_members(), full_envelope());
   doc::Diagnostics found;
   doc::Fields fields(value, "", doc::kNoFamily, found);
-  const Envelope read = read_envelope(fields, all_members());
+  const ResultEnvelope read = read_envelope(fields, all_members());
   ASSERT_TRUE(doc::first_error(found)) << doc::first_error(found).error().to_string();
   EXPECT_EQ(read.version, "0.1");
   EXPECT_EQ(read.started_at, "2026-01-02T03:04:05Z");
@@ -86,7 +86,7 @@ TEST(Envelope, HasWhatItsKindReads) {
   EXPECT_TRUE(read.soft);
 }
 
-TEST(Envelope, NamesTheMemberThatIsWrong) {
+TEST(ResultEnvelope, NamesTheMemberThatIsWrong) {
   EXPECT_EQ(envelope_problem(envelope_object(R"({"version":"0","command":"","complete":true,"soft":false})")), "none");
   EXPECT_EQ(envelope_problem(envelope_object(R"({"command":"","complete":true,"soft":false})")), "version is missing");
   EXPECT_EQ(envelope_problem(envelope_object(R"({"version":"0.1.0","command":"","complete":true,"soft":false})")),
@@ -97,7 +97,7 @@ TEST(Envelope, NamesTheMemberThatIsWrong) {
   EXPECT_EQ(envelope_problem(envelope_object(R"({"version":"0","command":"","complete":true})")), "soft is missing");
 }
 
-TEST(Envelope, TellsKindsAndVersionsApart) {
+TEST(ResultEnvelope, TellsKindsAndVersionsApart) {
   const auto problem = [](const std::string& json) {
     const auto known = check_schema(envelope_object(json), kSomething);
     return known ? std::string("none") : known.error().to_string();

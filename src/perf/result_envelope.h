@@ -35,7 +35,7 @@ struct ResultName {
 inline constexpr size_t kMaxCommand_bytes = 16384;
 inline constexpr size_t kMaxReason_bytes = 1 << 18;  // why a result is incomplete: what several peers said
 
-struct Envelope {
+struct ResultEnvelope {
   std::string version;     // of the railbed that measured
   std::string started_at;  // UTC, ISO 8601
   std::string command;     // as typed by the user
@@ -46,7 +46,7 @@ struct Envelope {
   bool soft = false;       // software RDMA: its figures say nothing about a fabric
 };
 
-struct EnvelopeMember {
+struct ResultMember {
   // kComplete stands for `complete` and, where something is missing, `ended_by`.
   enum class What : uint8_t { kVersion, kStartedAt, kCommand, kLabel, kPeer, kComplete, kRight, kSoft };
   // Whether a file must have it, may have it, or its member is passed over. `ended_by` is always read.
@@ -58,12 +58,12 @@ struct EnvelopeMember {
 
 // Members of the object that is being written.
 void write_name(JsonWriter& writer, const ResultName& name);
-void write_envelope(JsonWriter& writer, std::span<const EnvelopeMember> members, const Envelope& envelope);
+void write_envelope(JsonWriter& writer, std::span<const ResultMember> members, const ResultEnvelope& envelope);
 // An object with both.
-doc::Value begin_result(const ResultName& name, std::span<const EnvelopeMember> members, const Envelope& envelope);
+doc::Value begin_result(const ResultName& name, std::span<const ResultMember> members, const ResultEnvelope& envelope);
 
 // What is wrong is reported to `fields`.
-Envelope read_envelope(doc::Fields& fields, std::span<const EnvelopeMember> members);
+ResultEnvelope read_envelope(doc::Fields& fields, std::span<const ResultMember> members);
 
 // A file with a result of whatever kind, but for the rows of a mesh (mesh/mesh_file.h).
 Result<doc::Value> read_result(std::string_view text);
