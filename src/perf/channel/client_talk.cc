@@ -32,7 +32,7 @@ Result<Nonces> check_server(const Hello& hello, const Nonce& nonce, const Client
 }  // namespace
 
 Result<void> greet_server(Channel& channel, const ClientGreeting& own, const Limits& limits) {
-  const auto send = [&](const Message& message) { return channel.send(message, limits.after(limits.answer)); };
+  const auto send = [&](const auto& message) { return channel.send(message, limits.after(limits.answer)); };
   Hello hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = own.hostname, .nonce = {}, .proof = {}};
   if (!own.token.empty()) hello.nonce = TRY(random_one<Nonce>());
   TRY(send(hello));
@@ -57,17 +57,17 @@ Result<void> greet_server(Channel& channel, const ClientGreeting& own, const Lim
 }
 
 // The server may use its whole patience for preparations, so the client waits twice as long.
-Result<Message> take_turn(Channel& channel, const Message& open, const Limits& limits,
-                          const std::function<void(const std::string& line)>& on_progress) {
+Result<Envelope> take_turn(Channel& channel, const EncodedMessage& open, const Limits& limits,
+                           const std::function<void(const std::string& line)>& on_progress) {
   TRY(channel.send(open, limits.after(limits.answer)));
   const Deadline turn = limits.after(limits.turn);
   for (;;) {
-    Message message = TRY(channel.receive(2 * limits.answer));
-    const auto* wait = std::get_if<Wait>(&message);
-    if (wait == nullptr) return message;
+    Envelope message = TRY(channel.receive(2 * limits.answer));
+    if (message.type != Wait::kName) return message;
+    const Wait wait = TRY(decode_as<Wait>(message));
     if (turn.passed())
-      return fail(Code::kBusy, "still queued after {} s: {}", limits.turn.count() / 1000, doc::printable(wait->reason));
-    if (on_progress) on_progress(fmt::format("queued, {} ahead: {}", wait->ahead, doc::printable(wait->reason)));
+      return fail(Code::kBusy, "still queued after {} s: {}", limits.turn.count() / 1000, doc::printable(wait.reason));
+    if (on_progress) on_progress(fmt::format("queued, {} ahead: {}", wait.ahead, doc::printable(wait.reason)));
   }
 }
 

@@ -25,7 +25,7 @@ struct ClientGreeting {
 Result<void> greet_server(Channel& channel, const ClientGreeting& own, const Limits& limits);
 
 // Sends what opens a test, and waits for this client's turn: the message that comes then. `on_progress` may be empty.
-Result<Message> take_turn(Channel& channel, const Message& open, const Limits& limits,
-                          const std::function<void(const std::string& line)>& on_progress);
+Result<Envelope> take_turn(Channel& channel, const EncodedMessage& open, const Limits& limits,
+                           const std::function<void(const std::string& line)>& on_progress);
 
 }  // namespace railbed::perf

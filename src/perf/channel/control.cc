@@ -12,52 +12,38 @@ namespace {
 constexpr size_t kMaxQueued = 16;  // no peer has a reason to send more in advance
 
 // What follows is sealed: it is taken when seal() was called.
-bool ends_handshake(const Message& message) {
-  return std::holds_alternative<Proof>(message) || std::holds_alternative<Welcome>(message);
+bool ends_handshake(const Envelope& message) {
+  return message.type == Proof::kName || message.type == Welcome::kName;
 }
 
-// The peer's text is shown to a person: no control characters, and not a whole page.
-std::string shown(const std::string& text) {
-  return doc::printable(std::string_view(text).substr(0, 1000));
+bool is_refusal(const Envelope& message) {
+  return message.type == Refusal::kName;
 }
 
 }  // namespace
 
-Error Channel::unexpected(const Message& got, std::string_view wanted) {
-  if (const auto* refusal = std::get_if<Refusal>(&got))
-    return {.code = Code::kConflict,
-            .sys_errno = 0,
-            .message = "the peer says: " + shown(refusal->message),
-            .context = {},
-            .hint = shown(refusal->hint)};
-  return {.code = Code::kInvalid,
-          .sys_errno = 0,
-          .message = fmt::format("the peer sent \"{}\" where \"{}\" was due", name_of(got), wanted),
-          .context = {},
-          .hint = ""};
-}
-
 Result<void> Channel::seal(Role own, const SessionKeys& keys) {
   if (!ready_.empty())
-    return fail(Code::kInvalid, "the peer sent \"{}\" before the handshake was over", name_of(ready_.front()));
+    return fail(Code::kInvalid, "the peer sent \"{}\" before the handshake was over",
+                doc::printable(ready_.front().type));
   seal_.emplace(own, keys);
   return take_frames();
 }
 
-Result<std::string> Channel::frame_of(const Message& message) {
-  if (!seal_) return frame(encode(message));
-  return frame(TRY(seal_->seal(encode(message))));
+Result<std::string> Channel::frame_of(const EncodedMessage& message) {
+  if (!seal_) return frame(message.json);
+  return frame(TRY(seal_->seal(message.json)));
 }
 
-Result<void> Channel::send(const Message& message, Deadline deadline) {
+Result<void> Channel::send(const EncodedMessage& message, Deadline deadline) {
   std::string bytes = TRY(frame_of(message));
   bytes.insert(0, std::exchange(unsent_, ""));
-  TRY(socket_.write_all(std::as_bytes(std::span(bytes)), deadline).context("sending \"{}\"", name_of(message)));
+  TRY(socket_.write_all(std::as_bytes(std::span(bytes)), deadline).context("sending \"{}\"", message.type));
   return {};
 }
 
 Result<void> Channel::send_heartbeat() {
-  if (unsent_.empty()) unsent_ = TRY(frame_of(Heartbeat{}));
+  if (unsent_.empty()) unsent_ = TRY(frame_of(encoded(Heartbeat{})));
   const size_t sent = TRY(socket_.write_now(std::as_bytes(std::span(unsent_))));
   unsent_.erase(0, sent);
   return {};
@@ -69,8 +55,8 @@ Result<void> Channel::take_frames() {
     auto body = TRY(parser_.next());
     if (!body) return {};
     if (seal_) body = TRY(seal_->open(*body));
-    Message message = TRY(decode(*body));
-    if (std::holds_alternative<Heartbeat>(message))
+    Envelope message = TRY(open_envelope(*body));
+    if (message.type == Heartbeat::kName)
       heard_heartbeat_ = true;
     else
       ready_.push_back(std::move(message));
@@ -83,14 +69,14 @@ Result<void> Channel::check_stop() const {
   return {};
 }
 
-Result<Message> Channel::receive(std::chrono::milliseconds patience, std::chrono::milliseconds at_most) {
+Result<Envelope> Channel::receive(std::chrono::milliseconds patience, std::chrono::milliseconds at_most) {
   Deadline deadline = Deadline::after(patience, *clock_);
   const Deadline last = Deadline::after(std::max(patience, at_most), *clock_);
   std::array<std::byte, 16384> buffer;
   for (;;) {
     TRY(take_frames());
     if (!ready_.empty()) {
-      Message message = std::move(ready_.front());
+      Envelope message = std::move(ready_.front());
       ready_.pop_front();
       return message;
     }
@@ -106,10 +92,10 @@ Result<Message> Channel::receive(std::chrono::milliseconds patience, std::chrono
   }
 }
 
-Result<std::optional<Message>> Channel::take() {
+Result<std::optional<Envelope>> Channel::take() {
   if (ready_.empty()) TRY(interrupted());
   if (ready_.empty()) return std::nullopt;
-  Message message = std::move(ready_.front());
+  Envelope message = std::move(ready_.front());
   ready_.pop_front();
   return message;
 }
@@ -121,12 +107,12 @@ Result<void> Channel::interrupted() {
   for (int reads = 0; reads < 4; ++reads) {
     const auto count = socket_.read_now(buffer);
     // A peer that refuses and closes has said why.
-    if (!count && (ready_.empty() || !std::holds_alternative<Refusal>(ready_.front()))) return fail(count.error());
+    if (!count && (ready_.empty() || !is_refusal(ready_.front()))) return fail(count.error());
     if (!count || *count == 0) break;
     parser_.feed({reinterpret_cast<const char*>(buffer.data()), *count});
     TRY(take_frames());
   }
-  if (!ready_.empty() && std::holds_alternative<Refusal>(ready_.front())) return fail(unexpected(ready_.front(), ""));
+  if (!ready_.empty() && is_refusal(ready_.front())) return fail(not_due(ready_.front(), {}));
   return {};
 }
 

@@ -21,12 +21,12 @@ Error other_protocol(const Hello& hello, bool with_token) {
 
 }  // namespace
 
-Result<Message> ServerGreeting::answer(Message message) {
-  if (nonces_) return answer_proof(TRY(Channel::as<Proof>(std::move(message))));
-  return answer_hello(TRY(Channel::as<Hello>(std::move(message))));
+Result<ServerGreeting::Answer> ServerGreeting::answer(const Envelope& message) {
+  if (nonces_) return answer_proof(TRY(decode_as<Proof>(message)));
+  return answer_hello(TRY(decode_as<Hello>(message)));
 }
 
-Result<Message> ServerGreeting::answer_hello(const Hello& hello) {
+Result<ServerGreeting::Answer> ServerGreeting::answer_hello(const Hello& hello) {
   if (hello.protocol != kProtocol) return fail(other_protocol(hello, !token_.empty()));
   Hello own{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = hostname_, .nonce = {}, .proof = {}};
   if (token_.empty()) {
@@ -41,7 +41,7 @@ Result<Message> ServerGreeting::answer_hello(const Hello& hello) {
   return own;
 }
 
-Result<Message> ServerGreeting::answer_proof(const Proof& proof) {
+Result<ServerGreeting::Answer> ServerGreeting::answer_proof(const Proof& proof) {
   const Mac wanted = TRY(proof_of(Role::kClient, token_, kProtocol, *nonces_));
   if (!TRY(same_mac(wanted, proof.proof.view())))
     return fail(Error{.code = Code::kDenied, .message = "the token is not this server's", .hint = kSameToken});

@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "perf/channel/control.h"
 #include "perf/channel/message.h"
@@ -22,15 +23,16 @@ class ServerGreeting {
   ServerGreeting(std::string token, std::string hostname) : token_(std::move(token)), hostname_(std::move(hostname)) {}
 
   // The answer to the client's next message.
-  Result<Message> answer(Message message);
+  using Answer = std::variant<Hello, Welcome>;
+  Result<Answer> answer(const Envelope& message);
   // Whether the client may go on, once the answer was sent.
   bool done() const { return done_; }
   // To be called then: with a token, what follows carries a MAC.
   Result<void> seal(Channel& channel) const;
 
  private:
-  Result<Message> answer_hello(const Hello& hello);
-  Result<Message> answer_proof(const Proof& proof);
+  Result<Answer> answer_hello(const Hello& hello);
+  Result<Answer> answer_proof(const Proof& proof);
 
   std::string token_;
   std::string hostname_;

@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "perf/channel/test_greeting.h"
+#include "perf/channel/test_messages.h"
+#include "perf/mesh/mesh_message.h"
+#include "perf/ping/ping_message.h"
 #include "perf/session/test_peers.h"
 
 namespace railbed::perf {
@@ -20,14 +23,15 @@ Hello hello_with(const std::optional<Nonce>& nonce, const std::optional<Mac>& pr
 // ---- the server's side
 
 // What the server says to a client that says hello and then this.
-std::string said_to(const std::function<Message(const Hello& server, const Nonce& client)>& next) {
+template <typename Next>
+std::string said_to(const Next& next) {
   ServerGreeting greeting(kToken, "server");
   const Nonce nonce{.bytes = {1, 2, 3}};
-  const auto hello = greeting.answer(hello_with(nonce));
+  const auto hello = greeting.answer(envelope_of(hello_with(nonce)));
   if (!hello) return hello.error().to_string();
-  const auto answer = greeting.answer(next(std::get<Hello>(*hello), nonce));
+  const auto answer = greeting.answer(envelope_of(next(std::get<Hello>(*hello), nonce)));
   EXPECT_EQ(answer.has_value(), greeting.done());
-  return answer ? std::string(name_of(*answer)) : answer.error().to_string();
+  return answer ? std::string(encoded(*answer).type) : answer.error().to_string();
 }
 
 Mac client_proof(const Nonces& nonces, std::string_view token = kToken, int64_t protocol = kProtocol) {
@@ -60,7 +64,7 @@ TEST(ServerGreeting, TakesOnlyTheProofOfThisConnection) {
 }
 
 TEST(ServerGreeting, TakesNothingBeforeTheProof) {
-  const auto sent = [](const Message& message) { return said_to([&](const Hello&, const Nonce&) { return message; }); };
+  const auto sent = [](const auto& message) { return said_to([&](const Hello&, const Nonce&) { return message; }); };
   EXPECT_EQ(sent(OpenTest{small_test(TestKind::kLatency)}), R"(the peer sent "open-test" where "proof" was due)");
   EXPECT_EQ(sent(mesh::Step{}), R"(the peer sent "mesh-step" where "proof" was due)");
   EXPECT_EQ(sent(hello_with(Nonce{})), R"(the peer sent "hello" where "proof" was due)");
@@ -69,7 +73,7 @@ TEST(ServerGreeting, TakesNothingBeforeTheProof) {
 TEST(ServerGreeting, SaysWhatIsWrongWithAHello) {
   const auto said = [](const Hello& hello, const std::string& token) {
     ServerGreeting greeting(token, "server");
-    const auto answer = greeting.answer(hello);
+    const auto answer = greeting.answer(envelope_of(hello));
     if (!answer) return answer.error().to_string();
     const Hello& own = std::get<Hello>(*answer);
     EXPECT_EQ(greeting.done(), token.empty());
@@ -121,9 +125,11 @@ class FalseServer {
       const auto body = parser.next();
       if (answered || !body || !*body) continue;
       answered = true;
-      const auto hello = decode(**body);
-      ASSERT_TRUE(hello && std::holds_alternative<Hello>(*hello));
-      const std::string answer = play(std::get<Hello>(*hello));
+      const auto envelope = open_envelope(**body);
+      ASSERT_TRUE(envelope) << envelope.error().to_string();
+      const auto hello = decode_as<Hello>(*envelope);
+      ASSERT_TRUE(hello) << hello.error().to_string();
+      const std::string answer = play(*hello);
       ASSERT_TRUE(socket->write_all(std::as_bytes(std::span(answer)), Deadline::after(milliseconds(20000))));
     }
   }
@@ -133,7 +139,7 @@ class FalseServer {
   std::jthread thread_;
 };
 
-std::string framed(const Message& message) {
+std::string framed(const auto& message) {
   return frame(encode(message));
 }
 
@@ -216,11 +222,11 @@ class MiddleTest : public ServedTest {
 
 // Who took over a connection on which both have proved the token cannot say a word on it.
 TEST_F(MiddleTest, CanAddNoMessage) {
-  for (const Message& message : {Message(OpenTest{small_test(TestKind::kBandwidth)}), Message(mesh::Enlist{}),
-                                 Message(mesh::Step{}), Message(OpenPing{64})}) {
+  for (const EncodedMessage& message : {encoded(OpenTest{small_test(TestKind::kBandwidth)}), encoded(mesh::Enlist{}),
+                                        encoded(mesh::Step{}), encoded(OpenPing{64})}) {
     Channel channel = greeted();
-    write(channel, framed(message));
-    EXPECT_TRUE(heard("127.0.0.1: message 1 of this connection has a wrong MAC")) << name_of(message);
+    write(channel, frame(message.json));
+    EXPECT_TRUE(heard("127.0.0.1: message 1 of this connection has a wrong MAC")) << message.type;
     const std::lock_guard lock(mutex_);
     for (const std::string& line : events_) EXPECT_FALSE(line.contains("tcp, 2 size(s)")) << line;
     events_.clear();

@@ -5,10 +5,9 @@
 
 #include "base/ip.h"
 #include "base/testdata.h"
-#include "doc/limits_of.h"
 #include "perf/bounds.h"
 #include "perf/channel/frame.h"
-#include "perf/json_writer.h"
+#include "perf/channel/test_message_limits.h"
 
 namespace railbed::perf {
 namespace {
@@ -36,7 +35,7 @@ T some_bytes() {
   return value;
 }
 
-std::vector<Message> one_of_each() {
+std::vector<SessionMessage> one_of_each() {
   Endpoint end{.hostname = "guest-1",
                .address = "10.1.0.5",
                .netdev = "net1",
@@ -70,8 +69,6 @@ std::vector<Message> one_of_each() {
                   .counters = {{"rcvd_pkts", 5}}},
           CloseTest{},
           Refusal{.message = "no", .hint = "yes"},
-          OpenPing{.size_bytes = 65536},
-          PingOffer{.port = 40000, .cookie = UINT64_MAX},
           Proof{some_bytes<Mac>()},
           Welcome{},
           OpenTest{.spec = some_spec(), .load = some_spec()},
@@ -79,20 +76,47 @@ std::vector<Message> one_of_each() {
 }
 
 TEST(Message, ComesBackAsItWas) {
-  for (const Message& message : one_of_each()) {
+  for (const SessionMessage& message : one_of_each()) {
     const std::string body = encode(message);
-    const auto back = decode(body);
+    const auto back = decode<SessionMessage>(body);
     ASSERT_TRUE(back) << body << back.error().to_string();
     EXPECT_EQ(back->index(), message.index());
     EXPECT_EQ(encode(*back), body);
   }
-  const auto offer = decode(encode(one_of_each()[3]));
+  const auto offer = decode<SessionMessage>(encode(one_of_each()[3]));
   EXPECT_EQ(std::get<Offer>(*offer).rdma, some_address());
-  EXPECT_EQ(std::get<OpenTest>(*decode(encode(one_of_each()[1]))).spec, some_spec());
-  EXPECT_FALSE(std::get<OpenTest>(*decode(encode(one_of_each()[1]))).load);
+  EXPECT_EQ(std::get<OpenTest>(*decode<SessionMessage>(encode(one_of_each()[1]))).spec, some_spec());
+  EXPECT_FALSE(std::get<OpenTest>(*decode<SessionMessage>(encode(one_of_each()[1]))).load);
   const auto beside = one_of_each();
-  EXPECT_EQ(std::get<OpenTest>(*decode(encode(beside[beside.size() - 2]))).load, some_spec());
-  EXPECT_EQ(std::get<Offer>(*decode(encode(beside.back()))).load, some_address());
+  EXPECT_EQ(std::get<OpenTest>(*decode<SessionMessage>(encode(beside[beside.size() - 2]))).load, some_spec());
+  EXPECT_EQ(std::get<Offer>(*decode<SessionMessage>(encode(beside.back()))).load, some_address());
+}
+
+// The bytes of protocol 4: peers of other versions read and write these.
+TEST(Message, HasTheFormOnTheWireThatPeersKnow) {
+  const std::pair<SessionMessage, std::string_view> cases[] = {
+      {Hello{.protocol = 4, .version = "0.1.0", .hostname = "a\"b\n"},
+       R"({"type":"hello","protocol":4,"version":"0.1.0","hostname":"a\"b\n"})"},
+      {Proof{}, R"({"type":"proof","proof":"0000000000000000000000000000000000000000000000000000000000000000"})"},
+      {Welcome{}, R"({"type":"welcome"})"},
+      {Wait{.ahead = 2, .reason = "no memory"}, R"({"type":"wait","ahead":2,"reason":"no memory"})"},
+      {Ready{}, R"({"type":"ready"})"},
+      {Start{.sequence = 1, .size_bytes = 2}, R"({"type":"start","sequence":1,"size_bytes":2})"},
+      {Started{1}, R"({"type":"started","sequence":1})"},
+      {Heartbeat{}, R"({"type":"heartbeat"})"},
+      {Done{.sequence = 1, .messages = 1LL << 40}, R"({"type":"done","sequence":1,"messages":1099511627776})"},
+      {CloseTest{}, R"({"type":"close-test"})"},
+      {Refusal{.message = "no", .hint = "yes"}, R"({"type":"refusal","message":"no","hint":"yes"})"},
+  };
+  for (const auto& [message, body] : cases) {
+    EXPECT_EQ(encode(message), body);
+    const auto back = decode<SessionMessage>(body);
+    ASSERT_TRUE(back) << back.error().to_string();
+    EXPECT_EQ(back->index(), message.index()) << body;
+  }
+  for (const char* type : {"hello", "proof", "welcome", "open-test", "wait", "offer", "connect", "ready", "start",
+                           "started", "heartbeat", "done", "outcome", "close-test", "refusal"})
+    EXPECT_FALSE(refusal_by<SessionMessage>(fmt::format(R"({{"type":"{}"}})", type)).contains("was due")) << type;
 }
 
 TEST(Message, FitsAFrameAtItsLargest) {
@@ -106,8 +130,7 @@ TEST(Message, FitsAFrameAtItsLargest) {
 }
 
 std::string refusal(std::string_view body) {
-  const auto message = decode(body);
-  return message ? "understood" : message.error().to_string();
+  return refusal_by<SessionMessage>(body);
 }
 
 TEST(Message, NamesTheFieldThatIsWrong) {
@@ -116,7 +139,10 @@ TEST(Message, NamesTheFieldThatIsWrong) {
       {"[1]", "this is no message: the document must be an object (keys with values), found a list"},
       {"{}", "type is missing"},
       {R"({"type":7})", "type must be a string, found an integer 7\n  put it in quotes: \"7\""},
-      {R"({"type":"dance"})", "type: \"dance\" is not a message of protocol 4"},
+      {R"({"type":"dance"})",
+       "the peer sent \"dance\" where one of \"hello\", \"proof\", \"welcome\", \"open-test\", \"wait\", \"offer\", "
+       "\"connect\", \"ready\", \"start\", \"started\", \"heartbeat\", \"done\", \"outcome\", \"close-test\", "
+       "\"refusal\" was due"},
       {R"({"type":"start"})", "message start: sequence is missing"},
       {R"({"type":"start","sequence":-1,"size_bytes":2})", "message start: sequence must be 0 to 2147483648, found -1"},
       {R"({"type":"start","sequence":1,"size_bytes":1e3})",
@@ -188,20 +214,54 @@ TEST(Message, RefusesATestBeyondTheLimits) {
             "message open-test: qps: latency is measured on one queue pair, not 4");
 }
 
-doc::Value value_of(const std::string& json) {
-  doc::Diagnostics none;
-  return *doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"x", json}), none);
-}
-
 // What each field of each message may be. RAILBED_UPDATE=1 writes it anew.
 TEST(Message, EveryFieldHasItsLimits) {
-  std::string limits;
-  for (const Message& message : one_of_each())
-    limits +=
-        fmt::format("{}\n", name_of(message)) + doc::LimitsOf(value_of(encode(message)), [](const std::string& body) {
-                                                  return decode(body).has_value();
-                                                }).text();
-  expect_golden(testdata() / "perf/message.limits", limits);
+  expect_golden(testdata() / "perf/message.limits", limits_of_messages(one_of_each()));
+}
+
+std::string error_of(const auto& result) {
+  return result ? "understood" : result.error().to_string();
+}
+
+// Where some messages are due, all others are refused, whatever they contain.
+TEST(Message, IsTakenOnlyWhereItIsDue) {
+  const auto start = open_envelope(encode(Start{.sequence = 3, .size_bytes = 64}));
+  ASSERT_TRUE(start);
+  const auto one_of = decode_as<CloseTest, Start>(*start);
+  ASSERT_TRUE(one_of) << one_of.error().to_string();
+  EXPECT_EQ(std::get<Start>(*one_of).sequence, 3);
+  EXPECT_EQ(error_of(decode_as<Started>(*start)), R"(the peer sent "start" where "started" was due)");
+  EXPECT_EQ(error_of(decode_as<Done, CloseTest>(*start)),
+            R"(the peer sent "start" where one of "done", "close-test" was due)");
+  const struct {
+    const char* body;
+    const char* said;
+  } cases[] = {
+      {R"({"type":"mesh-enlist","mesh":"","transport":"tcp","rails":[]})",
+       R"(the peer sent "mesh-enlist" where "start" was due)"},
+      {R"({"type":"Start","sequence":1,"size_bytes":1})", R"(the peer sent "Start" where "start" was due)"},
+      {R"({"type":"start "})", R"(the peer sent "start " where "start" was due)"},
+      {R"({"type":"\u001b[2J"})", R"(the peer sent "\x1b[2J" where "start" was due)"},
+      {R"({"type":"start","sequence":"1","size_bytes":1})",
+       "message start: sequence must be an integer, found a string \"1\"\n  write it without quotes: \"sequence\": 1"},
+      {R"({"type":"refusal","message":"no\u0007","hint":"go"})", "the peer says: no\\x07\n  go"},
+      {R"({"type":"refusal","message":"no"})", "message refusal: hint is missing"},
+  };
+  for (const auto& one : cases) {
+    const auto envelope = open_envelope(one.body);
+    ASSERT_TRUE(envelope) << one.body;
+    EXPECT_EQ(error_of(decode_as<Start>(*envelope)), one.said) << one.body;
+  }
+  const auto refusal = open_envelope(encode(Refusal{.message = "no", .hint = "go"}));
+  EXPECT_EQ(error_of(decode_as<Start, Refusal>(*refusal)), "understood") << "where it is due, it is a message";
+}
+
+TEST(Message, HasATypeOfSomeLength) {
+  const auto opened = [](size_t size) {
+    return error_of(open_envelope(fmt::format(R"({{"type":"{}"}})", std::string(size, 'x'))));
+  };
+  EXPECT_EQ(opened(kMaxType_bytes), "understood");
+  EXPECT_EQ(opened(kMaxType_bytes + 1), "type has 65 bytes, at most 64 are allowed");
 }
 
 std::vector<std::string> bodies(std::string_view bytes, size_t step) {

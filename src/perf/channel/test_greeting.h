@@ -17,10 +17,16 @@ inline void greet_as_client(Channel& channel, const std::string& token) {
   EXPECT_TRUE(greeted) << greeted.error().to_string();
 }
 
+// A message as it arrives.
+template <ChannelMessage T>
+Envelope envelope_of(const T& message) {
+  return open_envelope(encoded(message).json).value();
+}
+
 // False where the client did not go on.
-inline bool greet_as_server(Channel& channel, const std::string& token, const Message* first = nullptr) {
+inline bool greet_as_server(Channel& channel, const std::string& token, const Envelope* first = nullptr) {
   ServerGreeting greeting(token, "played");
-  std::optional<Message> message;
+  std::optional<Envelope> message;
   if (first != nullptr) message = *first;
   while (!greeting.done()) {
     if (!message) {
@@ -28,9 +34,9 @@ inline bool greet_as_server(Channel& channel, const std::string& token, const Me
       if (!next) return false;
       message = std::move(*next);
     }
-    const auto answer = greeting.answer(std::move(*message));
+    const auto answer = greeting.answer(*message);
     message.reset();
-    if (!answer || !channel.send(*answer, Deadline::after(std::chrono::seconds(10)))) return false;
+    if (!answer || !channel.send(encoded(*answer), Deadline::after(std::chrono::seconds(10)))) return false;
   }
   return greeting.seal(channel).has_value();
 }

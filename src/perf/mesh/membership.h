@@ -22,7 +22,7 @@
 
 namespace railbed::perf::mesh {
 
-// Of one server, which takes part in one mesh at a time (Session::turn_of_all_rails).
+// Of one server, which takes part in one mesh at a time (mesh_protocol.h).
 class Membership {
  public:
   // Ends with its destruction. The Membership outlives it.

@@ -24,10 +24,6 @@ namespace railbed::perf::mesh {
 // Whether a server with this token takes part in a mesh.
 Result<void> may_take_part(const std::string& token);
 
-// How long an endpoint that another mesh uses lets a coordinator wait. Not for long, since two of them may have what
-// the other one waits for.
-inline constexpr std::chrono::milliseconds kEnlistPatience{10'000};
-
 struct EndpointOptions {
   rdma::GidRule gid_rule;
   perf::Limits limits;

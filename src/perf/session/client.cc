@@ -6,7 +6,6 @@
 #include "base/utc.h"
 #include "perf/channel/client_talk.h"
 #include "perf/channel/control.h"
-#include "perf/mesh/membership.h"
 #include "perf/stream/points.h"
 #include "perf/stream/rdma_loops.h"
 #include "perf/stream/tcp_link.h"
@@ -60,31 +59,21 @@ class Test {
     TRY(channel_.socket().set_keepalive());
     TRY(channel_.socket().set_no_delay());
     TRY(greet_server(channel_, {.hostname = kernel_.host_name(), .token = options_.token}, options_.limits));
-    TRY(check_mesh());
+    if (options_.check_server) TRY(options_.check_server(channel_));
     TRY(spec_.transport == Transport::kRdma ? over_rdma() : over_tcp());
     TRY(send(CloseTest{}));
     return std::move(result_);
   }
 
  private:
-  Result<void> send(const Message& message) {
+  template <ChannelMessage T>
+  Result<void> send(const T& message) {
     return channel_.send(message, options_.limits.after(options_.limits.answer));
   }
 
-  Result<void> check_mesh() {
-    if (!options_.mesh) return {};
-    const IpAddress target = TRY(IpAddress::parse(options_.host));
-    return mesh::check_target(channel_, target, *options_.mesh, options_.limits);
-  }
-  Result<void> check_rdma_target(const RdmaLink& link, const RdmaAddress& offered) const {
-    if (!options_.mesh) return {};
-    const IpAddress target = TRY(IpAddress::parse(options_.host));
-    return mesh::check_rdma_target(target, offered, link.endpoint().link_layer == "InfiniBand");
-  }
-
   Result<Offer> open_test() {
-    return channel_.as<Offer>(
-        TRY(take_turn(channel_, OpenTest{.spec = spec_, .load = {}}, options_.limits, options_.on_progress)));
+    const EncodedMessage open = encoded(OpenTest{.spec = spec_, .load = {}});
+    return decode_as<Offer>(TRY(take_turn(channel_, open, options_.limits, options_.on_progress)));
   }
 
   Result<void> over_rdma() {
@@ -93,7 +82,7 @@ class Test {
     RdmaLink link = TRY(RdmaLink::open(kernel_.files(), std::move(place), spec_, Side::kClient));
     const Offer offer = TRY(open_test().context("at the server"));
     if (!offer.rdma) return fail(Code::kInvalid, "rdma: the field is missing from the server's \"offer\"");
-    TRY(check_rdma_target(link, *offer.rdma));
+    if (options_.check_offer) TRY(options_.check_offer(*offer.rdma, link.endpoint().link_layer == "InfiniBand"));
     TRY(send(Connect{.endpoint = link.endpoint(), .rdma = link.address(), .load = {}}));
     // Both sides connect at the same time. Without a path both fail, and this side's own error is clearer.
     TRY(link.connect(*offer.rdma));

@@ -11,12 +11,14 @@
 #include <string>
 
 #include "base/ip.h"
-#include "perf/channel/hmac.h"
 #include "perf/channel/watch.h"
 #include "perf/measurement.h"
 #include "perf/stream/rdma_place.h"
 
 namespace railbed::perf {
+
+class Channel;
+struct RdmaAddress;
 
 struct ClientOptions {
   std::string host;  // address or name of the server
@@ -26,8 +28,11 @@ struct ClientOptions {
   Limits limits;
   std::string label;
   std::string command;
-  std::string token;           // of the server; "": none
-  std::optional<MeshId> mesh;  // `host` is an address that has to have enlisted in it; absent: any server
+  std::string token;  // of the server; "": none
+  // After the greeting, and before anything is sent to the address that the server offers for RDMA: whether this is
+  // the server that is meant. Empty: any is.
+  std::function<Result<void>(Channel& channel)> check_server;
+  std::function<Result<void>(const RdmaAddress& offered, bool is_infiniband)> check_offer;
   std::function<void(const std::string& line)> on_progress;  // once per size, and while it waits for its turn
   std::function<void(const std::string& line)> on_told;      // with perftest: what a person has to know at once
   // After each size, with all that is measured so far. A failure ends the test.

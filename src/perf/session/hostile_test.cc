@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "perf/bounds.h"
+#include "perf/channel/test_messages.h"
 #include "perf/session/test_peers.h"
 
 namespace railbed::perf {
@@ -87,14 +88,14 @@ TEST_F(HostileTest, MeasuresForATimeOverSeveralStreams) {
 
 // A message of a client in a TCP latency test, and whether it waits for an answer.
 struct Line {
-  Message message;
+  EncodedMessage message;
   bool awaits_answer;
 };
 std::vector<Line> lines() {
-  return {{Hello{.protocol = kProtocol, .version = "0", .hostname = "bad"}, true},
-          {OpenTest{small_test(TestKind::kLatency)}, true},
-          {Connect{}, false},  // the server now waits for the data stream, which never comes
-          {Start{.sequence = 1, .size_bytes = 64}, false}};
+  return {{encoded(Hello{.protocol = kProtocol, .version = "0", .hostname = "bad"}), true},
+          {encoded(OpenTest{small_test(TestKind::kLatency)}), true},
+          {encoded(Connect{}), false},  // the server now waits for the data stream, which never comes
+          {encoded(Start{.sequence = 1, .size_bytes = 64}), false}};
 }
 
 void do_wrong(Channel channel, Misdeed misdeed, size_t good) {
@@ -104,7 +105,7 @@ void do_wrong(Channel channel, Misdeed misdeed, size_t good) {
     ASSERT_TRUE(channel.send(line.message, Deadline::after(milliseconds(1000))));
     if (!line.awaits_answer) continue;
     auto answer = channel.receive(milliseconds(20000));
-    while (answer && std::holds_alternative<Wait>(*answer)) answer = channel.receive(milliseconds(20000));
+    while (answer && answer->type == Wait::kName) answer = channel.receive(milliseconds(20000));
     ASSERT_TRUE(answer) << answer.error().to_string();
   }
   misbehave(const_cast<Socket&>(channel.socket()), misdeed);
@@ -139,7 +140,7 @@ TEST_F(HostileTest, TellsTheClientWhatWasWrong) {
 
 TEST_F(HostileTest, RefusesASizeThatWasNotAnnounced) {
   Channel channel(connect());
-  const auto send = [&](const Message& message) { return channel.send(message, Deadline::after(milliseconds(500))); };
+  const auto send = [&](const auto& message) { return channel.send(message, Deadline::after(milliseconds(500))); };
   ASSERT_TRUE(send(Hello{.protocol = kProtocol, .version = "0", .hostname = "liar"}));
   ASSERT_TRUE(channel.expect<Hello>(milliseconds(2000)));
   const TestSpec spec = small_test(TestKind::kBandwidth);
@@ -155,6 +156,29 @@ TEST_F(HostileTest, RefusesASizeThatWasNotAnnounced) {
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().message,
             "the peer says: the client starts a round of 67108864 bytes, which it did not announce");
+}
+
+// A server takes what its rows say, each between two tests.
+TEST_F(HostileTest, RefusesWhatNoProtocolOpens) {
+  const auto said_to = [&](const EncodedMessage& opening) {
+    Channel channel(connect());
+    const auto deadline = Deadline::after(milliseconds(20000));
+    EXPECT_TRUE(channel.send(Hello{.protocol = kProtocol, .version = "0", .hostname = "x"}, deadline));
+    EXPECT_TRUE(channel.expect<Hello>(milliseconds(20000)));
+    EXPECT_TRUE(channel.send(opening, deadline));
+    const auto offer = channel.expect<Offer>(milliseconds(20000));
+    return offer ? "offered" : offer.error().to_string();
+  };
+  const std::string where = " where a test was to be opened";
+  EXPECT_EQ(said_to(encoded(Start{.sequence = 1, .size_bytes = 64})),
+            "the peer says: the client sent \"start\"" + where);
+  EXPECT_EQ(said_to({.type = "dance", .json = R"({"type":"dance"})"}),
+            "the peer says: the client sent \"dance\"" + where);
+  EXPECT_EQ(said_to({.type = "mesh-ask", .json = R"({"type":"mesh-ask","address":"127.0.0.1"})"}),
+            "the peer says: the client sent \"mesh-ask\"" + where);
+  EXPECT_EQ(said_to({.type = "", .json = R"({"type":"\u001b]0;x"})"}),
+            "the peer says: the client sent \"\\x1b]0;x\"" + where);
+  EXPECT_EQ(said_to(encoded(OpenTest{small_test(TestKind::kLatency)})), "offered");
 }
 
 TEST_F(HostileTest, RefusesAnRdmaTestWithoutDevice) {
@@ -179,6 +203,7 @@ TEST(Server, EndsAfterOneMeasurementWhereAsked) {
     ServerOptions options;
     options.bind = *IpAddress::parse("127.0.0.1");
     options.port = 0;
+    options.protocols = {point_to_point_protocol()};
     options.once = once;
     // Nothing here takes so long but a machine that is busy.
     Limits patient = short_limits();

@@ -15,7 +15,7 @@
 namespace railbed::perf {
 namespace {
 
-Result<void> send(Channel& channel, const Message& message) {
+Result<void> send(Channel& channel, const auto& message) {
   return channel.send(message, Deadline::after(milliseconds(1000)));
 }
 
@@ -181,9 +181,9 @@ TEST_F(LimitsTest, StreamsComeToTheDataPortThatWasSet) {
     ASSERT_TRUE(send(channel, OpenTest{small_test(TestKind::kBandwidth)}));
     // The session of the last client may not be over yet.
     auto answer = channel.receive(milliseconds(20000));
-    while (answer && std::holds_alternative<Wait>(*answer)) answer = channel.receive(milliseconds(20000));
+    while (answer && answer->type == Wait::kName) answer = channel.receive(milliseconds(20000));
     ASSERT_TRUE(answer) << answer.error().to_string();
-    const auto offer = Channel::as<Offer>(*std::move(answer));
+    const auto offer = decode_as<Offer>(*answer);
     ASSERT_TRUE(offer) << offer.error().to_string();
     EXPECT_EQ(offer->tcp->port, free_port);
   }

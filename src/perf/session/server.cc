@@ -71,8 +71,8 @@ void Server::welcome(Socket socket) {
     return;
   }
   make_room_for_strangers();
-  Guest& guest =
-      guests_.emplace_back(kernel_, std::move(socket), options_.session, Session::Shared{clock_, turns_, membership_});
+  Guest& guest = guests_.emplace_back(kernel_, std::move(socket), options_.session,
+                                      Session::Shared{clock_, turns_, options_.protocols});
   try {
     guest.thread = std::jthread([this, &guest, name] { host(guest, name); });
   } catch (const std::system_error&) {

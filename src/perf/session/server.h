@@ -14,12 +14,14 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "perf/session/session.h"
 
 namespace railbed::perf {
 
 struct ServerOptions {
+  std::vector<Protocol> protocols;  // what clients can open
   std::optional<IpAddress> bind;
   uint16_t port = 18600;
   bool once = false;  // end after the first session that completed a test
@@ -69,7 +71,6 @@ class Server {
   Listener listener_;
   TickClock clock_;
   Turns turns_;
-  mesh::Membership membership_;
   std::atomic<bool> stopping_{false};
   std::list<Guest> guests_;
 };

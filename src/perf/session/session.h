@@ -1,25 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's side of one client connection: any number of tests, sequentially, or one mesh or collective.
+// The server's side of one client connection: the greeting, then what the client opens, one after the other.
 //
 // Why: `perf serve` runs continuously while users and scripts measure; a client's error ends its own session, with a
-// message to it, and nothing else.
+// message to it, and nothing else. What a client can open (a test, a ping, a mesh, a collective) are rows that the
+// program passes: the session knows none of them.
 // Threading: one thread per instance; interrupt() from any.
-// Failure: as the channel and the links; it has been reported to the client.
+// Failure: as the channel and the protocols; it has been reported to the client.
 #pragma once
 
 #include <atomic>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "os/ports/kernel.h"
 #include "perf/channel/control.h"
 #include "perf/channel/watch.h"
-#include "perf/mesh/membership.h"
 #include "perf/session/turns.h"
-#include "perf/stream/rdma_loops.h"
 #include "perf/stream/rdma_place.h"
-#include "perf/stream/tcp_link.h"
 
 namespace railbed::perf {
+
+class Session;
+
+// What came of a message that opens something.
+enum class Served : uint8_t {
+  kQuestion,  // it was answered; no test was done
+  kTest,      // a test is done, and another may follow
+  kLastTest,  // a test is done, and with it the session
+};
+
+// What a server can open.
+struct Protocol {
+  std::string_view opens_with;  // the type of the message that opens it
+  std::function<Result<Served>(Session& session, const Envelope& opening)> serve;
+};
 
 struct SessionOptions {
   PlaceRequest place;
@@ -38,15 +55,10 @@ class Session {
   struct Shared {
     const TickClock& clock;
     Turns& turns;
-    mesh::Membership& membership;
+    std::span<const Protocol> protocols;
   };
   Session(os::Kernel& kernel, Socket socket, const SessionOptions& options, const Shared& shared)
-      : kernel_(kernel),
-        channel_(std::move(socket), {}, *options.limits.clock),
-        options_(options),
-        clock_(shared.clock),
-        turns_(shared.turns),
-        membership_(shared.membership) {}
+      : kernel_(kernel), channel_(std::move(socket), {}, *options.limits.clock), options_(options), shared_(shared) {}
 
   // Returns the number of completed tests.
   Result<int> run();
@@ -54,41 +66,31 @@ class Session {
   bool greeted() const { return greeted_; }
   void interrupt() const { channel_.socket().shut_down(); }
 
- private:
-  Result<void> greet();
-  Result<int> serve_tests();
+  // --- for protocols, while they serve
+
+  os::Kernel& kernel() { return kernel_; }
+  Channel& channel() { return channel_; }
+  const TickClock& clock() const { return shared_.clock; }
+  const SessionOptions& options() const { return options_; }
+  template <ChannelMessage T>
+  Result<void> send(const T& message) {
+    return channel_.send(message, options_.limits.after(options_.limits.answer));
+  }
   // The client is told once a second that it waits.
   Result<Turns::Turn> wait_for_turn(const TurnNeed& need) { return wait_for_turn(need, options_.limits.turn); }
   Result<Turns::Turn> wait_for_turn(const TurnNeed& need, std::chrono::milliseconds patience);
-  Result<void> serve(const OpenTest& open);
-  Result<void> serve_mesh(mesh::Enlist enlist);
-  Result<void> serve_collective(collective::Join join);
-  Result<Turns::Turn> turn_of_all_rails(int64_t memory_bytes);
-  Result<void> serve_ping(const OpenPing& wanted);
-  Result<void> serve_rdma(const TestSpec& spec, const std::optional<TestSpec>& load_spec);
-  Result<void> refuse_load(const TestSpec& load) const;
-  Result<std::optional<RdmaLink>> open_load(const std::optional<TestSpec>& load, const PlaceRequest& request);
-  Result<void> refuse_memory(const TestSpec& spec) const;
-  // One size over RDMA, up to the client's Done.
-  Result<Outcome> serve_round(const TestSpec& spec, RdmaLink& link, const Start& start);
-  Result<void> serve_tcp(const TestSpec& spec);
-  // Calls `one` for each Start until the client closes the test.
-  Result<void> rounds(const TestSpec& spec, const std::function<Result<Outcome>(const Start&)>& one);
-  std::chrono::milliseconds longest(const TestSpec& spec) const;
-  Result<Done> await_done(const TestSpec& spec, const Start& start);
-  Result<void> send(const Message& message) {
-    return channel_.send(message, options_.limits.after(options_.limits.answer));
-  }
-  void tell(const std::string& line) const {
-    if (options_.on_test) options_.on_test(line);
-  }
+  // A line about what the client wants, which follows its address.
+  Result<void> tell(const std::string& what) const;
+
+ private:
+  Result<void> greet();
+  Result<int> serve_all();
+  Result<Served> serve(const Envelope& opening);
 
   os::Kernel& kernel_;
   Channel channel_;
   const SessionOptions& options_;
-  const TickClock& clock_;
-  Turns& turns_;
-  mesh::Membership& membership_;
+  const Shared shared_;
   std::atomic<bool> greeted_{false};
 };
 

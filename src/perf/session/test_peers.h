@@ -17,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include "perf/session/client.h"
+#include "perf/session/point_to_point.h"
 #include "perf/session/server.h"
 #include "perf/test_clock.h"
 #include "perf/test_resting_clock.h"
@@ -57,6 +58,7 @@ class ServedTest : public testing::Test {
  protected:
   void SetUp() override { serve({}); }
   void serve(ServerOptions options) {
+    options.protocols = {point_to_point_protocol()};
     options.bind = *IpAddress::parse("127.0.0.1");
     options.port = 0;
     options.session.limits = limits();
@@ -114,9 +116,10 @@ class FakeServer {
     auto socket = listener_.accept(Deadline::after(milliseconds(20000)));
     ASSERT_TRUE(socket);
     Channel channel(std::move(*socket));
-    const Message answers[] = {Hello{.protocol = kProtocol, .version = "0", .hostname = "fake"},
-                               Offer{.endpoint = {}, .rdma = {}, .tcp = TcpAddress{.port = data_.port(), .cookie = 1}},
-                               Ready{}, Started{1}, Outcome{.sequence = 1, .bytes = 1, .duration_s = 1, .series = {}}};
+    const Offer offer{.endpoint = {}, .rdma = {}, .tcp = TcpAddress{.port = data_.port(), .cookie = 1}};
+    const EncodedMessage answers[] = {encoded(Hello{.protocol = kProtocol, .version = "0", .hostname = "fake"}),
+                                      encoded(offer), encoded(Ready{}), encoded(Started{1}),
+                                      encoded(Outcome{.sequence = 1, .bytes = 1, .duration_s = 1, .series = {}})};
     for (size_t i = 0; i < good && i < std::size(answers); ++i) {
       if (!channel.receive(milliseconds(20000))) return;
       if (!channel.send(answers[i], Deadline::after(milliseconds(500)))) return;

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "perf/session/client.h"
+#include "perf/session/point_to_point.h"
 #include "perf/session/server.h"
 #include "perf/stream/fake_verbs.h"
 #include "perf/test_clock.h"
@@ -41,6 +42,7 @@ class RdmaTest : public testing::Test {
   void SetUp() override {
     reset();
     ServerOptions options;
+    options.protocols = protocols();
     options.bind = *IpAddress::parse("127.0.0.1");
     options.port = 0;
     options.session.limits = limits();
@@ -51,6 +53,8 @@ class RdmaTest : public testing::Test {
     server_ = std::move(*server);
     thread_ = std::jthread([this] { EXPECT_TRUE(server_->run()); });
   }
+  // What the server takes.
+  virtual std::vector<Protocol> protocols() const { return {point_to_point_protocol()}; }
   void TearDown() override {
     server_->stop();
     thread_.join();

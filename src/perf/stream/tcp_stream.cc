@@ -175,14 +175,13 @@ Result<Outcome> TcpLink::receive(const Start& start, Channel& channel, Watch& wa
         auto message = channel.receive(kPoll);
         if (!message && message.error().code != Code::kTimeout) return fail(std::move(message.error()));
         if (message) {
-          const auto* done = std::get_if<Done>(&*message);
-          if (done == nullptr || done->sequence != start.sequence)
-            return fail(Code::kInvalid, "the peer sent \"{}\" where the end of round {} was due", name_of(*message),
-                        start.sequence);
-          if (done->messages > kMaxTotal_bytes / start.size_bytes)
+          const Done done = TRY(decode_as<Done>(*message));
+          if (done.sequence != start.sequence)
+            return fail(Code::kInvalid, "the peer ends round {} in round {}", done.sequence, start.sequence);
+          if (done.messages > kMaxTotal_bytes / start.size_bytes)
             return fail(Code::kInvalid, "the peer says that it sent {} messages of {}, more than {} bytes",
-                        done->messages, size_text(start.size_bytes), kMaxTotal_bytes);
-          expected = done->messages * start.size_bytes;
+                        done.messages, size_text(start.size_bytes), kMaxTotal_bytes);
+          expected = done.messages * start.size_bytes;
         }
       } else {
         std::unique_lock lock(shared.mutex);
