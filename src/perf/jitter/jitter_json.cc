@@ -88,7 +88,7 @@ void read_comparison(Fields& fields, Comparison& comparison) {
   fields.need("loaded_low_us", comparison.loaded_low_us, kNotNegative);
   fields.need("loaded_high_us", comparison.loaded_high_us, kNotNegative);
   fields.require("load_is");
-  fields.choose("load_is", kLoadVerdictNames, comparison.verdict);
+  fields.choose("load_is", kLoadEffectNames, comparison.effect);
 }
 
 void read_window(Fields& fields, Window& window) {
@@ -170,7 +170,7 @@ std::string to_json(const JitterReport& report) {
     writer.begin_object().text("percentile", one.name);
     writer.number("idle_low_us", one.idle_low_us).number("idle_high_us", one.idle_high_us);
     writer.number("loaded_low_us", one.loaded_low_us).number("loaded_high_us", one.loaded_high_us);
-    writer.text("load_is", name_of(one.verdict)).end_object();
+    writer.text("load_is", name_of(one.effect)).end_object();
   }
   writer.end_array().begin_array("worst_windows");
   for (const Window& one : report.worst) {
