@@ -10,18 +10,18 @@
 #include <vector>
 
 #include "perf/mesh/bands.h"
+#include "perf/mesh/outliers.h"
 #include "perf/mesh/results.h"
-#include "perf/mesh/verdicts.h"
 
 namespace railbed::perf::mesh {
 
 // What was measured and what was not: "64 hosts, 4 rails, full, same-rail: 8064 of 8064 pairs of NICs measured".
 std::vector<std::string> coverage_lines(const MeshResults& results);
 
-// A line for each verdict and symptom, in columns; or one that says that nothing stands out, and from where on
+// A line for each outlier and symptom, in columns; or one that says that nothing stands out, and from where on
 // something would.
-std::vector<std::string> verdict_lines(const Fabric& fabric, const Analysis& analysis,
-                                       const std::vector<Verdict>& verdicts, const Limits& limits);
+std::vector<std::string> outlier_lines(const Fabric& fabric, const Analysis& analysis,
+                                       const std::vector<Outlier>& outliers, const Limits& limits);
 
 std::vector<std::string> band_lines(const Fabric& fabric, const std::vector<OutOfBand>& found);
 std::vector<std::string> comparison_lines(const Fabric& fabric, const Comparison& comparison);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/mesh/verdict_lines.h"
+#include "perf/mesh/outlier_lines.h"
 
 #include <algorithm>
 #include <array>
@@ -13,21 +13,21 @@ namespace {
 
 constexpr size_t kMostNicLines = 50;  // of NICs out of bands, or worse than before
 
-std::string subject(const Fabric& fabric, const Verdict& verdict) {
-  switch (verdict.scope) {
+std::string subject(const Fabric& fabric, const Outlier& outlier) {
+  switch (outlier.scope) {
     case Scope::kNic:
-      return name_of(fabric, verdict.nic);
+      return name_of(fabric, outlier.nic);
     case Scope::kHost:
-      return doc::printable(fabric.endpoints[verdict.nic.host].host);
+      return doc::printable(fabric.endpoints[outlier.nic.host].host);
     case Scope::kLeaf:
-      return doc::printable(fabric.leaves[verdict.leaf]);
+      return doc::printable(fabric.leaves[outlier.leaf]);
     case Scope::kRail:
-      return doc::printable(fabric.rails[verdict.nic.rail]);
+      return doc::printable(fabric.rails[outlier.nic.rail]);
   }
   std::unreachable();
 }
 
-std::string measured_text(const Evidence& evidence) {
+std::string measured_text(const SymptomFigures& evidence) {
   switch (evidence.symptom) {
     case Symptom::kSlowSend:
     case Symptom::kSlowReceive:
@@ -44,19 +44,19 @@ std::string measured_text(const Evidence& evidence) {
   std::unreachable();
 }
 
-std::string retest_text(const Verdict& verdict) {
-  const RetestCount& within = verdict.within_leaf;
-  const RetestCount& between = verdict.between_leaves;
+std::string retest_text(const Outlier& outlier) {
+  const RetestCount& within = outlier.within_leaf;
+  const RetestCount& between = outlier.between_leaves;
   std::string counts;
   if (within.pairs > 0) counts = fmt::format("{} of {}", within.bad, within.pairs);
   if (between.pairs > 0)
     counts += fmt::format("{}{} of {} with other leaves", counts.empty() ? "" : ", ", between.bad, between.pairs);
-  switch (verdict.standing) {
-    case Standing::kNotRetested:
+  switch (outlier.retest) {
+    case RetestOutcome::kNotRetested:
       return counts.empty() ? "not retested" : "not seen again: " + counts;
-    case Standing::kConfirmed:
+    case RetestOutcome::kConfirmed:
       return "confirmed: " + counts;
-    case Standing::kNotReproduced:
+    case RetestOutcome::kNotReproduced:
       return "not reproduced: " + counts;
   }
   std::unreachable();
@@ -138,20 +138,20 @@ std::vector<std::string> coverage_lines(const MeshResults& results) {
   return lines;
 }
 
-std::vector<std::string> verdict_lines(const Fabric& fabric, const Analysis& analysis,
-                                       const std::vector<Verdict>& verdicts, const Limits& limits) {
+std::vector<std::string> outlier_lines(const Fabric& fabric, const Analysis& analysis,
+                                       const std::vector<Outlier>& outliers, const Limits& limits) {
   const auto measured = std::ranges::count_if(analysis.nics, [](const NicFigures& nic) { return nic.tried > 0; });
   if (measured == 0) return {"no verdict: nothing was measured"};
-  if (verdicts.empty())
+  if (outliers.empty())
     return {
         fmt::format("no outliers among {} NICs (thresholds: {:.0f} % bandwidth loss, p50 above {:.2f}x and p99 above "
                     "{:.2f}x of the median, outages with {} partners)",
                     measured, limits.min_bandwidth_loss * 100, 1 + limits.min_latency_increase,
                     1 + limits.min_tail_increase, limits.min_bad_pairs)};
   std::vector<Cells> rows = {{"WHAT", "NAME", "SYMPTOM", "MEASURED", "NICS", "RETEST"}};
-  for (const Verdict& verdict : verdicts) {
+  for (const Outlier& outlier : outliers) {
     bool first = true;
-    for (const Evidence& evidence : verdict.evidence) {
+    for (const SymptomFigures& evidence : outlier.evidence) {
       Cells row = {"",
                    "",
                    std::string(name_of(evidence.symptom)),
@@ -159,9 +159,9 @@ std::vector<std::string> verdict_lines(const Fabric& fabric, const Analysis& ana
                    fmt::format("{} of {}", evidence.nics, evidence.of_nics),
                    ""};
       if (std::exchange(first, false)) {
-        row[0] = name_of(verdict.scope);
-        row[1] = subject(fabric, verdict);
-        row[5] = retest_text(verdict);
+        row[0] = name_of(outlier.scope);
+        row[1] = subject(fabric, outlier);
+        row[5] = retest_text(outlier);
       }
       rows.push_back(std::move(row));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/mesh/verdicts.h"
+#include "perf/mesh/outliers.h"
 
 #include <set>
 
@@ -8,35 +8,35 @@
 
 #include "perf/mesh/bands.h"
 #include "perf/mesh/mesh_report.h"
+#include "perf/mesh/outlier_lines.h"
 #include "perf/mesh/test_mesh.h"
-#include "perf/mesh/verdict_lines.h"
 
 namespace railbed::perf::mesh {
 namespace {
 
 struct Outcome {
   Analysis analysis;
-  std::vector<Verdict> verdicts;
+  std::vector<Outlier> outliers;
   SecondPass second;
 };
 
 Outcome judge(SimulatedMesh& mesh) {
-  Outcome outcome{.analysis = analyse(mesh.run(mesh.full()), {}), .verdicts = {}, .second = {}};
-  outcome.verdicts = find_verdicts(mesh.fabric(), outcome.analysis, {});
-  outcome.second = plan_second_pass(mesh.fabric(), outcome.analysis, outcome.verdicts);
+  Outcome outcome{.analysis = analyse(mesh.run(mesh.full()), {}), .outliers = {}, .second = {}};
+  outcome.outliers = find_outliers(mesh.fabric(), outcome.analysis, {});
+  outcome.second = plan_second_pass(mesh.fabric(), outcome.analysis, outcome.outliers);
   return outcome;
 }
 
-// "leaf 3, NIC 4/1", in the order of verdicts.
-std::string named(const std::vector<Verdict>& verdicts) {
+// "leaf 3, NIC 4/1", in the order of outliers.
+std::string named(const std::vector<Outlier>& outliers) {
   std::string text;
-  for (const Verdict& verdict : verdicts) {
+  for (const Outlier& outlier : outliers) {
     if (!text.empty()) text += ", ";
-    text += name_of(verdict.scope);
-    if (verdict.scope == Scope::kNic) text += fmt::format(" {}/{}", verdict.nic.host, verdict.nic.rail);
-    if (verdict.scope == Scope::kHost) text += fmt::format(" {}", verdict.nic.host);
-    if (verdict.scope == Scope::kRail) text += fmt::format(" {}", verdict.nic.rail);
-    if (verdict.scope == Scope::kLeaf) text += fmt::format(" {}", verdict.leaf);
+    text += name_of(outlier.scope);
+    if (outlier.scope == Scope::kNic) text += fmt::format(" {}/{}", outlier.nic.host, outlier.nic.rail);
+    if (outlier.scope == Scope::kHost) text += fmt::format(" {}", outlier.nic.host);
+    if (outlier.scope == Scope::kRail) text += fmt::format(" {}", outlier.nic.rail);
+    if (outlier.scope == Scope::kLeaf) text += fmt::format(" {}", outlier.leaf);
   }
   return text;
 }
@@ -47,12 +47,12 @@ void slow_down(SimulatedMesh& mesh, std::optional<uint32_t> host, std::optional<
       if (host.value_or(h) == h && rail.value_or(r) == r) mesh.nic({h, r}).send = factor;
 }
 
-TEST(Verdicts, NameWhatExplainsTheMost) {
+TEST(Outliers, NameWhatExplainsTheMost) {
   struct Case {
     const char* what;
     uint32_t hosts_per_leaf;
     std::function<void(SimulatedMesh&)> plant;
-    const char* verdicts;
+    const char* outliers;
   };
   const Case cases[] = {
       {"nothing", 8, [](SimulatedMesh&) {}, ""},
@@ -96,12 +96,12 @@ TEST(Verdicts, NameWhatExplainsTheMost) {
   for (const Case& one : cases) {
     SimulatedMesh mesh(rail_fabric(32, 4, one.hosts_per_leaf), 11);
     one.plant(mesh);
-    EXPECT_EQ(named(judge(mesh).verdicts), one.verdicts) << one.what;
+    EXPECT_EQ(named(judge(mesh).outliers), one.outliers) << one.what;
   }
 }
 
 // Without leaves, half of a rail that is slow toward the other half is not put down to a leaf.
-TEST(Verdicts, OnLeavesNeedTheTopology) {
+TEST(Outliers, OnLeavesNeedTheTopology) {
   SimulatedMesh mesh(rail_fabric(32, 1, 8), 11);
   mesh.uplinks(1) = 0.5;
   const MeshResults results = mesh.run(mesh.full());
@@ -109,9 +109,9 @@ TEST(Verdicts, OnLeavesNeedTheTopology) {
   for (Endpoint& endpoint : unknown.endpoints) endpoint.ports[0].leaf.reset();
   MeshResults without = *MeshResults::make(unknown, results.schedule());
   for (const auto& [round, pairs] : results.rounds()) without.put_round(round, pairs);
-  const auto verdicts = find_verdicts(unknown, analyse(without, {.min_latency_increase = 1}), {});
-  EXPECT_EQ(verdicts.size(), 8U);
-  for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.scope, Scope::kNic);
+  const auto outliers = find_outliers(unknown, analyse(without, {.min_latency_increase = 1}), {});
+  EXPECT_EQ(outliers.size(), 8U);
+  for (const Outlier& outlier : outliers) EXPECT_EQ(outlier.scope, Scope::kNic);
 }
 
 RC_GTEST_PROP(SecondPass, PairsSuspectsWithGoodPartnersOneAtATime, ()) {
@@ -143,7 +143,7 @@ TEST(SecondPass, SaysWhoHasNoPartner) {
   SimulatedMesh mesh(rail_fabric(4, 2, 0), 3);
   slow_down(mesh, {}, 1, 0.5);
   const Outcome outcome = judge(mesh);
-  EXPECT_EQ(named(outcome.verdicts), "rail 1");
+  EXPECT_EQ(named(outcome.outliers), "rail 1");
   EXPECT_TRUE(outcome.second.rounds.empty());
   EXPECT_EQ(outcome.second.without_partner, (std::vector<Nic>{{0, 1}, {1, 1}, {2, 1}, {3, 1}}));
 }
@@ -152,11 +152,11 @@ TEST(SecondPass, ConfirmsWhatIsSlowAgainAndSaysWhere) {
   SimulatedMesh mesh(rail_fabric(32, 2, 8), 3);
   mesh.uplinks(1) = 0.5;
   Outcome outcome = judge(mesh);
-  conclude(mesh.fabric(), outcome.analysis, mesh.retest(outcome.second), outcome.verdicts);
-  ASSERT_EQ(named(outcome.verdicts), "leaf 1");
-  EXPECT_EQ(outcome.verdicts[0].standing, Standing::kConfirmed);
-  EXPECT_EQ(outcome.verdicts[0].between_leaves, (RetestCount{.pairs = 24, .bad = 24}));
-  EXPECT_EQ(outcome.verdicts[0].within_leaf, (RetestCount{}));  // nobody there is known to be good
+  conclude(mesh.fabric(), outcome.analysis, mesh.retest(outcome.second), outcome.outliers);
+  ASSERT_EQ(named(outcome.outliers), "leaf 1");
+  EXPECT_EQ(outcome.outliers[0].retest, RetestOutcome::kConfirmed);
+  EXPECT_EQ(outcome.outliers[0].between_leaves, (RetestCount{.pairs = 24, .bad = 24}));
+  EXPECT_EQ(outcome.outliers[0].within_leaf, (RetestCount{}));  // nobody there is known to be good
 }
 
 TEST(SecondPass, DoesNotReproduceWhatIsOver) {
@@ -166,13 +166,13 @@ TEST(SecondPass, DoesNotReproduceWhatIsOver) {
   Outcome outcome = judge(mesh);
   mesh.nic({2, 0}) = {};
   mesh.nic({9, 0}) = {};
-  ASSERT_EQ(named(outcome.verdicts), "NIC 2/0, NIC 9/0");
-  conclude(mesh.fabric(), outcome.analysis, mesh.retest(outcome.second), outcome.verdicts);
-  EXPECT_EQ(outcome.verdicts[0].standing, Standing::kNotReproduced);
-  EXPECT_EQ(outcome.verdicts[1].standing, Standing::kNotRetested);  // outages come and go
+  ASSERT_EQ(named(outcome.outliers), "NIC 2/0, NIC 9/0");
+  conclude(mesh.fabric(), outcome.analysis, mesh.retest(outcome.second), outcome.outliers);
+  EXPECT_EQ(outcome.outliers[0].retest, RetestOutcome::kNotReproduced);
+  EXPECT_EQ(outcome.outliers[1].retest, RetestOutcome::kNotRetested);  // outages come and go
 }
 
-TEST(VerdictLines, SayWhatStandsOut) {
+TEST(OutlierLines, SayWhatStandsOut) {
   Fabric fabric = rail_fabric(3, 2, 0);
   fabric.endpoints[1].host = "a\x1b[31m";
   fabric.leaves = {"leaf-a"};
@@ -180,23 +180,23 @@ TEST(VerdictLines, SayWhatStandsOut) {
   analysis.rails = 2;
   analysis.nics.resize(6);
   for (NicFigures& nic : analysis.nics) nic.tried = 2;
-  const std::vector<Verdict> verdicts = {
+  const std::vector<Outlier> outliers = {
       {.scope = Scope::kLeaf,
        .suspects = {{0, 0}, {1, 0}},
        .evidence = {{Symptom::kSlowSend, 195.5, 391, 15, 16}, {Symptom::kSlowLatency, 6.4, 3.2, 16, 16}},
        .within_leaf = {3, 0},
        .between_leaves = {24, 24},
-       .standing = Standing::kConfirmed},
+       .retest = RetestOutcome::kConfirmed},
       {.scope = Scope::kHost, .nic = {1, 0}, .evidence = {{Symptom::kUnreachable, 1, 0, 8, 8}}},
       {.scope = Scope::kNic,
        .nic = {2, 1},
        .evidence = {{Symptom::kSlowReceive, 350, 391, 1, 1}},
        .within_leaf = {3, 0},
-       .standing = Standing::kNotReproduced},
+       .retest = RetestOutcome::kNotReproduced},
       {.scope = Scope::kRail, .nic = {0, 1}, .evidence = {{Symptom::kOutages, 0.126, 0, 3, 3}}, .within_leaf = {4, 0}},
   };
   EXPECT_EQ(
-      verdict_lines(fabric, analysis, verdicts, {}),
+      outlier_lines(fabric, analysis, outliers, {}),
       (std::vector<std::string>{
           "WHAT  NAME         SYMPTOM               MEASURED                               NICS      RETEST",
           "leaf  leaf-a       sends slowly          195.5 of 391.0 Gb/s (-50 %)            15 of 16  "
@@ -208,11 +208,11 @@ TEST(VerdictLines, SayWhatStandsOut) {
           "rail  rail1        outages               13 % of its pairs                      3 of 3    "
           "not seen again: 0 of 4",
       }));
-  EXPECT_EQ(verdict_lines(fabric, analysis, {}, {}),
+  EXPECT_EQ(outlier_lines(fabric, analysis, {}, {}),
             (std::vector<std::string>{"no outliers among 6 NICs (thresholds: 4 % bandwidth loss, p50 above 1.25x and "
                                       "p99 above 2.00x of the median, outages with 2 partners)"}));
   for (NicFigures& nic : analysis.nics) nic.tried = 0;
-  EXPECT_EQ(verdict_lines(fabric, analysis, {}, {}), (std::vector<std::string>{"no verdict: nothing was measured"}));
+  EXPECT_EQ(outlier_lines(fabric, analysis, {}, {}), (std::vector<std::string>{"no verdict: nothing was measured"}));
 }
 
 TEST(CoverageLines, SayWhatWasNotMeasured) {
@@ -257,7 +257,7 @@ TEST(Bands, TellAFabricThatIsSlowEverywhere) {
   SimulatedMesh mesh(rail_fabric(4, 2, 0), 3);
   slow_down(mesh, {}, {}, 0.5);
   const Analysis analysis = analyse(mesh.run(mesh.full()), {});
-  EXPECT_TRUE(find_verdicts(mesh.fabric(), analysis, {}).empty());
+  EXPECT_TRUE(find_outliers(mesh.fabric(), analysis, {}).empty());
   const auto found = out_of_bands(analysis, *parse_bands("bw>=360,p50<=3"));
   EXPECT_EQ(found.size(), 16U);  // all NICs, sending and receiving
   EXPECT_TRUE(out_of_bands(analysis, *parse_bands("bw>=180,p50<=3,p99<=5")).empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/mesh/verdicts.h"
+#include "perf/mesh/outliers.h"
 
 #include <algorithm>
 #include <functional>
@@ -84,11 +84,11 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-Evidence evidence_of(const Analysis& analysis, const Verdict& verdict, Symptom symptom, uint32_t of_nics) {
-  Evidence evidence{.symptom = symptom, .of_nics = of_nics};
+SymptomFigures evidence_of(const Analysis& analysis, const Outlier& outlier, Symptom symptom, uint32_t of_nics) {
+  SymptomFigures evidence{.symptom = symptom, .of_nics = of_nics};
   std::vector<double> measured;
   std::vector<double> usual;
-  for (const Nic nic : verdict.suspects) {
+  for (const Nic nic : outlier.suspects) {
     const NicFigures& figures = analysis.of(nic);
     if (!shows(figures, symptom)) continue;
     if (const auto metric = metric_of(symptom)) {
@@ -104,29 +104,30 @@ Evidence evidence_of(const Analysis& analysis, const Verdict& verdict, Symptom s
   return evidence;
 }
 
-Verdict make_verdict(const Analysis& analysis, Verdict verdict, uint32_t of_nics) {
+Outlier make_outlier(const Analysis& analysis, Outlier outlier, uint32_t of_nics) {
   for (int i = 0; i <= static_cast<int>(Symptom::kUnreachable); ++i) {
-    Evidence evidence = evidence_of(analysis, verdict, static_cast<Symptom>(i), of_nics);
-    if (evidence.nics > 0) verdict.evidence.push_back(evidence);
+    SymptomFigures evidence = evidence_of(analysis, outlier, static_cast<Symptom>(i), of_nics);
+    if (evidence.nics > 0) outlier.evidence.push_back(evidence);
   }
   // What a minority shows is no matter of the whole, unless there is nothing else.
-  const auto of_most = [&](const Evidence& evidence) { return evidence.nics * 2 > verdict.suspects.size(); };
-  if (std::ranges::any_of(verdict.evidence, of_most)) std::erase_if(verdict.evidence, std::not_fn(of_most));
-  return verdict;
+  const auto of_most = [&](const SymptomFigures& evidence) { return evidence.nics * 2 > outlier.suspects.size(); };
+  if (std::ranges::any_of(outlier.evidence, of_most)) std::erase_if(outlier.evidence, std::not_fn(of_most));
+  return outlier;
 }
 
 // Outages of a whole rail do not explain that one of its NICs is slow.
-bool explained_by(const Verdict& verdict, const NicFigures& nic) {
+bool explained_by(const Outlier& outlier, const NicFigures& nic) {
   if (std::ranges::none_of(nic.slow, [](bool is) { return is; })) return true;
-  return std::ranges::any_of(verdict.evidence, [](const Evidence& one) { return metric_of(one.symptom).has_value(); });
+  return std::ranges::any_of(outlier.evidence,
+                             [](const SymptomFigures& one) { return metric_of(one.symptom).has_value(); });
 }
 
-Verdict of_group(const Group& group, std::vector<Nic> suspects) {
-  Verdict verdict{.scope = group.scope, .suspects = std::move(suspects)};
-  if (group.scope == Scope::kHost) verdict.nic.host = group.number;
-  if (group.scope == Scope::kRail) verdict.nic.rail = group.number;
-  if (group.scope == Scope::kLeaf) verdict.leaf = group.number;
-  return verdict;
+Outlier of_group(const Group& group, std::vector<Nic> suspects) {
+  Outlier outlier{.scope = group.scope, .suspects = std::move(suspects)};
+  if (group.scope == Scope::kHost) outlier.nic.host = group.number;
+  if (group.scope == Scope::kRail) outlier.nic.rail = group.number;
+  if (group.scope == Scope::kLeaf) outlier.leaf = group.number;
+  return outlier;
 }
 
 // A NIC is known to be good when it is far from being suspected.
@@ -177,16 +178,16 @@ bool is_bad(const Analysis& analysis, const Retest& retest, Symptom symptom) {
   return value.measured() && usual && worse_by(*metric, value.code(), usual->center) > usual->threshold;
 }
 
-Standing standing_of(const Verdict& verdict) {
-  const RetestCount& within = verdict.within_leaf;
-  const RetestCount& between = verdict.between_leaves;
-  if (within.pairs + between.pairs == 0) return Standing::kNotRetested;
+RetestOutcome retest_outcome(const Outlier& outlier) {
+  const RetestCount& within = outlier.within_leaf;
+  const RetestCount& between = outlier.between_leaves;
+  if (within.pairs + between.pairs == 0) return RetestOutcome::kNotRetested;
   const auto mostly_bad = [](const RetestCount& count) { return count.pairs > 0 && count.bad * 2 >= count.pairs; };
-  if (mostly_bad(within) || mostly_bad(between)) return Standing::kConfirmed;
+  if (mostly_bad(within) || mostly_bad(between)) return RetestOutcome::kConfirmed;
   const bool comes_and_goes = std::ranges::any_of(
-      verdict.evidence, [](const Evidence& evidence) { return !metric_of(evidence.symptom).has_value(); });
-  if (comes_and_goes) return within.bad + between.bad > 0 ? Standing::kConfirmed : Standing::kNotRetested;
-  return Standing::kNotReproduced;
+      outlier.evidence, [](const SymptomFigures& evidence) { return !metric_of(evidence.symptom).has_value(); });
+  if (comes_and_goes) return within.bad + between.bad > 0 ? RetestOutcome::kConfirmed : RetestOutcome::kNotRetested;
+  return RetestOutcome::kNotReproduced;
 }
 
 }  // namespace
@@ -223,7 +224,7 @@ std::string_view name_of(Symptom symptom) {
   std::unreachable();
 }
 
-std::vector<Verdict> find_verdicts(const Fabric& fabric, const Analysis& analysis, const Limits& limits) {
+std::vector<Outlier> find_outliers(const Fabric& fabric, const Analysis& analysis, const Limits& limits) {
   const std::vector<Nic> suspects = all_suspects(fabric, analysis);
   std::set<Nic> open(suspects.begin(), suspects.end());
   std::vector<Group> groups = groups_of(fabric, analysis);
@@ -232,10 +233,10 @@ std::vector<Verdict> find_verdicts(const Fabric& fabric, const Analysis& analysi
     const auto count = static_cast<double>(std::ranges::count_if(group.nics, is_suspect));
     return count < 2 || count < limits.group_share * static_cast<double>(group.nics.size());
   });
-  std::vector<Verdict> verdicts;
+  std::vector<Outlier> outliers;
   for (;;) {
     const Group* best = nullptr;
-    int64_t most = 1;  // one NIC is a verdict of its own
+    int64_t most = 1;  // one NIC is an outlier of its own
     for (const Group& group : groups) {
       const auto explains = std::ranges::count_if(group.nics, [&](Nic nic) { return open.contains(nic); });
       if (explains > most) {
@@ -246,26 +247,26 @@ std::vector<Verdict> find_verdicts(const Fabric& fabric, const Analysis& analysi
     if (best == nullptr) break;
     std::vector<Nic> members;
     std::ranges::copy_if(best->nics, std::back_inserter(members), is_suspect);
-    Verdict verdict =
-        make_verdict(analysis, of_group(*best, std::move(members)), static_cast<uint32_t>(best->nics.size()));
+    Outlier outlier =
+        make_outlier(analysis, of_group(*best, std::move(members)), static_cast<uint32_t>(best->nics.size()));
     for (const Nic nic : best->nics)
-      if (explained_by(verdict, analysis.of(nic))) open.erase(nic);
-    verdicts.push_back(std::move(verdict));
+      if (explained_by(outlier, analysis.of(nic))) open.erase(nic);
+    outliers.push_back(std::move(outlier));
     groups.erase(groups.begin() + (best - groups.data()));
   }
   for (const Nic nic : open)
-    verdicts.push_back(make_verdict(analysis, {.scope = Scope::kNic, .nic = nic, .suspects = {nic}}, 1));
-  return verdicts;
+    outliers.push_back(make_outlier(analysis, {.scope = Scope::kNic, .nic = nic, .suspects = {nic}}, 1));
+  return outliers;
 }
 
-SecondPass plan_second_pass(const Fabric& fabric, const Analysis& analysis, const std::vector<Verdict>& verdicts,
+SecondPass plan_second_pass(const Fabric& fabric, const Analysis& analysis, const std::vector<Outlier>& outliers,
                             SecondPassSize size) {
   SecondPass plan;
   std::set<Nic> planned;
   std::vector<std::set<Nic>> busy;  // per round
-  for (const Verdict& verdict : verdicts) {
+  for (const Outlier& outlier : outliers) {
     uint32_t taken = 0;
-    for (const Nic suspect : verdict.suspects) {
+    for (const Nic suspect : outlier.suspects) {
       if (taken++ == size.suspects) break;
       if (!planned.insert(suspect).second) continue;
       const auto pairs = partners_of(fabric, analysis, suspect, size.partners);
@@ -287,19 +288,19 @@ SecondPass plan_second_pass(const Fabric& fabric, const Analysis& analysis, cons
 }
 
 void conclude(const Fabric& fabric, const Analysis& analysis, const std::vector<Retest>& retests,
-              std::vector<Verdict>& verdicts) {
-  for (Verdict& verdict : verdicts) {
+              std::vector<Outlier>& outliers) {
+  for (Outlier& outlier : outliers) {
     for (const Retest& retest : retests) {
       const PairState state = retest.result.state();
       if (state != PairState::kMeasured && state != PairState::kFailed) continue;
-      if (!std::ranges::binary_search(verdict.suspects, retest.pair.suspect)) continue;
+      if (!std::ranges::binary_search(outlier.suspects, retest.pair.suspect)) continue;
       const bool between = fabric.same_leaf(retest.pair.suspect, retest.pair.partner) == false;
-      RetestCount& count = between ? verdict.between_leaves : verdict.within_leaf;
+      RetestCount& count = between ? outlier.between_leaves : outlier.within_leaf;
       ++count.pairs;
       count.bad += std::ranges::any_of(
-          verdict.evidence, [&](const Evidence& evidence) { return is_bad(analysis, retest, evidence.symptom); });
+          outlier.evidence, [&](const SymptomFigures& evidence) { return is_bad(analysis, retest, evidence.symptom); });
     }
-    verdict.standing = standing_of(verdict);
+    outlier.retest = retest_outcome(outlier);
   }
 }
 
