@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of the measurements, rail by rail, and the verdict in words.
+// The results of the measurements, rail by rail.
 //
-// Why: a reader of the report needs one sentence first. It is decided here, as a function over values, so that each
-// sentence is a test.
+// Why: a rail has measurements over RDMA and over TCP, of bandwidth and of latency, some of them several times.
+// Findings (rail_findings.h), tables, cards and charts compare rails, so what belongs to one is put together once.
 // Threading: pure.
 // Failure: none.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,20 +59,11 @@ struct RailFigures {
 std::vector<RailFigures> rails_of(const std::vector<perf::Measurement>& measurements);
 std::string rail_name(const perf::Measurement& measurement);
 
-// The band of measured over possible in which a rail is good. Below, something on the path takes bandwidth; above, the
-// link is not what it says.
-inline constexpr double kBandFrom = 0.90;
-inline constexpr double kBandTo = 1.03;
-// Smaller messages are bound by their number, not by the link.
-inline constexpr int64_t kLargeEnough_bytes = 32768;
+// Measured over possible, where both are known. Messages of less than 32 KiB are bound by their number, not by the
+// link.
+std::optional<double> share_of_link(const RailFigures& rail);
 
-struct Verdict {
-  // kGood: every rail carries what its link can, within kBandFrom and kBandTo, and nothing speaks against any of them.
-  enum class Tone { kGood, kCaution, kNone };
-  Tone tone = Tone::kNone;
-  std::string headline;
-  std::vector<std::string> remarks;
-};
-Verdict verdict_of(const std::vector<RailFigures>& rails);
+// When it began; absent where the file does not say.
+std::optional<std::chrono::system_clock::time_point> time_of(const perf::Measurement& measurement);
 
 }  // namespace railbed::report
