@@ -27,9 +27,8 @@ struct Bytes32 {
   std::string_view view() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
   friend bool operator==(const Bytes32&, const Bytes32&) = default;  // not in constant time: see same_mac()
 };
-using Nonce = Bytes32<struct NonceTag>;    // a number that is used once
-using Mac = Bytes32<struct MacTag>;        // a message authentication code
-using MeshId = Bytes32<struct MeshIdTag>;  // of one run of a mesh
+using Nonce = Bytes32<struct NonceTag>;  // a number that is used once
+using Mac = Bytes32<struct MacTag>;      // a message authentication code
 
 // To be asked early, so that a server without libcrypto does not start.
 Result<void> load_hmac();

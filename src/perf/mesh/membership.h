@@ -19,6 +19,7 @@
 
 #include "perf/channel/control.h"
 #include "perf/channel/watch.h"
+#include "perf/mesh/mesh_message.h"
 
 namespace railbed::perf::mesh {
 

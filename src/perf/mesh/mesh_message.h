@@ -24,6 +24,10 @@
 #include "perf/measurement.h"
 #include "perf/mesh/fabric.h"
 
+namespace railbed::perf {
+using MeshId = Bytes32<struct MeshIdTag>;  // of one run of a mesh, or of a collective
+}
+
 namespace railbed::perf::mesh {
 
 inline constexpr int64_t kMaxStep_ms = 60'000;    // of measuring

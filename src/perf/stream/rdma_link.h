@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "perf/channel/message.h"
+#include "perf/link_address.h"
 #include "perf/stream/device.h"
 #include "perf/stream/post.h"
 #include "perf/stream/traffic.h"
@@ -27,7 +27,7 @@ inline constexpr int64_t kGrh_bytes = 40;
 using MakeQueue = std::function<Result<CompletionQueuePtr>(const Device& device, int entries)>;
 
 // Where the messages of one queue pair go in the memory of a peer that lays it out in another way than railbed
-// (message.h).
+// (link_address.h).
 struct LaneTarget {
   uint64_t address = 0;
   uint32_t key = 0;
