@@ -93,7 +93,7 @@ class NodeInCluster : public NodeCluster {
     side_.stop();
   }
 
-  void failed(const cni::Request& request, const cni::Failure& failure) override { side_.failed(request, failure); }
+  void failed(const cni::Request& request, const Error& error) override { side_.failed(request, error); }
   void pod_came() override { vfs_->pod_came(); }
   void pod_gone() override { vfs_->wake(); }
 

@@ -346,11 +346,10 @@ agent::Reply told(Parts& parts, const cni::Request& request,
   agent::Reply reply =
       parts.metrics.metered(request, story, [&](const cni::Request& one) { return handle(one, story); });
   log_request(agent::request_line(request, reply, story));
-  if (reply.status != 0 && request.command != cni::Command::kStatus)
-    if (const auto failure = cni::read_failure(reply.output)) {
-      parts.events.failed(request, *failure);
-      if (parts.cluster != nullptr) parts.cluster->failed(request, *failure);
-    }
+  if (!reply.result.has_value() && request.command != cni::Command::kStatus) {
+    parts.events.failed(request, reply.result.error());
+    if (parts.cluster != nullptr) parts.cluster->failed(request, reply.result.error());
+  }
   if (request.command == cni::Command::kAdd && parts.cluster != nullptr) parts.cluster->pod_came();
   if (request.command == cni::Command::kDel && parts.cluster != nullptr) parts.cluster->pod_gone();
   return reply;
@@ -359,9 +358,8 @@ agent::Reply told(Parts& parts, const cni::Request& request,
 agent::Reply handle(Parts& parts, agent::Replay& replay, const cni::Request& request) {
   return told(parts, request, [&](const cni::Request& one, agent::RequestStory& story) -> agent::Reply {
     if (one.command == cni::Command::kAdd && !replay.settle(one.container_id))
-      return {1, cni::to_json(cni::Failure{cni::kTryAgainLater, "an earlier DEL of this container is not finished yet",
-                                           "the reason is in the agent's log; the agent retries every few seconds"},
-                              "")};
+      return {.result = cni::fail_with(cni::kTryAgainLater, "an earlier DEL of this container is not finished yet",
+                                       "the reason is in the agent's log; the agent retries every few seconds")};
     return parts.service.handle(one, story);
   });
 }
@@ -371,7 +369,7 @@ agent::Reply repeat(Parts& parts, const cni::Request& request) {
   agent::RequestStory story;
   agent::Reply reply =
       parts.metrics.metered(request, story, [&](const cni::Request& one) { return parts.service.handle(one, story); });
-  if (reply.status == 0) log_request(agent::request_line(request, reply, story));
+  if (reply.result.has_value()) log_request(agent::request_line(request, reply, story));
   return reply;
 }
 

@@ -128,13 +128,13 @@ Value to_value(const Dns& from) {
 }
 }  // namespace
 
-Outcome<AddResult> read_result(const Value& result, const std::string& config_version) {
+Result<AddResult> read_result(const Value& result, const std::string& config_version) {
   doc::Diagnostics found;
   Fields fields(result, result.is_object() ? "" : "result", doc::kNoFamily, found);
   std::string told;
   fields.read("cniVersion", told);
-  TRY_CNI(understood(found, kDecode));
-  const Version version = TRY_CNI(parse_version(told.empty() ? config_version : told));
+  TRY(understood(found, kDecode));
+  const Version version = TRY(parse_version(told.empty() ? config_version : told));
   const bool ancient = version < Version{0, 3, 0};
   AddResult out;
   if (ancient) {
@@ -146,7 +146,7 @@ Outcome<AddResult> read_result(const Value& result, const std::string& config_ve
     fields.each("routes", out.routes, read_route);
   }
   fields.inside("dns", [&](Fields& dns) { read_dns(dns, out.dns); });
-  TRY_CNI(understood(found, kDecode));
+  TRY(understood(found, kDecode));
   for (const Value::Member& member : *result.as_object()) {
     const bool known = std::ranges::find(kKnown, member.key) != std::end(kKnown) ||
                        (ancient && std::ranges::find(kKnown02, member.key) != std::end(kKnown02));
@@ -157,8 +157,8 @@ Outcome<AddResult> read_result(const Value& result, const std::string& config_ve
   return out;
 }
 
-Outcome<AddResult> read_result(const std::string& json, const std::string& config_version) {
-  return read_result(TRY_CNI(read_object(json, "result")), config_version);
+Result<AddResult> read_result(const std::string& json, const std::string& config_version) {
+  return read_result(TRY(read_object(json, "result")), config_version);
 }
 
 Value to_value(const AddResult& result, const Version& version) {

@@ -166,12 +166,12 @@ void ClusterSide::tell(const std::string& about, const std::optional<Error>& err
   told = story;
 }
 
-void ClusterSide::failed(const cni::Request& request, const cni::Failure& failure) {
-  if (!is_told_at_pod(request, failure)) return;
+void ClusterSide::failed(const cni::Request& request, const Error& error) {
+  if (!is_told_at_pod(request, error)) return;
   const std::string pod = request.pod();
   const size_t slash = pod.find('/');
   recorder_.record(
-      occurrence_of(request, failure, source_.api_uid(pod.substr(0, slash), pod.substr(slash + 1), request.pod_uid())));
+      occurrence_of(request, error, source_.api_uid(pod.substr(0, slash), pod.substr(slash + 1), request.pod_uid())));
 }
 
 void ClusterSide::tell_at_node(std::string reason, std::string note) {

@@ -78,7 +78,7 @@ class ClusterSide {
   void stop();
 
   // A request that failed: an Event at the pod, where its owner can do something about it.
-  void failed(const cni::Request& request, const cni::Failure& failure);
+  void failed(const cni::Request& request, const Error& error);
 
   std::vector<std::string> not_ready() const;
   std::vector<Sample> samples() const;
