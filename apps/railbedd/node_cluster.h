@@ -26,7 +26,7 @@ namespace railbed {
 class NodeCluster {
  public:
   // What it works with; all outlive it.
-  struct World {
+  struct Dependencies {
     os::Kernel& kernel;
     os::Disk& disk;
     state::Store& store;
@@ -64,6 +64,7 @@ class NodeCluster {
 
 // Where the options name a cluster. Fails with a kubeconfig or service account that cannot be read, or is refused; an
 // API server that is away is no failure.
-using JoinCluster = Result<std::unique_ptr<NodeCluster>> (*)(const AgentOptions& options, NodeCluster::World world);
+using JoinCluster = Result<std::unique_ptr<NodeCluster>> (*)(const AgentOptions& options,
+                                                             NodeCluster::Dependencies deps);
 
 }  // namespace railbed

@@ -49,14 +49,14 @@ class ClusterSide {
     std::chrono::seconds denied_patience{60};
   };
   // What it works with; all outlive this. `client` is over `transport` too.
-  struct World {
+  struct Dependencies {
     kube::Client& client;
     kube::Transport& transport;
     os::Disk& disk;
     state::Store& store;
     Events& events;
   };
-  ClusterSide(World world, const Settings& settings);
+  ClusterSide(Dependencies deps, const Settings& settings);
   ~ClusterSide();
   ClusterSide(const ClusterSide&) = delete;
   ClusterSide& operator=(const ClusterSide&) = delete;
@@ -89,7 +89,7 @@ class ClusterSide {
   void tell_trouble();
   void tell(const std::string& about, const std::optional<Error>& error, std::string& told);
 
-  World world_;
+  Dependencies deps_;
   const Settings settings_;
   std::stop_source asking_ends_;
   kube::Client asking_;

@@ -42,7 +42,7 @@ struct ClusterSideTest : testing::Test {
   std::unique_ptr<ClusterSide> start() { return start(client, milliseconds(5)); }
   std::unique_ptr<ClusterSide> start(kube::Client& over, milliseconds keep_period) {
     auto side = std::make_unique<ClusterSide>(
-        ClusterSide::World{over, server, disk, *store, events},
+        ClusterSide::Dependencies{over, server, disk, *store, events},
         ClusterSide::Settings{
             .node = "node1",
             .server = "https://10.0.0.1:6443",

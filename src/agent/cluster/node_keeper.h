@@ -71,15 +71,15 @@ class NodeKeeper {
     // About the node state.
     virtual void event(kube::EventType type, std::string reason, std::string note) = 0;
   };
-  struct Parts {
+  struct Dependencies {
     Engine& engine;
     kubelet::DeviceOffers& offers;
     Listener& listener;
     kube::Clock& clock;
   };
 
-  // All parts outlive it.
-  NodeKeeper(Parts parts, NodeKeeperSettings settings);
+  // All dependencies outlive it.
+  NodeKeeper(Dependencies deps, NodeKeeperSettings settings);
 
   // Returns how long to wait for the next one, if nothing is heard before.
   std::chrono::milliseconds pass(const NodeOrder& order);
@@ -116,7 +116,7 @@ class NodeKeeper {
   Result<void> stand_aside(const std::string& why);
   void set_reasons(std::vector<std::string> reasons);
 
-  const Parts parts_;
+  const Dependencies deps_;
   const NodeKeeperSettings settings_;
   std::optional<Kept> kept_;                          // nothing before it was read from the state
   std::optional<api::SriovNetworkNodeState> orders_;  // of kept_.object, with the status as stored

@@ -52,29 +52,29 @@ kube::Trim labels_and(std::vector<std::string> fields) {
 
 }  // namespace
 
-NodeStates::NodeStates(Parts parts, NodeStatesSettings settings)
-    : parts_(parts),
+NodeStates::NodeStates(Dependencies deps, NodeStatesSettings settings)
+    : deps_(deps),
       key_{settings.ns, settings.keeper.node},
-      states_(parts.client,
+      states_(deps.client,
               {.resource = kube::kNodeStates, .selection = {.ns = key_.ns, .fields = "metadata.name=" + key_.name}},
               [this](const kube::Change& change) {
                 if (change.key != key_) return;
                 writer_.wake();
                 if (is_other_order(change)) wake();
               }),
-      nodes_(parts.client,
+      nodes_(deps.client,
              {.resource = kube::kNodes, .selection = {.fields = "metadata.name=" + key_.name}, .trim = labels_and({})},
              [this](const kube::Change& change) {
                if (is_other_order(change)) wake();
              }),
-      daemons_(parts.client,
+      daemons_(deps.client,
                {.resource = kube::kPods,
                 .selection = {.labels = std::string(api::kUpstreamDaemonPods), .fields = "spec.nodeName=" + key_.name},
                 .trim = labels_and({"spec.nodeName", "status.phase"})},
                [this](const kube::Change&) { wake(); }),
-      writer_(parts.client, key_, [this] { return state(); }),
-      events_(parts.client, {.controller = "railbed.dev/agent", .instance = key_.name}),
-      keeper_({parts.engine, parts.offers, *this, parts.client.clock()}, std::move(settings.keeper)) {}
+      writer_(deps.client, key_, [this] { return state(); }),
+      events_(deps.client, {.controller = "railbed.dev/agent", .instance = key_.name}),
+      keeper_({deps.engine, deps.offers, *this, deps.client.clock()}, std::move(settings.keeper)) {}
 
 kube::ObjectPtr NodeStates::state() const {
   return states_.find(key_);
@@ -174,7 +174,7 @@ NodeStatesCounters NodeStates::counters() const {
   NodeStatesCounters out{.node = keeper_.counters(), .status = writer_.counters(), .silent = {}};
   if (silence()) {
     const kube::Instant heard = states_.standing().heard;
-    const kube::Instant now = parts_.client.clock().now();
+    const kube::Instant now = deps_.client.clock().now();
     out.silent = heard == kube::Instant{} ? milliseconds(0) : std::chrono::duration_cast<milliseconds>(now - heard);
   }
   return out;
