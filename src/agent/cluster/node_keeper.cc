@@ -112,7 +112,7 @@ Result<void> NodeKeeper::load() {
   if (kept_) return {};
   Engine::Turn turn = TRY(deps_.engine.turn(kTurnWait));
   const std::optional<std::string> note = TRY(turn.store().note(kNodeStateNote));
-  noted_ = TRY(turn.store().note(node::kPlanNote)).value_or("");
+  last_note_ = TRY(turn.store().note(node::kPlanNote)).value_or("");
   Kept kept;
   if (note && !note->empty()) {
     // One that cannot be read, of another version, is as none.
@@ -176,7 +176,7 @@ Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
     return Going::kNo;
   }
   generation_ = state->generation;
-  if (told_.empty()) told_ = state->nics;
+  if (last_reported_nics_.empty()) last_reported_nics_ = state->nics;
   if (!state->decided) return Going::kNo;
   if (Value object = order_of(*order.state); object != kept_->object) {
     Kept taken{.aside = false, .object = std::move(object), .listed = kept_->listed};
@@ -205,7 +205,7 @@ Result<NodeKeeper::Look> NodeKeeper::look(std::optional<Engine::Turn>& turn) {
   turn.emplace(TRY(deps_.engine.turn(kTurnWait)));
   plan::InUse in_use = by_pod(TRY(node::in_use_by(turn->store())));
   for (const auto& [vf, pod] : allocated_) in_use.emplace(vf, pod);
-  if (!silent_.empty()) in_use.merge(all_vfs(now.facts, kUnknownToKubelet));
+  if (!kubelet_error_.empty()) in_use.merge(all_vfs(now.facts, kUnknownToKubelet));
   for (const auto& [vf, pod] : in_use) now.held.insert(vf);
   now.orphaned = orphaned_devices(TRY(turn->store().attachments()));
   const std::vector<PfBaseline> baselines = TRY(turn->store().baselines());
@@ -232,13 +232,13 @@ void NodeKeeper::ask_kubelet() {
   if (allocated)
     allocated_ = std::move(*allocated);
   else
-    silent_ = allocated.error().story();
+    kubelet_error_ = allocated.error().story();
 }
 
 void NodeKeeper::withdraw(const std::set<PciAddress>& vfs) {
   withdrawn_.insert(vfs.begin(), vfs.end());
   offered_.reset();  // the next offer ends it
-  if (Result<void> told = deps_.offers.withdraw(withdrawn_); !told) silent_ = told.error().story();
+  if (Result<void> told = deps_.offers.withdraw(withdrawn_); !told) kubelet_error_ = told.error().story();
 }
 
 Result<void> NodeKeeper::bring(Look& now) {
@@ -301,15 +301,15 @@ void NodeKeeper::tell(const Look& now, SyncPhase phase) {
   // One that a pod had a moment ago may have been on its way back when the machine was looked at.
   std::set<PciAddress> held = now.held;
   held.insert(held_before_.begin(), held_before_.end());
-  told_ = steady_nics(graph::found_nics(now.facts), told_, held);
+  last_reported_nics_ = steady_nics(graph::found_nics(now.facts), last_reported_nics_, held);
   held_before_ = now.held;
   std::vector<std::string> waits;
-  if (!silent_.empty())
+  if (!kubelet_error_.empty())
     waits.push_back("existing VFs stay unchanged, because the kubelet does not report which of them pods use: " +
-                    silent_);
+                    kubelet_error_);
   Value status = api::node_state_status(status_of({.phase = phase,
                                                    .generation = generation_,
-                                                   .nics = told_,
+                                                   .nics = last_reported_nics_,
                                                    .plan = now.planned.plan,
                                                    .failures = failures_,
                                                    .problems = problems_,
@@ -321,7 +321,7 @@ void NodeKeeper::tell(const Look& now, SyncPhase phase) {
 
 // The same again only after it was otherwise.
 void NodeKeeper::tell_once(kube::EventType type, std::string reason, std::string note) {
-  std::string& before = told_events_[reason];
+  std::string& before = last_event_by_reason_[reason];
   if (before != note && !note.empty()) deps_.listener.event(type, reason, note);
   before = std::move(note);
 }
@@ -336,10 +336,10 @@ Result<void> NodeKeeper::note_for_status(const Look& now) {
                                           .policies = now.planned.plan.policies,
                                           .held_back = texts_of(now.planned.plan.held_back),
                                           .pod_errors = {}});
-  if (text == noted_) return {};
+  if (text == last_note_) return {};
   Engine::Turn turn = TRY(deps_.engine.turn(kTurnWait));
   TRY(turn.store().put_note(node::kPlanNote, text));
-  noted_ = text;
+  last_note_ = text;
   return {};
 }
 
@@ -375,7 +375,7 @@ Result<void> NodeKeeper::stand_aside(const std::string& why) {
     reasons_ = {"railbed changes no VFs on this node: " + why};
   }
   failures_.clear();
-  told_.clear();
+  last_reported_nics_.clear();
   // The SR-IOV operator's own device plugin has these resources now.
   if (offered_ || !withdrawn_.empty()) TRY(deps_.offers.offer({}));
   offered_.reset();
@@ -392,7 +392,7 @@ Result<milliseconds> NodeKeeper::try_pass(const NodeOrder& order) {
   if (kept_->aside) return settings_.look;  // until the API server says that this has ended
   if (order.current) tell_once(kube::EventType::kNormal, "StandsAside", "");
   allocated_.clear();
-  silent_.clear();
+  kubelet_error_.clear();
   Look now = TRY(look());
   if (going == Going::kYes && now.has_work() && deps_.clock.now() >= next_try_) {
     Result<void> brought = bring(now);
@@ -414,7 +414,7 @@ Result<milliseconds> NodeKeeper::try_pass(const NodeOrder& order) {
   conclude(now, going);
   TRY(note_for_status(now));
   TRY(offer(now));
-  const bool waits = !silent_.empty() || !now.planned.plan.held_back.empty();
+  const bool waits = !kubelet_error_.empty() || !now.planned.plan.held_back.empty();
   return waits ? settings_.waiting : settings_.look;
 }
 

@@ -123,18 +123,18 @@ class NodeKeeper {
   std::string uid_;                                   // of the node state that is told about; empty: none can be
   int generation_ = 0;
   std::vector<std::string> problems_;
-  std::vector<api::FoundNic> told_;   // in the status
-  std::set<PciAddress> held_before_;  // by pods, when that was told
+  std::vector<api::FoundNic> last_reported_nics_;  // in the status
+  std::set<PciAddress> held_before_;               // by pods, when that was told
 
   plan::InUse allocated_;  // by the kubelet, when it was asked last in this pass
   std::set<PciAddress> withdrawn_;
-  std::string silent_;  // why the kubelet cannot be asked; empty: it can, or nobody had to
+  std::string kubelet_error_;  // why the kubelet cannot be asked; empty: it can, or nobody had to
   std::vector<apply::StepFailure> failures_;
   int tries_ = 0;  // of this order that left something to do
   kube::Instant next_try_{};
   std::optional<kubelet::NodeDevices> offered_;
-  std::string noted_;                               // what `railbed status` reads, as written last
-  std::map<std::string, std::string> told_events_;  // by reason: the note
+  std::string last_note_;                                    // what `railbed status` reads, as written last
+  std::map<std::string, std::string> last_event_by_reason_;  // by reason: the note
 
   mutable std::mutex mutex_;
   std::vector<std::string> reasons_;

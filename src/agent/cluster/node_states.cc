@@ -83,9 +83,9 @@ kube::ObjectPtr NodeStates::state() const {
 // Why what is known here may not be so any more; nothing where all watches are fed.
 std::optional<Error> NodeStates::silence() const {
   for (const kube::Informer* one : {&states_, &nodes_, &daemons_}) {
-    kube::Standing standing = one->standing();
-    if (standing.error) return std::move(standing.error);
-    if (!standing.synced) return Error{.code = Code::kBusy, .message = "the API server has not answered yet"};
+    kube::Informer::Health health = one->health();
+    if (health.error) return std::move(health.error);
+    if (!health.synced) return Error{.code = Code::kBusy, .message = "the API server has not answered yet"};
   }
   return std::nullopt;
 }
@@ -95,13 +95,13 @@ NodeOrder NodeStates::order() const {
   if (!order.current) return order;
   const kube::ObjectPtr node = nodes_.find({"", key_.name});
   const std::string managed = node != nullptr ? label_of(*node, api::kManagedLabel) : "";
-  api::NodeStanding standing{.managed = managed, .has_state = order.state != nullptr};
-  standing.is_ours = standing.has_state && label_of(*order.state, api::kManagedByLabel) == api::kManagedByRailbed;
+  api::NodeOwnership ownership{.managed = managed, .has_state = order.state != nullptr};
+  ownership.is_ours = ownership.has_state && label_of(*order.state, api::kManagedByLabel) == api::kManagedByRailbed;
   for (const auto& [key, pod] : daemons_.objects()) {
     const bool here = kube::node_of_pod(*pod) == key_.name;
-    standing.upstream_daemon = standing.upstream_daemon || (here && !kube::has_ended(*pod));
+    ownership.upstream_daemon = ownership.upstream_daemon || (here && !kube::has_ended(*pod));
   }
-  order.aside = api::why_not_managed(standing);
+  order.aside = api::why_not_managed(ownership);
   return order;
 }
 
@@ -173,7 +173,7 @@ std::vector<std::string> NodeStates::reasons() const {
 NodeStatesCounters NodeStates::counters() const {
   NodeStatesCounters out{.node = keeper_.counters(), .status = writer_.counters(), .silent = {}};
   if (silence()) {
-    const kube::Instant heard = states_.standing().heard;
+    const kube::Instant heard = states_.health().heard;
     const kube::Instant now = deps_.client.clock().now();
     out.silent = heard == kube::Instant{} ? milliseconds(0) : std::chrono::duration_cast<milliseconds>(now - heard);
   }
