@@ -89,8 +89,8 @@ class InterfaceTransaction::Work {
   void end() {
     is_made_ = false;
     kernel_time_.reset();
-    container_lock_.reset();
     held_.end();
+    container_lock_.reset();
   }
 
   Error undone(Error why) {
