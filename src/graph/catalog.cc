@@ -113,13 +113,8 @@ Policy entry(const api::SriovNetworkNodePolicy& policy, const Options& options, 
   Policy result;
   result.object = &policy;
   result.key = key_of(policy.meta);
-  result.resource = options.resource_prefix + "/" + *policy.resource_name;
-  const doc::Span span = span_of(policy.meta);
-  result.place = span.known() ? fmt::format("policy {} ({})", *policy.meta.name, span.to_string())
-                              : fmt::format("policy {}", *policy.meta.name);
-  result.device_type = *policy.device_type;
-  result.rdma = *policy.is_rdma ||
-                (*policy.link_type == api::WantedLinkType::kInfiniband && result.device_type == DeviceType::kNetdevice);
+  result.group = group_of(policy, options.resource_prefix);
+  const doc::Span& span = result.group.from->span;
   if (*policy.meta.name == "default") {
     result.ignored = true;
     result.problem = "the name \"default\" is reserved by the operator, which never applies such a policy";
@@ -167,7 +162,7 @@ void add_network(Catalog& catalog, api::NetworkAttachmentDefinition definition, 
 void check_resources(const Catalog& catalog, Diagnostics& diagnostics) {
   std::set<std::string, std::less<>> made;
   for (const Policy& policy : catalog.policies)
-    if (!policy.ignored) made.insert(policy.resource);
+    if (!policy.ignored) made.insert(policy.group.resource);
   if (made.empty()) return;
   for (const auto& [key, network] : catalog.networks) {
     if (network.resource.empty() || made.contains(network.resource)) continue;

@@ -56,10 +56,10 @@ bool declares(const doc::Value& plugin, std::string_view capability);
 bool is_native(const std::string& type);
 
 // Only the default network: for CHECK, STATUS and GC, which do not name a pod.
-cni::Outcome<std::optional<Delegate>> default_network(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
-                                                      const cni::PluginConfig& plugin, const std::string& ifname);
+Result<std::optional<Delegate>> default_network(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
+                                                const cni::PluginConfig& plugin, const std::string& ifname);
 
-cni::Outcome<PodNetworks> read_pod_networks(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
-                                            const cni::PluginConfig& plugin, const cni::Request& request);
+Result<PodNetworks> read_pod_networks(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
+                                      const cni::PluginConfig& plugin, const cni::Request& request);
 
 }  // namespace railbed::agent

@@ -126,8 +126,7 @@ void each_ib_pf(const Input& in, Tell tell) {
   for (const graph::Graph& graph : in.graphs)
     for (const graph::PfWanted& pf : graph.pfs) {
       if (pf.nic->link_type != facts::LinkType::kInfiniband || pf.groups.empty()) continue;
-      const api::Metadata& meta = pf.groups.front().policy->object->meta;
-      tell(graph, pf, meta.name.span.known() ? meta.name.span : meta.span);
+      tell(graph, pf, pf.groups.front().from->span);
     }
 }
 

@@ -387,7 +387,7 @@ Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods, std::s
       for (const graph::VfGroup& group : pf.groups) {
         int vfs = 0;
         for (const graph::VfRange& range : group.vfs) vfs += range.count();
-        views.pools[group.policy->resource].push_back({&graph, &pf, group.policy, vfs});
+        views.pools[group.resource].push_back({&graph, &pf, &group, vfs});
       }
   return views;
 }

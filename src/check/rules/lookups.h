@@ -101,7 +101,7 @@ struct PodView {
 struct PoolPart {
   const graph::Graph* graph = nullptr;
   const graph::PfWanted* pf = nullptr;
-  const graph::Policy* policy = nullptr;
+  const graph::VfGroup* group = nullptr;
   int vfs = 0;
 };
 

@@ -126,12 +126,11 @@ void ports_of_one_rail_differ(const Input& in, Findings& out) {
       if (mtu_of(part) == 0) continue;
       if (first == nullptr) first = &part;
       if (mtu_of(part) == mtu_of(*first)) continue;
-      const api::Metadata& meta = part.policy->object->meta;
-      out.warning(meta.name.span,
-                  fmt::format("ports of {} have different MTUs: {} on {} has {}, {} on {} has {}; large "
-                              "packets between them are lost",
-                              resource, first->pf->name, first->graph->facts->node, mtu_of(*first), part.pf->name,
-                              part.graph->facts->node, mtu_of(part)))
+      const graph::Origin& policy = *part.group->from;
+      out.warning(policy.span, fmt::format("ports of {} have different MTUs: {} on {} has {}, {} on {} has {}; large "
+                                           "packets between them are lost",
+                                           resource, first->pf->name, first->graph->facts->node, mtu_of(*first),
+                                           part.pf->name, part.graph->facts->node, mtu_of(part)))
           .with_fix(fmt::format("mtu: {} in the policy", std::max(mtu_of(*first), mtu_of(part))));
       break;
     }
