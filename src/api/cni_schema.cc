@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "api/cni_types.h"
 #include "api/ipam_parse.h"
 #include "doc/fields.h"
+#include "schema/cni_types.h"
 
 namespace railbed::api {
 

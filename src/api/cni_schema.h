@@ -7,9 +7,9 @@
 // Failure: diagnostics RB-CNI-….
 #pragma once
 
-#include "api/cni_types.h"
 #include "api/objects.h"
 #include "doc/diagnostic.h"
+#include "schema/cni_types.h"
 
 namespace railbed::api {
 

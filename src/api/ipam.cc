@@ -8,11 +8,11 @@
 
 #include <algorithm>
 
-#include "api/cni_types.h"
 #include "api/ipam_parse.h"
 #include "api/ipam_range.h"
 #include "api/objects.h"
 #include "doc/fields.h"
+#include "schema/cni_types.h"
 
 namespace railbed::api {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Typed reading of a plugin's configuration keys, as defined in the table of types.
 //
-// Why: limits and allowed values are in the table once (api/cni_types.h), and errors here have the same text as in
+// Why: limits and allowed values are in the table once (schema/cni_types.h), and errors here have the same text as in
 // `check`. Absent, null and "" are the same: no value. Slightly more is accepted than in `check`, since clusters use
 // it: "on" and "true" for a flag, true for "on".
 // Threading: pure.
@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/cni_types.h"
 #include "api/objects.h"
 #include "base/error.h"
+#include "schema/cni_types.h"
 
 namespace railbed::attach {
 

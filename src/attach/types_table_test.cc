@@ -12,8 +12,8 @@
 #include "attach/test_networks.h"
 #include "attach/types.h"
 #include "base/testdata.h"
-#include "check/schema/schema.h"
 #include "os/fake/kernel.h"
+#include "schema/schema.h"
 
 namespace railbed::attach {
 namespace {

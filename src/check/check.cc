@@ -24,10 +24,10 @@
 #include "check/repair/repairs.h"
 #include "check/rules/lookups.h"
 #include "check/rules/missing_networks.h"
-#include "check/schema/schema.h"
 #include "doc/json.h"
 #include "findings/explain.h"
 #include "graph/resolution.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 namespace {

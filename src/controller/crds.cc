@@ -6,8 +6,8 @@
 #include "api/address_cell.h"
 #include "base/format.h"
 #include "base/kinds.h"
-#include "check/schema/schema.h"
 #include "controller/structural_schema.h"
+#include "schema/schema.h"
 
 namespace railbed::controller {
 

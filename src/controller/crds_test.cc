@@ -7,9 +7,9 @@
 
 #include "api/policy.h"
 #include "base/testdata.h"
-#include "check/schema/schema.h"
 #include "controller/structural_schema.h"
 #include "doc/yaml.h"
+#include "schema/schema.h"
 
 namespace railbed::controller {
 namespace {
@@ -37,10 +37,9 @@ TEST(CustomResources, AreTheFilesThatAreInstalled) {
   const std::filesystem::path folder = testdata().parent_path() / "deploy/crds";
   std::set<std::string> made;
   for (const CustomResource& one : custom_resources()) {
-    expect_golden(
-        folder / (one.name() + ".yaml"),
-        "# SPDX-License-Identifier: Apache-2.0\n# Made by src/controller/crds.cc from src/check/data/schema.\n" +
-            doc::to_yaml(one.definition));
+    expect_golden(folder / (one.name() + ".yaml"),
+                  "# SPDX-License-Identifier: Apache-2.0\n# Made by src/controller/crds.cc from src/schema/data.\n" +
+                      doc::to_yaml(one.definition));
     made.insert(one.name() + ".yaml");
   }
   for (const auto& entry : std::filesystem::directory_iterator(folder))

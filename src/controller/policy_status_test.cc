@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "check/schema/schema.h"
 #include "doc/json.h"
 #include "doc/text.h"
+#include "schema/schema.h"
 
 namespace railbed::controller {
 namespace {

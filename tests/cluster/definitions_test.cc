@@ -3,11 +3,11 @@
 // what check refuses by itself is refused.
 #include <gtest/gtest.h>
 
-#include "check/schema/schema.h"
 #include "control_plane.h"
 #include "controller/crds.h"
 #include "doc/json.h"
 #include "doc/members.h"
+#include "schema/schema.h"
 
 namespace railbed::controller {
 namespace {

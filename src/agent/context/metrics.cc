@@ -10,7 +10,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
-#include "api/cni_types.h"
+#include "schema/cni_types.h"
 
 namespace railbed::agent {
 

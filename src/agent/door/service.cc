@@ -8,10 +8,10 @@
 #include "agent/door/readiness.h"
 #include "agent/pod/meta.h"
 #include "agent/pod/plugin.h"
-#include "api/cni_types.h"
 #include "cni/config.h"
 #include "cni/version.h"
 #include "cni/wire.h"
+#include "schema/cni_types.h"
 
 namespace railbed::agent {
 namespace {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/test_requests.h"
-#include "api/cni_types.h"
+#include "schema/cni_types.h"
 
 namespace railbed::agent {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "api/cni_types.h"
 #include "base/testdata.h"
+#include "schema/cni_types.h"
 
 namespace railbed::agent {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "agent/records/exec_records.h"
 #include "agent/records/meta_records.h"
-#include "api/cni_types.h"
 #include "attach/record.h"
+#include "schema/cni_types.h"
 #include "state/sandbox.h"
 
 namespace railbed::agent {

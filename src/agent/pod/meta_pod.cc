@@ -5,11 +5,11 @@
 #include <set>
 
 #include "agent/pod/tenant_definitions.h"
-#include "api/cni_types.h"
 #include "api/load.h"
 #include "api/names.h"
 #include "attach/types.h"
 #include "doc/members.h"
+#include "schema/cni_types.h"
 
 namespace railbed::agent {
 namespace {

@@ -2,9 +2,9 @@
 #include "agent/pod/tenant_definitions.h"
 
 #include "agent/pod/meta_pod.h"
-#include "api/cni_types.h"
 #include "attach/keys.h"
 #include "doc/members.h"
+#include "schema/cni_types.h"
 
 namespace railbed::agent {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "agent/pod/meta_pod.h"
 #include "agent/pod/sources.h"
-#include "api/cni_types.h"
+#include "schema/cni_types.h"
 
 namespace railbed::agent {
 namespace {

@@ -12,10 +12,10 @@
 #include "check/read/prose.h"
 #include "check/read/shell.h"
 #include "check/read/templates.h"
-#include "check/schema/schema.h"
 #include "doc/json.h"
 #include "doc/members.h"
 #include "doc/yaml.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "check/schema/schema.h"
 #include "doc/scalar.h"
 #include "doc/yaml.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 

@@ -5,10 +5,10 @@
 
 #include "check/case_files.h"
 #include "check/read/bundle.h"
-#include "check/schema/schema.h"
 #include "doc/edits.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "check/schema/schema.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 namespace {

@@ -10,7 +10,7 @@
 #include "check/data_files.h"
 #include "check/read/command_view.h"
 #include "check/rules/lookups.h"
-#include "check/schema/schema.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 

@@ -6,7 +6,7 @@
 // documentation are all derived from it, so they cannot contradict each other. The rows are in cni_table.h; a new type
 // is one row there, one file src/attach/<identifier>.cc, one folder testdata/types/<name> and one page
 // docs/plugins/<name>.md, and a test or the linker names each missing one. Nested objects (the ranges of an ipam block)
-// have their schemas in src/check/data/schema/cni.yaml, to which a key refers by name.
+// have their schemas in src/schema/data/cni.yaml, to which a key refers by name.
 // Threading: constants and pure functions.
 // Failure: a problem is a sentence.
 // Source: the configuration structs of containernetworking/plugins, sriov-cni, ib-sriov-cni, rdma-cni, whereabouts.

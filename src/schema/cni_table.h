@@ -12,7 +12,7 @@
 
 #include <array>
 
-#include "api/cni_types.h"
+#include "schema/cni_types.h"
 
 namespace railbed::api::table {
 

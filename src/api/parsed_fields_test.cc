@@ -9,8 +9,8 @@
 
 #include "api/load.h"
 #include "api/node_state.h"
-#include "check/schema/schema.h"
 #include "doc/json.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of CNI types: no row contradicts itself or another, and what is said of a value.
-#include "api/cni_types.h"
+#include "schema/cni_types.h"
 
 #include <algorithm>
 #include <set>

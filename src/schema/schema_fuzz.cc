@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any YAML as an object of every kind in turn: no crash, and every edit changes what its finding points at,
 // inside of the text, so that a repaired text is no longer than it may be.
-#include "check/schema/schema.h"
 #include "doc/edits.h"
 #include "doc/yaml.h"
+#include "schema/schema.h"
 
 using namespace railbed;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/schema/schema.h"
+#include "schema/schema.h"
 
 #include <algorithm>
 #include <thread>

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "base/sanitized.h"
-#include "check/schema/schema.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 namespace {

@@ -7,10 +7,10 @@
 #include <cctype>
 
 #include "api/load.h"
-#include "check/schema/schema.h"
 #include "doc/fields.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 

@@ -3,7 +3,7 @@
 // Reads the data files. Their notation is at the head of core.yaml. A kind or definition is read and built when
 // something asks for it, so that the order of files does not matter, a definition may hold itself, and a run pays for
 // what it uses.
-#include "check/schema/schema.h"
+#include "schema/schema.h"
 
 #include <algorithm>
 #include <charconv>
@@ -13,17 +13,15 @@
 #include <mutex>
 #include <utility>
 
-#include "api/cni_types.h"
-#include "check/data_files.h"
 #include "doc/yaml.h"
+#include "schema/cni_types.h"
+#include "schema/data_files.h"
 
 namespace railbed::check {
 
 using doc::Value;
 
 namespace {
-
-constexpr std::string_view kSchemaFolder = "schema/";
 
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
@@ -78,7 +76,7 @@ Value notation(std::span<const api::CniKey> keys, std::span<const std::string_vi
 class Parts {
  public:
   // Finds the parts below `definitions:` and `kinds:` by their indentation of two blanks.
-  void index(const DataFile& file) {
+  void index(const EmbeddedFile& file) {
     std::map<std::string, Part, std::less<>>* section = nullptr;
     Part* open = nullptr;
     const auto end_at = [&](size_t at) {
@@ -152,8 +150,7 @@ class Book {
  public:
   Book() {
     parts_.add_definition("pluginCommon", notation(api::cni_common_keys()));
-    for (const DataFile& file : data_files())
-      if (file.name.starts_with(kSchemaFolder)) parts_.index(file);
+    for (const EmbeddedFile& file : schema::data_files()) parts_.index(file);
   }
 
   const Schema* kind(std::string_view api_version, std::string_view name) {

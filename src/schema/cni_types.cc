@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/cni_types.h"
+#include "schema/cni_types.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "api/cni_schema.h"
-#include "api/cni_table.h"
 #include "base/ip.h"
 #include "base/types.h"
+#include "schema/cni_table.h"
 
 namespace railbed::api {
 

@@ -2,7 +2,7 @@
 // The fields of every kind that railbed supports: names, types and values.
 //
 // Why: the API server silently drops a field that it does not know, and a policy without `isRdma` provides VFs without
-// RDMA. Schemas are data (src/check/data/schema/*.yaml, one block per kind; the head of core.yaml explains the
+// RDMA. Schemas are data (src/schema/data/*.yaml, one block per kind; the head of core.yaml explains the
 // notation), read once. Types and words follow the CRDs of the operators.
 // Threading: immutable after the first call; any thread.
 // Failure: findings with the ids of the family API (docs/check/schema.md): RB-API-002 unknown field (with the nearest
