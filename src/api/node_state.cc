@@ -183,8 +183,12 @@ std::optional<SriovNetworkNodeState> parse_node_state(const Value& object, doc::
   doc::Diagnostics found;
   SriovNetworkNodeState state;
   Fields top(object, "", "RB-API", found);
-  state.meta = read_metadata(top, found);
-  if (const Value* meta = doc::object_in(object, "metadata")) state.generation = doc::number_in(*meta, "generation");
+  top.require("metadata");
+  top.inside("metadata", [&](Fields& meta) {
+    meta.require("name");
+    meta.read("generation", state.generation);
+  });
+  state.meta = read_metadata(object, found);
   top.inside("spec", [&](Fields& spec) {
     state.decided = spec.take("interfaces") != nullptr;
     spec.each("interfaces", state.pfs, read_pf);

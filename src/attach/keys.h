@@ -32,7 +32,7 @@ struct Word {
 class Keys {
  public:
   // All must outlive this.
-  Keys(const api::CniType& type, const api::Plugin& plugin, const std::string& network)
+  Keys(const schema::CniType& type, const api::Plugin& plugin, const std::string& network)
       : type_(type), plugin_(plugin), network_(network) {}
 
   // Whether all keys are there that the type cannot do without, and no two contradict each other.
@@ -66,7 +66,7 @@ class Keys {
   Result<const doc::Value*> given(std::string_view key) const;
   std::unexpected<Error> refused(std::string_view key) const;
 
-  const api::CniType& type_;
+  const schema::CniType& type_;
   const api::Plugin& plugin_;
   const std::string& network_;
 };

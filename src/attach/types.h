@@ -21,14 +21,14 @@ namespace railbed::attach {
 inline constexpr const char* kIbKubernetesWord = "mellanox.infiniband.app";
 
 struct PluginType {
-  const api::CniType& row;
+  const schema::CniType& row;
   // Adds the plugin's configuration to `spec`.
   Result<void> (*read)(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec);
   // DEL of what the original plugin of this type attached.
   Result<DetachReport> (*detach_original)(Original& original);
 
   // Stands after a main plugin and changes what that one made.
-  bool chained() const { return row.role == api::CniRole::kChained; }
+  bool chained() const { return row.role == schema::CniRole::kChained; }
 };
 
 std::span<const PluginType> plugin_types();

@@ -61,7 +61,7 @@ TEST(CustomResources, HaveStructuralSchemas) {
 }
 
 // Whatever check knows is stored: no field of its schemas is missing in the definition.
-void expect_all_fields(const check::Schema& known, const Value& stored, const std::string& path) {
+void expect_all_fields(const schema::Schema& known, const Value& stored, const std::string& path) {
   if (stored.find("x-kubernetes-preserve-unknown-fields") && !stored.find("properties")) return;
   for (const auto& [name, field] : known.fields) {
     const Value* properties = stored.find("properties");
@@ -69,12 +69,12 @@ void expect_all_fields(const check::Schema& known, const Value& stored, const st
     ASSERT_TRUE(next) << path << "." << name << " would be pruned";
     if (name != "metadata") expect_all_fields(*field, *next, path + "." + name);
   }
-  if (known.type == check::FieldType::kList) expect_all_fields(*known.items, *stored.find("items"), path + "[]");
+  if (known.type == schema::FieldType::kList) expect_all_fields(*known.items, *stored.find("items"), path + "[]");
 }
 
 TEST(CustomResources, StoreEveryFieldThatCheckKnows) {
   for (const CustomResource& one : custom_resources()) {
-    const check::Schema* known = check::find_schema(one.group + "/v1", one.kind);
+    const schema::Schema* known = schema::find_schema(one.group + "/v1", one.kind);
     ASSERT_TRUE(known) << one.kind;
     expect_all_fields(*known, schema_of(one), one.kind);
   }

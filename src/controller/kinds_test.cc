@@ -26,7 +26,7 @@ TEST(KindsInDeploy, HaveADefinitionASchemaAndARowInTheDocs) {
       continue;
     }
     EXPECT_TRUE(defined.contains(name)) << name << " has no definition: definitions() in crds.cc";
-    EXPECT_NE(check::find_schema(kind.api_version(), name), nullptr) << name << " has no schema: schema/data";
+    EXPECT_NE(schema::find_schema(kind.api_version(), name), nullptr) << name << " has no schema: schema/data";
     EXPECT_NE(page.find(fmt::format("\n| {} | {} |", name, kind.api_version())), std::string::npos)
         << name << " is not in the table of docs/kubernetes.md, \"Definitions of kinds\"";
   }

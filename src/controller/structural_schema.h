@@ -15,7 +15,7 @@
 namespace railbed::controller {
 
 // {type, properties, required, enum, minimum, …}; texts that hold JSON stay texts, which check alone looks into.
-doc::Value structural_schema(const check::Schema& schema);
+doc::Value structural_schema(const schema::Schema& schema);
 
 // The schema of a field below `schema`, such as "spec.nicSelector"; null where there is none.
 doc::Value* schema_at(doc::Value& schema, std::string_view path);

@@ -8,8 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "doc/json.h"
+#include "schema/cni_values.h"
 
-namespace railbed::api {
+namespace railbed::schema {
 namespace {
 
 TEST(CniTypes, HaveEachNameOnce) {
@@ -96,4 +97,4 @@ TEST(CniTypes, SayWhatIsWrongWithAValue) {
 }
 
 }  // namespace
-}  // namespace railbed::api
+}  // namespace railbed::schema

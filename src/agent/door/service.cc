@@ -124,10 +124,10 @@ Reply Service::answer(Backends& backends, const cni::Request& request) {
   if (request.command == cni::Command::kStatus && readiness_ != nullptr)
     if (const auto reasons = readiness_->reasons(); !reasons.empty()) return failed(not_ready(reasons), version);
   cni::Outcome<std::string> answer = [&]() -> cni::Outcome<std::string> {
-    const api::CniType* type = api::find_cni_type(request.type);
+    const schema::CniType* type = schema::find_cni_type(request.type);
     const bool ours = type != nullptr && type->ours;
-    if (ours && type->role == api::CniRole::kMeta) return meta_request(backends, meta_, request, *config);
-    if (ours && type->role == api::CniRole::kIpam) return ipam_request(backends, request, *config);
+    if (ours && type->role == schema::CniRole::kMeta) return meta_request(backends, meta_, request, *config);
+    if (ours && type->role == schema::CniRole::kIpam) return ipam_request(backends, request, *config);
     return plugin_request(backends, request, *config);
   }();
   if (!answer.has_value()) return failed(answer.error(), version);

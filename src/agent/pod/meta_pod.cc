@@ -27,7 +27,7 @@ Outcome<cni::ListConfig> named(Outcome<cni::ListConfig> read, const std::string&
   if (list.name.empty()) list.name = name;
   for (const Value& plugin : list.plugins) {
     std::string type = type_of(plugin);
-    const api::CniType* known = api::find_cni_type(type);
+    const schema::CniType* known = schema::find_cni_type(type);
     if (known != nullptr && known->ours && !known->makes_or_changes_interfaces())
       return wrong(fmt::format("network {}: {} does not create interfaces", name, type));
   }
@@ -381,7 +381,7 @@ bool declares(const Value& plugin, std::string_view capability) {
 }
 
 bool is_native(const std::string& type) {
-  const api::CniType* known = api::find_cni_type(type);
+  const schema::CniType* known = schema::find_cni_type(type);
   return known != nullptr && known->makes_or_changes_interfaces();
 }
 
