@@ -6,14 +6,6 @@
 
 namespace railbed::api {
 
-std::map<std::string, std::string> read_string_map(const doc::Value& object, std::string_view key) {
-  std::map<std::string, std::string> out;
-  if (const doc::Value* map = doc::object_in(object, key))
-    for (const doc::Value::Member& member : *map->as_object())
-      if (const std::string* text = member.value.as_string()) out[member.key] = *text;
-  return out;
-}
-
 Metadata read_metadata(const doc::Value& object, doc::Diagnostics& out) {
   Metadata meta;
   meta.span = object.span;
@@ -30,7 +22,7 @@ Metadata read_metadata(const doc::Value& object, doc::Diagnostics& out) {
   check_subdomain(meta.name, "metadata.name", out);
   if (auto ns = doc::text_field(*found, "namespace"); ns.present) meta.ns = std::move(ns);
   check_label(meta.ns, "metadata.namespace", out);
-  meta.labels = read_string_map(*found, "labels");
+  meta.labels = doc::text_map_at(*found, "labels");
   if (const doc::Value* annotations = doc::object_in(*found, "annotations"))
     for (const doc::Value::Member& member : *annotations->as_object())
       meta.annotations[member.key] = {.value = member.value, .present = true, .span = member.value.span};

@@ -34,7 +34,7 @@ class PodReader {
  private:
   void read_spec(const Value& spec) {
     pod_.node_name = doc::text_field(spec, "nodeName");
-    pod_.node_selector = read_string_map(spec, "nodeSelector");
+    pod_.node_selector = doc::text_map_at(spec, "nodeSelector");
     if (const Value::Array* containers = doc::list_in(spec, "containers"))
       for (size_t i = 0; i < containers->size(); ++i)
         read_container((*containers)[i], fmt::format("spec.containers[{}]", i));

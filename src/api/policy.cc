@@ -54,7 +54,7 @@ class PolicyReader {
   void read_spec(const Value& spec) {
     policy_.resource_name = doc::text_field(spec, "resourceName");
     check_resource_name(policy_.resource_name, "spec.resourceName", out_);
-    policy_.node_selector = read_string_map(spec, "nodeSelector");
+    policy_.node_selector = doc::text_map_at(spec, "nodeSelector");
     const Value* node_selector = spec.find("nodeSelector");
     policy_.node_selector_span = node_selector ? node_selector->span : spec.span;
     policy_.priority = doc::number_field(spec, "priority", 99);

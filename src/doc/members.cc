@@ -107,6 +107,20 @@ std::optional<bool> flag_at(const Value& value, std::string_view path) {
   return flag == nullptr ? std::nullopt : std::optional(*flag);
 }
 
+std::string text_in(const Value* object, std::string_view key) {
+  return object != nullptr ? text_in(*object, key) : "";
+}
+
+std::map<std::string, std::string> text_map_at(const Value& value, std::string_view path) {
+  std::map<std::string, std::string> out;
+  const Value* found = at(value, path);
+  const Value::Object* members = found != nullptr ? found->as_object() : nullptr;
+  if (members == nullptr) return out;
+  for (const Value::Member& member : *members)
+    if (const std::string* text = member.value.as_string()) out[member.key] = *text;
+  return out;
+}
+
 Value texts(const std::vector<std::string>& items) {
   Value list = Value::array();
   for (const std::string& item : items) list.push(item);

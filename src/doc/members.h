@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +48,11 @@ const Value* at(const Value& value, std::string_view path);
 std::string_view text_at(const Value& value, std::string_view path);
 std::optional<int64_t> integer_at(const Value& value, std::string_view path);
 std::optional<bool> flag_at(const Value& value, std::string_view path);
+// The text `key`, which may have dots, of the object there: text_in(at(pod, "metadata.labels"),
+// "app.kubernetes.io/name").
+std::string text_in(const Value* object, std::string_view key);
+// The texts of the map there, such as labels; what is no text is passed over.
+std::map<std::string, std::string> text_map_at(const Value& value, std::string_view path);
 
 // --- writing
 
