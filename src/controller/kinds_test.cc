@@ -2,6 +2,7 @@
 // What each row of the table of kinds with a definition in deploy/crds has to have beside it.
 #include "base/kinds.h"
 
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -9,6 +10,8 @@
 #include "base/format.h"
 #include "base/testdata.h"
 #include "controller/crds.h"
+#include "controller/operator.h"
+#include "controller/test_rights.h"
 #include "schema/schema.h"
 
 namespace railbed::controller {
@@ -30,6 +33,24 @@ TEST(KindsInDeploy, HaveADefinitionASchemaAndARowInTheDocs) {
     EXPECT_NE(page.find(fmt::format("\n| {} | {} |", name, kind.api_version())), std::string::npos)
         << name << " is not in the table of docs/kubernetes.md, \"Definitions of kinds\"";
   }
+}
+
+TEST(KindsInDeploy, HaveAReconcilerThatMayWriteThem) {
+  using enum kube::Verb;
+  const std::vector<kube::Right> rights = testing::operator_rights();
+  std::set<std::string_view> kept;
+  for (const KeptKind& one : kKeptKinds) {
+    EXPECT_TRUE(kept.insert(one.kind.name).second) << one.kind.name << " has two reconcilers";
+    EXPECT_TRUE(std::ranges::any_of(rights,
+                                    [&](const kube::Right& right) {
+                                      return right.kind.kind == one.kind.name &&
+                                             (right.verbs.has(kApply) || right.verbs.has(kUpdate));
+                                    }))
+        << "the reconciler \"" << one.reconciler << "\" declares no right to write " << one.kind.name;
+  }
+  for (const Kind& kind : kinds())
+    if (kind.defined == KindDefined::kInDeploy)
+      EXPECT_TRUE(kept.contains(kind.name)) << kind.name << " has no reconciler: kKeptKinds in operator.h";
 }
 
 }  // namespace
