@@ -64,11 +64,20 @@ class IpamReader {
     for (const CniKey& key : row().keys) fields_.ignore({key.name});
   }
 
-  // No range was read. Where none of the type's keys is there, it names what stands in their place; `foreign`: what
-  // another type has instead.
+  // [] and [[]]
+  static bool is_hollow(const Value& value) {
+    const Value::Array* items = value.as_array();
+    return items != nullptr && std::ranges::all_of(*items, is_hollow);
+  }
+
+  // No range was read. A key that holds something wrong has been reported; where none of them is there, what stands in
+  // their place is named. `foreign`: what another type has instead.
   void require_range(const std::vector<std::string_view>& foreign, std::string message) {
     const std::span<const std::string_view> keys = row().one_of;
-    if (std::ranges::any_of(keys, [&](std::string_view key) { return fields_.has(key); }))
+    const auto is_there = [&](std::string_view key) { return fields_.has(key); };
+    const auto holds_something = [&](std::string_view key) { return is_there(key) && !is_hollow(*block_.find(key)); };
+    if (std::ranges::any_of(keys, holds_something)) return;
+    if (std::ranges::any_of(keys, is_there))
       fields_.error(6, block_.span, std::move(message));
     else
       fields_.require_one_of({keys.begin(), keys.end()}, foreign, std::move(message));
