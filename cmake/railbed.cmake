@@ -11,6 +11,8 @@
 # Without RAILBED_TESTS nothing asks for GoogleTest, rapidcheck or Google Benchmark: the program builds on a machine that
 # has only the packages of `tools/setup build`.
 
+include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
+
 find_package(PkgConfig REQUIRED)
 find_package(fmt REQUIRED)
 find_package(Threads REQUIRED)

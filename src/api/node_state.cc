@@ -141,7 +141,9 @@ std::optional<SriovNetworkNodeState> parse_node_state(const Value& object, doc::
   doc::Diagnostics found;
   SriovNetworkNodeState state;
   Fields top(object, "", "RB-API", found);
-  state.meta = read_metadata(top, found);
+  top.require("metadata");
+  top.inside("metadata", [](Fields& meta) { meta.require("name"); });
+  state.meta = read_metadata(object, found);
   if (const Value* meta = doc::object_in(object, "metadata")) state.generation = doc::number_in(*meta, "generation");
   top.inside("spec", [&](Fields& spec) {
     state.decided = spec.take("interfaces") != nullptr;

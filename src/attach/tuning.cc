@@ -61,7 +61,7 @@ Result<void> read_tuning(const Keys& keys, const InterfaceRequest& request, Inte
   TRY(read_settings(keys, spec));
   if (!request.selection.cni_args.present || !request.selection.cni_args.value.is_object()) return {};
   api::Plugin arguments{"tuning (cni-args)", request.selection.cni_args.value};
-  return read_settings(Keys(*api::find_cni_type("tuning"), arguments, request.network), spec);
+  return read_settings(Keys(*schema::find_cni_type("tuning"), arguments, request.network), spec);
 }
 
 Result<DetachReport> detach_original_tuning(Original& original) {

@@ -24,16 +24,18 @@
 #include "check/repair/repairs.h"
 #include "check/rules/lookups.h"
 #include "check/rules/missing_networks.h"
-#include "check/schema/schema.h"
 #include "doc/json.h"
 #include "findings/explain.h"
 #include "graph/resolution.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 namespace {
 
 using doc::Diagnostic;
 using doc::Diagnostics;
+using schema::find_schema;
+using schema::Schema;
 
 // A repair can uncover the next mistake. A text that still changes after this many rounds stays as it is.
 constexpr int kMaxRounds = 16;
@@ -85,7 +87,7 @@ bool has_parts_of_manifest(const doc::Value& value) {
 // Whether most of the object's fields are unknown to `schema` (a kubeconfig beside a ConfigMap), so it must be
 // something else. A single unknown field may be one of metadata in the wrong place.
 bool is_something_else(const doc::Value& value, const Schema& schema) {
-  if (schema.type != FieldType::kObject || schema.fields.empty() || schema.items != nullptr) return false;
+  if (schema.type != schema::FieldType::kObject || schema.fields.empty() || schema.items != nullptr) return false;
   int surplus = 0;
   for (const doc::Value::Member& member : *value.as_object())
     if (member.key != "apiVersion" && member.key != "kind") surplus += schema.fields.contains(member.key) ? -1 : 1;
@@ -103,7 +105,7 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
     if (find_schema("", kind) != nullptr || find_kind(kind) != nullptr) continue;
     std::string meant = api::nearest_kind(kind);
     if (find_schema(document.api_version, meant) == nullptr) {
-      const std::vector<std::string> kinds = schema_kinds();
+      const std::vector<std::string> kinds = schema::schema_kinds();
       meant = doc::nearest(kind, {kinds.begin(), kinds.end()});
     }
     const Schema* schema = meant.empty() ? nullptr : find_schema(document.api_version, meant);
@@ -226,12 +228,10 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const std::set
     if (has_parts_of_manifest(value)) values.push_back(&value);
   for (const Document& document : reading.bundle.documents) {
     values.push_back(&document.value);
-    if (const Schema* schema = find_schema(document.api_version, document.kind))
-      check_schema(document.value, *schema, "", reading.findings);
     check_addresses(document, reading.findings);
   }
   Diagnostics found;
-  reading.objects = api::load_documents(values, found);
+  reading.objects = api::load_documents(values, found, api::Compared::kAllKinds);
   std::erase_if(found.mutable_all(), is_for_other_verbs);
   tell_misspelt_kinds(reading.bundle, found);
   drop_alternatives(reading.bundle, reading.patches, found);

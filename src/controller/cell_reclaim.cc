@@ -52,21 +52,18 @@ std::string reason_of(const kube::ObjectPtr& node, const CellLease& lease) {
 }  // namespace
 
 CellNode cell_node_of(const Value& node) {
+  const auto any_of = [&](std::string_view path, const auto& is_it) {
+    const Value* list = doc::at(node, path);
+    return list != nullptr && list->is_array() && std::ranges::any_of(*list->as_array(), is_it);
+  };
   CellNode out;
-  if (const Value* status = doc::object_in(node, "status")) {
-    if (const Value* info = doc::object_in(*status, "nodeInfo")) {
-      out.system_uuid = doc::text_in(*info, "systemUUID");
-      out.boot_id = doc::text_in(*info, "bootID");
-    }
-    if (const Value::Array* conditions = doc::list_in(*status, "conditions"))
-      out.ready = std::ranges::any_of(*conditions, [](const Value& one) {
-        return doc::text_in(one, "type") == "Ready" && doc::text_in(one, "status") == "True";
-      });
-  }
-  if (const Value* spec = doc::object_in(node, "spec"))
-    if (const Value::Array* taints = doc::list_in(*spec, "taints"))
-      out.out_of_service =
-          std::ranges::any_of(*taints, [](const Value& one) { return doc::text_in(one, "key") == kOutOfService; });
+  out.system_uuid = doc::text_at(node, "status.nodeInfo.systemUUID");
+  out.boot_id = doc::text_at(node, "status.nodeInfo.bootID");
+  out.ready = any_of("status.conditions", [](const Value& one) {
+    return doc::text_in(one, "type") == "Ready" && doc::text_in(one, "status") == "True";
+  });
+  out.out_of_service =
+      any_of("spec.taints", [](const Value& one) { return doc::text_in(one, "key") == kOutOfService; });
   return out;
 }
 

@@ -23,8 +23,8 @@ Value status_object(const Value& of, Value status) {
 }
 
 bool keeps_status(const Value& answer) {
-  const Value* status = doc::object_in(answer, "status");
-  return status != nullptr && doc::list_in(*status, "conditions") != nullptr;
+  const Value* conditions = doc::at(answer, "status.conditions");
+  return conditions != nullptr && conditions->is_array();
 }
 
 }  // namespace

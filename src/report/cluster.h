@@ -6,7 +6,7 @@
 // spread over status fields; here it is collected, once, as values.
 // Threading: pure.
 // Failure: none; an object that cannot be read is named in `unknown`, the others are shown.
-// Sources: api/node_state.h; src/check/data/schema/sriov.yaml (status of policies); Kubernetes Network Custom Resource
+// Sources: api/node_state.h; src/schema/data/sriov.yaml (status of policies); Kubernetes Network Custom Resource
 // Definition De-facto Standard 1.3 (network-status).
 #pragma once
 

@@ -10,7 +10,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
-#include "api/cni_types.h"
+#include "schema/cni_types.h"
 
 namespace railbed::agent {
 
@@ -20,7 +20,7 @@ const prometheus::Histogram::BucketBoundaries kSeconds{0.0005, 0.001, 0.002, 0.0
                                                        0.1,    0.2,   0.5,   1,     2,    5,    20};
 
 std::string known_type(std::string_view type) {
-  return std::string(api::find_cni_type(type) != nullptr ? type : "other");
+  return std::string(schema::find_cni_type(type) != nullptr ? type : "other");
 }
 
 }  // namespace

@@ -8,10 +8,10 @@
 #include "agent/door/readiness.h"
 #include "agent/pod/meta.h"
 #include "agent/pod/plugin.h"
-#include "api/cni_types.h"
 #include "cni/config.h"
 #include "cni/version.h"
 #include "cni/wire.h"
+#include "schema/cni_types.h"
 
 namespace railbed::agent {
 namespace {
@@ -121,10 +121,10 @@ Result<std::string> Service::answer(Backends& backends, const cni::Request& requ
   }
   if (request.command == cni::Command::kStatus && readiness_ != nullptr)
     if (const auto reasons = readiness_->reasons(); !reasons.empty()) return fail(not_ready(reasons));
-  const api::CniType* type = api::find_cni_type(request.type);
+  const schema::CniType* type = schema::find_cni_type(request.type);
   const bool ours = type != nullptr && type->ours;
-  if (ours && type->role == api::CniRole::kMeta) return meta_request(backends, meta_, request, config);
-  if (ours && type->role == api::CniRole::kIpam) return ipam_request(backends, request, config);
+  if (ours && type->role == schema::CniRole::kMeta) return meta_request(backends, meta_, request, config);
+  if (ours && type->role == schema::CniRole::kIpam) return ipam_request(backends, request, config);
   return plugin_request(backends, request, config);
 }
 

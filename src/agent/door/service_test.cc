@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/test_requests.h"
-#include "api/cni_types.h"
+#include "schema/cni_types.h"
 
 namespace railbed::agent {
 namespace {
@@ -40,7 +40,7 @@ class ServiceTest : public RequestTest {
 };
 
 TEST_F(ServiceTest, EveryTypeIsAnsweredByTheHandlerOfItsRole) {
-  for (const api::CniType& type : api::cni_types()) {
+  for (const schema::CniType& type : schema::cni_types()) {
     const std::string name(type.name);
     const Reply reply = ask(cni::Command::kAdd, name, R"("ipam":{"type":"nothing"})", "net1");
     const bool unsupported = text_of(reply).find("is not supported") != std::string::npos;

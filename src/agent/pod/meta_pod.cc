@@ -5,11 +5,11 @@
 #include <set>
 
 #include "agent/pod/tenant_definitions.h"
-#include "api/cni_types.h"
 #include "api/load.h"
 #include "api/names.h"
 #include "attach/types.h"
 #include "doc/members.h"
+#include "schema/cni_types.h"
 
 namespace railbed::agent {
 namespace {
@@ -26,7 +26,7 @@ Result<cni::ListConfig> named(Result<cni::ListConfig> read, const std::string& n
   if (list.name.empty()) list.name = name;
   for (const Value& plugin : list.plugins) {
     std::string type = type_of(plugin);
-    const api::CniType* known = api::find_cni_type(type);
+    const schema::CniType* known = schema::find_cni_type(type);
     if (known != nullptr && known->ours && !known->makes_or_changes_interfaces())
       return wrong(fmt::format("network {}: {} does not create interfaces", name, type));
   }
@@ -355,7 +355,7 @@ bool declares(const Value& plugin, std::string_view capability) {
 }
 
 bool is_native(const std::string& type) {
-  const api::CniType* known = api::find_cni_type(type);
+  const schema::CniType* known = schema::find_cni_type(type);
   return known != nullptr && known->makes_or_changes_interfaces();
 }
 

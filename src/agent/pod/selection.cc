@@ -13,7 +13,7 @@ struct Said {
   int code = cni::kInvalidConfig;
 };
 
-const std::string* text_at(const doc::Value& object, std::string_view key) {
+const std::string* non_empty_text(const doc::Value& object, std::string_view key) {
   const doc::Value* value = object.is_object() ? object.find(key) : nullptr;
   const std::string* text = value != nullptr ? value->as_string() : nullptr;
   return text != nullptr && !text->empty() ? text : nullptr;
@@ -22,10 +22,11 @@ const std::string* text_at(const doc::Value& object, std::string_view key) {
 // The first place that has a value.
 std::optional<Said> said(const cni::Request& request, const cni::PluginConfig& config, std::string_view runtime,
                          std::string_view args, std::string_view environment) {
-  if (const std::string* text = text_at(config.runtime, runtime))
+  if (const std::string* text = non_empty_text(config.runtime, runtime))
     return Said{*text, fmt::format("runtimeConfig.{}", runtime)};
   if (!args.empty())
-    if (const std::string* text = text_at(config.args, args)) return Said{*text, fmt::format("args.cni.{}", args)};
+    if (const std::string* text = non_empty_text(config.args, args))
+      return Said{*text, fmt::format("args.cni.{}", args)};
   if (environment.empty()) return std::nullopt;
   auto found = request.args.find(std::string(environment));
   if (found == request.args.end() || found->second.empty()) return std::nullopt;

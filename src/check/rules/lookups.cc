@@ -2,7 +2,6 @@
 #include "check/rules/lookups.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "doc/json.h"
 #include "doc/text.h"
@@ -10,40 +9,6 @@
 namespace railbed::check {
 
 using doc::Value;
-
-const Value* at(const Value& value, std::string_view path) {
-  const Value* here = &value;
-  while (here != nullptr && !path.empty()) {
-    const size_t end = std::min(path.find('.'), path.size());
-    here = here->find(path.substr(0, end));
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  return here;
-}
-
-std::string_view text_at(const Value& value, std::string_view path) {
-  const Value* found = at(value, path);
-  const std::string* text = found == nullptr ? nullptr : found->as_string();
-  return text == nullptr ? std::string_view() : std::string_view(*text);
-}
-
-std::optional<int64_t> integer_at(const Value& value, std::string_view path) {
-  const Value* found = at(value, path);
-  if (found == nullptr) return std::nullopt;
-  if (const int64_t* number = found->as_int()) return *number;
-  const std::string* text = found->as_string();
-  int64_t number = 0;
-  if (text == nullptr || text->empty()) return std::nullopt;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc{} || end != text->data() + text->size()) return std::nullopt;
-  return number;
-}
-
-std::optional<bool> flag_at(const Value& value, std::string_view path) {
-  const Value* found = at(value, path);
-  const bool* flag = found == nullptr ? nullptr : found->as_bool();
-  return flag == nullptr ? std::nullopt : std::optional(*flag);
-}
 
 std::vector<Word> texts_at(const Value& value, std::string_view path) {
   std::vector<Word> texts;

@@ -18,16 +18,14 @@
 
 #include "api/ipam.h"
 #include "check/rules/rule.h"
+#include "doc/members.h"
 
 namespace railbed::check {
 
-// The value at "spec.template.x"; null where a part of the path is absent. Keys with dots need doc::Value::find.
-const doc::Value* at(const doc::Value& value, std::string_view path);
-// The same as text, number and flag; empty or nullopt for a value of another type. A number in quotes counts as a
-// number.
-std::string_view text_at(const doc::Value& value, std::string_view path);
-std::optional<int64_t> integer_at(const doc::Value& value, std::string_view path);
-std::optional<bool> flag_at(const doc::Value& value, std::string_view path);
+using doc::at;
+using doc::flag_at;
+using doc::integer_at;
+using doc::text_at;
 // The texts in a list with their places; a single text counts as a list of one.
 std::vector<Word> texts_at(const doc::Value& value, std::string_view path);
 // The place of the last key of `path`; unknown when it is absent.

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/cni_types.h"
+#include "schema/cni_types.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "api/cni_schema.h"
-#include "api/cni_table.h"
 #include "base/ip.h"
 #include "base/types.h"
+#include "schema/cni_table.h"
 
-namespace railbed::api {
+namespace railbed::schema {
 
 namespace table {
 namespace {
@@ -86,10 +85,4 @@ const CniKey* find_cni_key(const CniType& type, std::string_view key) {
   return nullptr;
 }
 
-std::string key_problem(const doc::Value& config, const CniKey& key) {
-  doc::Diagnostics out;
-  check_key(config, "", key, out);
-  return out.all().empty() ? "" : out.all().front().message;
-}
-
-}  // namespace railbed::api
+}  // namespace railbed::schema

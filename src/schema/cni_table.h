@@ -12,9 +12,9 @@
 
 #include <array>
 
-#include "api/cni_types.h"
+#include "schema/cni_types.h"
 
-namespace railbed::api::table {
+namespace railbed::schema::table {
 
 inline constexpr int kMostMbps = 1'000'000;
 inline constexpr int kMostQueued = 1'000'000;
@@ -259,4 +259,4 @@ inline constexpr CniType kOtherTypes[] = {
     {.name = "multus", .role = CniRole::kMeta},
 };
 
-}  // namespace railbed::api::table
+}  // namespace railbed::schema::table

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of CNI types: no row contradicts itself or another, and what is said of a value.
-#include "api/cni_types.h"
+#include "schema/cni_types.h"
 
 #include <algorithm>
 #include <set>
@@ -8,8 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "doc/json.h"
+#include "schema/cni_values.h"
 
-namespace railbed::api {
+namespace railbed::schema {
 namespace {
 
 TEST(CniTypes, HaveEachNameOnce) {
@@ -96,4 +97,4 @@ TEST(CniTypes, SayWhatIsWrongWithAValue) {
 }
 
 }  // namespace
-}  // namespace railbed::api
+}  // namespace railbed::schema

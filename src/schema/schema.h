@@ -2,12 +2,13 @@
 // The fields of every kind that railbed supports: names, types and values.
 //
 // Why: the API server silently drops a field that it does not know, and a policy without `isRdma` provides VFs without
-// RDMA. Schemas are data (src/check/data/schema/*.yaml, one block per kind; the head of core.yaml explains the
-// notation), read once. Types and words follow the CRDs of the operators.
-// Threading: immutable after the first call; any thread.
-// Failure: findings with the ids of the family API (docs/check/schema.md): RB-API-002 unknown field (with the nearest
-// name), 003 a field of another object ("belongs one level up"), 004 wrong type, 005 value not allowed, 006 missing;
-// the same numbers in the families CNI and IPAM for the configurations of plugins, and 001 for an unknown type.
+// RDMA. This is the only validator of types, values, unknown, misplaced and missing fields: `check`, `plan`, the
+// operator and the definitions in deploy/crds say the same of a field. Schemas are data (src/schema/data/*.yaml, one
+// block per kind; the head of core.yaml explains the notation), read once. Types and words follow the CRDs of the
+// operators. Threading: immutable after the first call; any thread. Failure: findings with the ids of the family API
+// (docs/check/schema.md): RB-API-002 unknown field (with the nearest name), 003 a field of another object ("belongs one
+// level up"), 004 wrong type, 005 value not allowed, 006 missing; the same numbers in the families CNI and IPAM for the
+// configurations of plugins, and 001 for an unknown type.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@
 #include "doc/diagnostic.h"
 #include "doc/value.h"
 
-namespace railbed::check {
+namespace railbed::schema {
 
 enum class FieldType : uint8_t {
   kAny,
@@ -86,7 +87,17 @@ const Schema* object_in(const Schema* schema);
 // All kinds with a schema: "SriovNetwork", "Pod", …
 std::vector<std::string> schema_kinds();
 
-// Compares `value` with `schema`; `path` is how messages name it ("spec", empty at the top).
-void check_schema(const doc::Value& value, const Schema& schema, const std::string& path, doc::Diagnostics& out);
+// "64Gi", "500m", 8
+bool is_quantity(const doc::Value& value);
 
-}  // namespace railbed::check
+struct CheckOptions {
+  // Reports what is wrong in a text of type kNetworks, whose grammar a room above knows; null: nothing does.
+  void (*networks)(const doc::Value& text, doc::Diagnostics& out) = nullptr;
+  bool status = true;  // the status of an object, too
+};
+// Compares `value` with `schema`; `path` is how messages name it ("spec", empty at the top). True: nothing but its
+// status has errors. Objects are compared by api/compare.h, which knows all grammars.
+bool check_schema(const doc::Value& value, const Schema& schema, const std::string& path, doc::Diagnostics& out,
+                  const CheckOptions& options = {});
+
+}  // namespace railbed::schema

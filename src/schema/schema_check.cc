@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <cctype>
 
-#include "api/load.h"
-#include "check/schema/schema.h"
 #include "doc/fields.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
+#include "schema/schema.h"
 
-namespace railbed::check {
+namespace railbed::schema {
 
 using doc::Kind;
 using doc::Value;
@@ -41,6 +40,8 @@ struct Frame {
     if (step == Step::kKey || !plain) return text + fmt::format("[{}]", key);
     return text.empty() ? std::string(key) : fmt::format("{}.{}", text, key);
   }
+  // Not of a text inside an object, which has a name.
+  bool is_object_itself() const { return up == nullptr && name.empty(); }
   // The field that contains it.
   std::string_view field() const {
     const Frame* frame = this;
@@ -69,7 +70,7 @@ std::string name_of(const Frame& frame) {
 }
 
 // "64Gi", "500m", "1e3"
-bool is_quantity(std::string_view text) {
+bool is_quantity_text(std::string_view text) {
   size_t at = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
   size_t digits = 0;
   bool point = false;
@@ -121,8 +122,10 @@ constexpr const char* kOfObjects = "RB-API";
 
 class Checker {
  public:
-  explicit Checker(doc::Diagnostics& out) : out_(out), limit_(out.all().size() + kMaxMistakes) {}
+  Checker(doc::Diagnostics& out, const CheckOptions& options)
+      : out_(out), options_(options), limit_(out.all().size() + kMaxMistakes) {}
 
+  bool is_right() const { return is_right_; }
   bool is_full() const { return out_.all().size() >= limit_; }
 
   void check(const Value& value, const Schema& schema, const Frame& at) {
@@ -157,6 +160,7 @@ class Checker {
 
   // The findings of the family, each with what its number says.
   doc::Diagnostic& error(int number, const doc::Span& span, std::string message) {
+    is_right_ = false;
     return typed(number, out_.error(fmt::format("{}-{:03}", family_, number), span, std::move(message)));
   }
   doc::Diagnostic& warning(int number, const doc::Span& span, std::string message) {
@@ -176,7 +180,25 @@ class Checker {
     if (!edit.empty()) told.with_edit(value.span, std::move(edit));
   }
 
+  // What a reader reports: embedded texts, networks.
+  template <typename Read>
+  auto with_findings_of(const Read& read) {
+    doc::Diagnostics found;
+    auto result = read(found);
+    is_right_ = is_right_ && !found.has_errors();
+    out_.append(std::move(found));
+    return result;
+  }
+
   // ── values ──
+
+  void check_grammar(void (*read)(const Value&, doc::Diagnostics&), const Value& value) {
+    if (read != nullptr)
+      with_findings_of([&](doc::Diagnostics& found) {
+        read(value, found);
+        return 0;
+      });
+  }
 
   void check_scalar(const Value& value, const Schema& schema, const Frame& at) {
     switch (schema.type) {
@@ -184,7 +206,7 @@ class Checker {
         return check_text(value, schema, at);
       case FieldType::kNetworks:
         check_text(value, schema, at);
-        if (value.is_string()) api::parse_networks_annotation(value, "default", out_);
+        if (value.is_string()) check_grammar(options_.networks, value);
         return;
       case FieldType::kInteger:
         return check_number(value, schema, at, "an integer");
@@ -296,8 +318,7 @@ class Checker {
   }
 
   void check_quantity(const Value& value, const Frame& at) {
-    const std::string* text = value.as_string();
-    if (value.as_int() || value.as_double_exact() || (text && is_quantity(*text))) return;
+    if (is_quantity(value)) return;
     error(5, value.span,
           fmt::format("{} must be a quantity such as 8, \"500m\" or \"64Gi\", found {}", at.path(), described(value)))
         .about_field(at.path());
@@ -342,6 +363,7 @@ class Checker {
   bool belongs_around(const Value::Member& member, const Schema& schema, const Frame& at) {
     const Frame* frame = field_around(member, schema, at);
     if (frame == nullptr) return false;
+    is_right_ = false;
     out_.error("RB-API-003", member.key_span,
                fmt::format("'{}' is a field of {}, not of {}", member.key, name_of(*frame), at.path()))
         .with_fix(as_far_as_others_of(*frame))
@@ -392,11 +414,13 @@ class Checker {
     const std::string path = schema.path.empty() ? at.path() : schema.path;
     const auto frame = [&] { return Frame{.key = at.field(), .name = path}; };
     if (schema.type == FieldType::kYaml) {
-      if (const auto value = doc::parse_embedded_yaml(text, out_); value && !value->is_null())
-        check(*value, *schema.items, frame());
+      const auto parse = [&](doc::Diagnostics& found) { return doc::parse_embedded_yaml(text, found); };
+      if (const auto value = with_findings_of(parse); value && !value->is_null()) check(*value, *schema.items, frame());
     } else if (schema.type == FieldType::kJson) {
-      if (const auto value = doc::parse_embedded_json(text, out_)) check(*value, *schema.items, frame());
-    } else if (const auto list = doc::parse_embedded_json_list(text, out_)) {
+      const auto parse = [&](doc::Diagnostics& found) { return doc::parse_embedded_json(text, found); };
+      if (const auto value = with_findings_of(parse)) check(*value, *schema.items, frame());
+    } else if (const auto list = with_findings_of(
+                   [&](doc::Diagnostics& found) { return doc::parse_embedded_json_list(text, found); })) {
       for (const Value& item : *list->as_array()) check(item, *schema.items, frame());
     }
   }
@@ -434,6 +458,10 @@ class Checker {
       variants_ = nullptr;
       return;
     }
+    if (!schema.when.empty() && value.find(schema.by) == nullptr && nearly(value, schema.by, schema) == nullptr) {
+      error(6, value.span, fmt::format("{} has neither \"{}\" nor \"{}\"", name_of(frame), schema.when, schema.by));
+      return;
+    }
     if (by == nullptr) return check_required(value, {schema.by}, schema, frame, none_);
     if (type == nullptr) return check(*by, *schema.fields.at(schema.by), below(frame, schema.by));
     if (std::ranges::find(schema.others, *type) != schema.others.end()) return;
@@ -467,7 +495,9 @@ class Checker {
     for (const Value::Member& member : *value.as_object()) {
       if (is_full()) return;
       const auto field = schema.fields.find(member.key);
-      if (field != schema.fields.end()) {
+      if (field != schema.fields.end() && frame.is_object_itself() && member.key == "status") {
+        check_status(member.value, *field->second, below(frame, member.key));
+      } else if (field != schema.fields.end()) {
         if (!member.value.is_null()) check(member.value, *field->second, below(frame, member.key));
       } else if (schema.items != nullptr) {
         check_member(member, *schema.items, frame);
@@ -475,6 +505,14 @@ class Checker {
         unknown(member, value, frame, variants);
       }
     }
+  }
+
+  // Servers and programs write it: what is wrong in it is no mistake of the object's author.
+  void check_status(const Value& value, const Schema& schema, const Frame& at) {
+    if (!options_.status || value.is_null()) return;
+    const bool before = is_right_;
+    check(value, schema, at);
+    is_right_ = before;
   }
 
   void check_required(const Value& value, const std::vector<std::string>& required, const Schema& schema,
@@ -688,7 +726,9 @@ class Checker {
   }
 
   doc::Diagnostics& out_;
+  const CheckOptions& options_;
   size_t limit_;
+  bool is_right_ = true;  // nothing but the status has errors
   std::string family_ = kOfObjects;
   bool no_quotes_ = false;            // lines slipped in from elsewhere
   bool in_quotes_ = false;            // inside a double-quoted text, where another quote would end it
@@ -698,15 +738,22 @@ class Checker {
 
 }  // namespace
 
-void check_schema(const Value& value, const Schema& schema, const std::string& path, doc::Diagnostics& out) {
+bool is_quantity(const Value& value) {
+  const std::string* text = value.as_string();
+  return value.as_int() || value.as_double_exact() || (text && is_quantity_text(*text));
+}
+
+bool check_schema(const Value& value, const Schema& schema, const std::string& path, doc::Diagnostics& out,
+                  const CheckOptions& options) {
   const size_t before = out.all().size();
-  Checker checker(out);
+  Checker checker(out, options);
   checker.check(value, schema, {.key = path, .name = path});
-  if (!checker.is_full()) return;
+  if (!checker.is_full()) return checker.is_right();
   // Repairing so many mistakes round by round would take too long.
   for (size_t i = before; i < out.all().size(); ++i) out.mutable_all()[i].edits.clear();
   out.note("RB-API-013", value.span,
            fmt::format("first {} errors of this object shown; there may be more", kMaxMistakes));
+  return checker.is_right();
 }
 
-}  // namespace railbed::check
+}  // namespace railbed::schema

@@ -3,7 +3,7 @@
 // Reads the data files. Their notation is at the head of core.yaml. A kind or definition is read and built when
 // something asks for it, so that the order of files does not matter, a definition may hold itself, and a run pays for
 // what it uses.
-#include "check/schema/schema.h"
+#include "schema/schema.h"
 
 #include <algorithm>
 #include <charconv>
@@ -13,17 +13,15 @@
 #include <mutex>
 #include <utility>
 
-#include "api/cni_types.h"
-#include "check/data_files.h"
 #include "doc/yaml.h"
+#include "schema/cni_types.h"
+#include "schema/data_files.h"
 
-namespace railbed::check {
+namespace railbed::schema {
 
 using doc::Value;
 
 namespace {
-
-constexpr std::string_view kSchemaFolder = "schema/";
 
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
@@ -41,34 +39,34 @@ std::string_view group_of(std::string_view api_version) {
 }
 
 // A key of the table of CNI types in the notation of the data files: "int 0..4094".
-Value notation(const api::CniKey& key) {
+Value notation(const CniKey& key) {
   switch (key.type) {
-    case api::KeyType::kText:
+    case KeyType::kText:
       return "text";
-    case api::KeyType::kFlag:
+    case KeyType::kFlag:
       return "flag";
-    case api::KeyType::kNumber:
+    case KeyType::kNumber:
       return key.max == INT32_MAX ? fmt::format("int {}..", key.min) : fmt::format("int {}..{}", key.min, key.max);
-    case api::KeyType::kChoice:
+    case KeyType::kChoice:
       return fmt::format("choice {}", fmt::join(key.choices, " "));
-    case api::KeyType::kTexts: {
+    case KeyType::kTexts: {
       Value list = Value::array();
       list.push("text");
       return list;
     }
-    case api::KeyType::kObject:
+    case KeyType::kObject:
       return "map";
-    case api::KeyType::kAny:
+    case KeyType::kAny:
       return "any";
-    case api::KeyType::kShape:
+    case KeyType::kShape:
       break;
   }
   return std::string(key.shape);
 }
 
-Value notation(std::span<const api::CniKey> keys, std::span<const std::string_view> one_of = {}) {
+Value notation(std::span<const CniKey> keys, std::span<const std::string_view> one_of = {}) {
   Value object = Value::object();
-  for (const api::CniKey& key : keys) object.set(fmt::format("{}{}", key.name, key.required ? "!" : ""), notation(key));
+  for (const CniKey& key : keys) object.set(fmt::format("{}{}", key.name, key.required ? "!" : ""), notation(key));
   if (!one_of.empty()) object.set(".oneOf", fmt::format("{}", fmt::join(one_of, " ")));
   return object;
 }
@@ -78,7 +76,7 @@ Value notation(std::span<const api::CniKey> keys, std::span<const std::string_vi
 class Parts {
  public:
   // Finds the parts below `definitions:` and `kinds:` by their indentation of two blanks.
-  void index(const DataFile& file) {
+  void index(const EmbeddedFile& file) {
     std::map<std::string, Part, std::less<>>* section = nullptr;
     Part* open = nullptr;
     const auto end_at = [&](size_t at) {
@@ -151,9 +149,8 @@ class Parts {
 class Book {
  public:
   Book() {
-    parts_.add_definition("pluginCommon", notation(api::cni_common_keys()));
-    for (const DataFile& file : data_files())
-      if (file.name.starts_with(kSchemaFolder)) parts_.index(file);
+    parts_.add_definition("pluginCommon", notation(cni_common_keys()));
+    for (const EmbeddedFile& file : data_files()) parts_.index(file);
   }
 
   const Schema* kind(std::string_view api_version, std::string_view name) {
@@ -379,11 +376,11 @@ class Book {
   void add_table(const Value& table, Value& types, std::vector<std::string>& others) {
     const bool ipam = table.as_string() != nullptr && *table.as_string() == "ipam";
     for (const Value::Member& member : *types.as_object()) {
-      const api::CniType* type = api::find_cni_type(member.key);
+      const CniType* type = find_cni_type(member.key);
       if (type == nullptr || type->ours) problem(member.value, fmt::format("{} is no type of others", member.key));
     }
-    for (const api::CniType& type : api::cni_types()) {
-      if ((type.role == api::CniRole::kIpam) != ipam) continue;
+    for (const CniType& type : cni_types()) {
+      if ((type.role == CniRole::kIpam) != ipam) continue;
       const bool described = type.makes_or_changes_interfaces() || (type.ours && ipam);
       for (const std::string_view name : {type.name, type.also_called}) {
         if (name.empty()) continue;
@@ -473,4 +470,4 @@ std::vector<std::string> schema_kinds() {
   return book().kinds();
 }
 
-}  // namespace railbed::check
+}  // namespace railbed::schema

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/schema/schema.h"
+#include "schema/schema.h"
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "api/compare.h"
 #include "api/load.h"
 #include "doc/edits.h"
 #include "doc/yaml.h"
 #include "findings/explain.h"
 
-namespace railbed::check {
+namespace railbed::schema {
 namespace {
 
 struct Checked {
@@ -39,7 +41,8 @@ Checked checked_text(const std::string& text) {
   for (const doc::Value& value : doc::parse_yaml(checked.source, checked.findings)) {
     const Schema* schema = find_schema(*value.find("apiVersion")->as_string(), *value.find("kind")->as_string());
     EXPECT_NE(schema, nullptr) << text;
-    if (schema != nullptr) check_schema(value, *schema, "", checked.findings);
+    if (schema != nullptr)
+      api::compare(value, *schema, api::StatusPart::kCompared, api::NetworksAnnotation::kRead, checked.findings);
   }
   return checked;
 }
@@ -271,14 +274,8 @@ TEST(CheckSchema, KeepsTheQuotesAroundAnEmbeddedText) {
             head + R"(spec: {config: '{"type":"tuning","mtu":"9000","mac":"5"}'})");
 }
 
-// "Unknown here" and "belongs elsewhere" are the same mistake; the schema knows more places than the parsers.
-std::string mistake(const doc::Diagnostic& d) {
-  return d.id.ends_with("-003") ? d.id.substr(0, d.id.size() - 1) + "2" : d.id;
-}
-
-// The parsers of railbed's own kinds check the same fields. The schema must report the same id at the same place, so
-// that duplicates can be merged.
-TEST(CheckSchema, AgreesWithTheParsers) {
+// Readers run over what was compared: whatever the schema reports of a field, no reader reports again.
+TEST(CheckSchema, IsTheOnlyOneThatReportsAMistake) {
   const std::string texts[] = {
       policy("  nicSelector: {vendor: 15, isRdma: true, deviceid: \"1021\"}\n  mtu: big\n  vlan: 5\n  namespace: x\n"),
       policy("  nicSelector: []\n  isRdma: 1\n  linkType: infiniband\nnumVFs: 3\nname: x\n"),
@@ -301,19 +298,47 @@ TEST(CheckSchema, AgreesWithTheParsers) {
   };
   for (const std::string& text : texts) {
     Checked checked = checked_text(text);
-    std::set<std::pair<uint32_t, std::string>> told;
-    for (const doc::Diagnostic& d : checked.findings.all()) told.emplace(d.span.offset, mistake(d));
-    doc::Diagnostics parsers;
-    std::vector<doc::Value> values = doc::parse_yaml(checked.source, parsers);
+    doc::Diagnostics loaded;
+    const std::vector<doc::Value> values = doc::parse_yaml(checked.source, loaded);
     std::vector<const doc::Value*> documents;
     for (const doc::Value& value : values) documents.push_back(&value);
-    api::load_documents(documents, parsers);
-    EXPECT_GE(parsers.all().size(), 3U) << text;
-    for (const doc::Diagnostic& d : parsers.all())
-      EXPECT_TRUE(told.contains({d.span.offset, mistake(d)}))
-          << d.id << " " << d.span.to_string() << " " << d.message << "\n"
-          << text << checked.told();
+    const api::Objects objects = api::load_documents(documents, loaded);
+    EXPECT_EQ(objects, api::Objects()) << text;
+    EXPECT_GE(loaded.all().size(), 3U) << text;
+    std::set<std::string> reported;
+    for (const doc::Diagnostic& d : loaded.all())
+      EXPECT_TRUE(reported.insert(fmt::format("{} {} {}", d.span.offset, d.id, d.message)).second) << d.message << text;
+    std::set<std::string> of_schema;
+    for (const doc::Diagnostic& d : checked.findings.all()) {
+      of_schema.insert(d.message);
+      EXPECT_TRUE(reported.contains(fmt::format("{} {} {}", d.span.offset, d.id, d.message))) << d.message << text;
+    }
+    // What a reader adds is of values and names, not of types and fields.
+    for (const doc::Diagnostic& d : loaded.all())
+      EXPECT_TRUE(of_schema.contains(d.message) || d.says == doc::Says::kOther || d.says == doc::Says::kPlaceholder)
+          << d.id << " " << d.message << "\n"
+          << text;
   }
+}
+
+// What is wrong in a status is reported, and keeps no object from being read.
+TEST(CheckSchema, TheStatusIsOfNoAuthor) {
+  const std::string text = policy("  nicSelector: {vendor: \"15b3\"}\nstatus: {applied: many}\n");
+  doc::Diagnostics found;
+  const auto source = std::make_shared<doc::Source>(doc::Source{"a.yaml", text});
+  const doc::Value value = doc::parse_yaml(source, found).front();
+  const Schema& schema = *find_schema("", "SriovNetworkNodePolicy");
+  EXPECT_TRUE(check_schema(value, schema, "", found));
+  ASSERT_EQ(found.all().size(), 1U);
+  EXPECT_EQ(found.all()[0].message, "status.applied must be an integer, found a string many");
+  doc::Diagnostics without;
+  EXPECT_TRUE(check_schema(value, schema, "", without, {.status = false}));
+  EXPECT_TRUE(without.all().empty());
+  // A text with a status of its own is the author's.
+  const std::string inside = attachment("    {\"type\": \"sriov\", \"vlan\": \"x\", \"status\": 1}\n");
+  EXPECT_EQ(checked_text(inside).told(),
+            "6:31 RB-CNI-004 config.vlan must be an integer, found a string \"x\"\n"
+            "6:36 RB-CNI-002 'status' is not a field of config; it has no effect\n");
 }
 
 TEST(CheckSchema, AnObjectTellsAThousandMistakesAndNoMore) {
@@ -324,20 +349,6 @@ TEST(CheckSchema, AnObjectTellsAThousandMistakesAndNoMore) {
   EXPECT_EQ(checked.findings.all().back().id, "RB-API-013");
   EXPECT_EQ(checked.findings.all().back().message, "first 1000 errors of this object shown; there may be more");
   for (const doc::Diagnostic& d : checked.findings.all()) ASSERT_TRUE(d.edits.empty());
-}
-
-// A type that the schemas know is known to the parser of plugins, too: otherwise one of them warns.
-TEST(CheckSchema, KnowsThePluginsThatTheParserKnows) {
-  const Schema* config = find_schema("", "NetworkAttachmentDefinition")->fields.at("spec")->fields.at("config");
-  const Schema& plugins = *config->items;
-  std::vector<std::string> types = plugins.others;
-  for (const auto& [type, variant] : plugins.variants) types.push_back(type);
-  EXPECT_GT(types.size(), 30U);
-  for (const std::string& type : types) {
-    doc::Diagnostics out;
-    api::parse_network_config(doc::Value(fmt::format(R"({{"type": "{}"}})", type)), "net", out);
-    for (const doc::Diagnostic& d : out.all()) EXPECT_NE(d.id, "RB-CNI-001") << type << d.message;
-  }
 }
 
 TEST(Explain, EveryIdOfTheseFamiliesHasAStory) {
@@ -364,4 +375,4 @@ TEST(CheckSchema, TellsTheWayToAFieldFromTheObjectsRoot) {
 }
 
 }  // namespace
-}  // namespace railbed::check
+}  // namespace railbed::schema

@@ -6,9 +6,9 @@
 // documentation are all derived from it, so they cannot contradict each other. The rows are in cni_table.h; a new type
 // is one row there, one file src/attach/<identifier>.cc, one folder testdata/types/<name> and one page
 // docs/plugins/<name>.md, and a test or the linker names each missing one. Nested objects (the ranges of an ipam block)
-// have their schemas in src/check/data/schema/cni.yaml, to which a key refers by name.
+// have their schemas in src/schema/data/cni.yaml, to which a key refers by name.
 // Threading: constants and pure functions.
-// Failure: a problem is a sentence.
+// Failure: a problem is a sentence; those of values are found by cni_values.h.
 // Source: the configuration structs of containernetworking/plugins, sriov-cni, ib-sriov-cni, rdma-cni, whereabouts.
 #pragma once
 
@@ -18,11 +18,10 @@
 #include <string>
 #include <string_view>
 
-#include "api/ipam.h"
-#include "doc/diagnostic.h"
-#include "doc/value.h"
+namespace railbed::schema {
 
-namespace railbed::api {
+// The IPAM types that railbed does itself.
+enum class IpamType : uint8_t { kNone, kHostLocal, kStatic, kWhereabouts, kDhcp };
 
 enum class CniRole : uint8_t {
   kMain,     // makes an interface, and is the first of a list
@@ -89,8 +88,4 @@ std::span<const CniKey> cni_common_keys();
 // A key of the type, or a common one; null when there is none of that name.
 const CniKey* find_cni_key(const CniType& type, std::string_view key);
 
-// What is wrong with the value that `config` has for `key`, as check says it ("max_tx_rate must be 0 to 1000000, found
-// 2000000"), or that it is missing; empty where it is right.
-std::string key_problem(const doc::Value& config, const CniKey& key);
-
-}  // namespace railbed::api
+}  // namespace railbed::schema

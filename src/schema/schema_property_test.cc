@@ -7,11 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "base/sanitized.h"
-#include "check/schema/schema.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
+#include "schema/schema.h"
 
-namespace railbed::check {
+namespace railbed::schema {
 namespace {
 
 using doc::Diagnostic;
@@ -336,4 +336,4 @@ TEST(SchemaProperty, AFieldOneLevelUpOrDownIsOneFindingThatSaysWhereItBelongs) {
 }
 
 }  // namespace
-}  // namespace railbed::check
+}  // namespace railbed::schema
