@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -36,8 +37,8 @@ size_t count_rails(const std::vector<RailFigures>& rails, bool (*which)(const Ra
 }
 
 // A figure of each row that has it.
-template <typename Figure>
-std::vector<double> figures_of(const std::vector<RailFigures>& rails, const Figure& figure) {
+std::vector<double> figures_of(const std::vector<RailFigures>& rails,
+                               std::optional<double> (*figure)(const RailFigures& rail)) {
   std::vector<double> out;
   for (const RailFigures& rail : rails)
     if (const std::optional<double> value = figure(rail)) out.push_back(*value);

@@ -215,7 +215,7 @@ TEST_F(RegistryTest, WhoLiesIsToldAndRefused) {
   EXPECT_EQ(answer(honest, host("a", 1)), "1 of 2");
   const auto said = [&](const auto& message) {
     Channel liar = greeted();
-    return answer(liar, message);
+    return this->answer(liar, message);
   };
   EXPECT_EQ(said(host("a", 2)),
             "the peer says: a is already registered from 127.0.0.1 port 1\n  rename one of them with --name");
