@@ -325,9 +325,9 @@ Value to_value(const RecordedLinks& recorded) {
   }
   Value& routes = value.set("routes", Value::array());
   for (const Route& route : recorded.routes) routes.push(to_value(route));
-  if (recorded.rules.empty()) return value;
+  if (!recorded.rules) return value;
   Value& rules = value.set("rules", Value::array());
-  for (const Rule& rule : recorded.rules) rules.push(to_value(rule));
+  for (const Rule& rule : *recorded.rules) rules.push(to_value(rule));
   return value;
 }
 
@@ -338,7 +338,8 @@ Result<RecordedLinks> read_links(const Value& value) {
   fields.each("links", recorded.links, read_link);
   fields.each("addresses", recorded.addresses, read_link_address);
   fields.each("routes", recorded.routes, read_route);
-  fields.each("rules", recorded.rules, read_rule);
+  const Value* rules = value.find("rules");
+  if (rules != nullptr && !rules->is_null()) fields.each("rules", recorded.rules.emplace(), read_rule);
   TRY(doc::first_error(found));
   return recorded;
 }
@@ -450,9 +451,8 @@ Result<NetlinkAnswers> read_answers(const Value& value) {
   }
   fields.inside("unreachable", [&](Fields& families) {
     for (size_t i = 0; i < std::size(kNetlinkFamilies); ++i)
-      families.inside(kNetlinkFamilies[i].name, [&](Fields& one) {
-        read_unreachable(one, recorded.unreachable[static_cast<NetlinkFamily>(i)]);
-      });
+      families.inside(kNetlinkFamilies[i].name,
+                      [&](Fields& one) { read_unreachable(one, recorded.unreachable[static_cast<NetlinkFamily>(i)]); });
   });
   TRY(doc::first_error(found));
   return recorded;

@@ -73,7 +73,7 @@ RecordedLinks sample_links() {
   return {{link, Link{.index = IfIndex{1}, .name = IfName{"lo"}}},
           {{IfIndex{3}, IpPrefix::parse("fd00::1/64").value()}},
           {route, fallback},
-          {{IpPrefix::parse("10.0.0.7/32").value(), 101, 32765}}};
+          std::vector<Rule>{{IpPrefix::parse("10.0.0.7/32").value(), 101, 32765}}};
 }
 
 RecordedRdma sample_rdma() {
@@ -137,7 +137,10 @@ TEST(NetlinkJson, FamiliesThatCouldNotBeReachedHaveTheirErrno) {
   answers.unreachable[NetlinkFamily::kRdma] = system_error(EMFILE, "socket NETLINK_RDMA");
   EXPECT_EQ(doc::to_json(to_value(answers)),
             R"({"version":1,"unreachable":{"rdma":{"errno":24,)"
-            R"("message":"socket NETLINK_RDMA: EMFILE (Too many open files)"}}})");
+            R"("message":"socket NETLINK_RDMA: EMFILE (Too many open files)"
+}
+}
+})");
 }
 
 // What each field may be. RAILBED_UPDATE=1 writes it anew.
