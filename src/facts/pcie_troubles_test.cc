@@ -63,21 +63,21 @@ TEST(PcieTroubles, APortIsComparedWithWhatItsLinkCarries) {
   EXPECT_THAT(at_maximum(16, 16, 400), testing::SizeIs(1));
   EXPECT_THAT(at_maximum(5, 8, 40), testing::SizeIs(1));
   EXPECT_THAT(at_maximum(32, 16, 800), testing::SizeIs(1));
-  for (const auto& [gts, lanes, gbps] : {std::tuple(16.0, 8, 100.0),
-                                         {32.0, 16, 400.0},
-                                         {16.0, 16, 200.0},
-                                         {8.0, 16, 100.0},
-                                         {8.0, 8, 56.0},
-                                         {64.0, 16, 800.0},
-                                         {2.5, 8, 10.0}})
-    EXPECT_THAT(at_maximum(gts, lanes, gbps), IsEmpty()) << gts << " x" << lanes << ": " << gbps;
+  const struct {
+    double gts;
+    int lanes;
+    double gbps;
+  } enough[] = {{16, 8, 100}, {32, 16, 400}, {16, 16, 200}, {8, 16, 100}, {8, 8, 56}, {64, 16, 800}, {2.5, 8, 10}};
+  for (const auto& one : enough)
+    EXPECT_THAT(at_maximum(one.gts, one.lanes, one.gbps), IsEmpty())
+        << one.gts << " x" << one.lanes << ": " << one.gbps;
 }
 
 TEST(PcieTroubles, EachPortOfACardAloneAndNoneThatIsDownOrSoft) {
   Nic nic;
   nic.pci.address = {0, 1, 0, 0};
   nic.pci.link = PcieLink{16, 8, 16, 8, {}, {}};
-  nic.netdevs = {{.name = "eth0", .speed_mbps = 200000}};
+  nic.netdevs.push_back({.name = "eth0", .speed_mbps = 200000});
   EXPECT_THAT(messages(pcie_troubles_of(nic)),
               ElementsAre("RB-PCIE-004 eth0 (0000:01:00.0): interface eth0: 200G behind PCIe at 16 GT/s x8, which "
                           "carries 126 Gb/s"));

@@ -518,7 +518,7 @@ class RailFinder {
       std::string reason = "its card is of another kind than those of the rails";
       if (nic(i).link_type != link_type_)
         reason = fmt::format("the rails are {}", name_of(link_type_));
-      else if (speed && *speed != speed_gbps_)
+      else if (speed && speed_gbps_ > 0 && *speed != speed_gbps_)
         reason = fmt::format("{}, the rails have {}", speed_text(*speed), speed_text(speed_gbps_));
       const bool hosts = !host_use(nic(i), facts_).empty();
       roles_[i] = {.role = hosts ? Role::kFrontEnd : Role::kStorage, .rail = std::nullopt, .reason = std::move(reason)};

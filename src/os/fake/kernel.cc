@@ -223,7 +223,8 @@ void FakeKernel::refuse_netlink(NetlinkFamily family, int sys_errno) {
   auto lock = state_->look();
   state_->answers.unreachable.erase(family);
   if (sys_errno == 0) return;
-  Error error = system_error(sys_errno, family == NetlinkFamily::kRdma ? "socket NETLINK_RDMA" : "socket NETLINK_GENERIC");
+  Error error =
+      system_error(sys_errno, family == NetlinkFamily::kRdma ? "socket NETLINK_RDMA" : "socket NETLINK_GENERIC");
   if (error.code == Code::kUnsupported && sys_errno != EPROTONOSUPPORT) error.code = Code::kDenied;
   state_->answers.unreachable.emplace(family, std::move(error));
 }

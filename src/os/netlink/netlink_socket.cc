@@ -51,8 +51,8 @@ NetlinkFailure unanswered(int sys_errno) {
   return {sys_errno, sys_errno == ETIMEDOUT ? "the kernel did not answer" : ""};
 }
 
-// Every kernel that runs this has AF_NETLINK. Where it seems to be missing, a sandbox hides it (RestrictAddressFamilies=
-// of systemd, a seccomp filter).
+// Every kernel that runs this has AF_NETLINK. Where it seems to be missing, a sandbox hides it
+// (RestrictAddressFamilies= of systemd, a seccomp filter).
 Error socket_error(int sys_errno, int protocol) {
   Error error = system_error(sys_errno, "socket " + protocol_name(protocol));
   if (sys_errno == EAFNOSUPPORT || sys_errno == ENOSYS) error.code = Code::kDenied;

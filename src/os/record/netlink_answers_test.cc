@@ -96,9 +96,8 @@ TEST(NetlinkAnswers, AFamilyThatCannotBeReachedSaysWhichCallFailed) {
   for (const auto& one : cases) {
     FakeKernel fake(machine);
     fake.refuse_netlink(NetlinkFamily::kDevlink, one.sys_errno);
-    const auto recorded = recorded_by(fake, Version::kNow, [](NetlinkQuestions& questions) {
-      (void)questions.reach(NetlinkFamily::kDevlink);
-    });
+    const auto recorded = recorded_by(
+        fake, Version::kNow, [](NetlinkQuestions& questions) { (void)questions.reach(NetlinkFamily::kDevlink); });
     for (Kernel* kernel : {static_cast<Kernel*>(&fake), recorded.get()}) {
       const Result<void> reached = kernel->questions()->reach(NetlinkFamily::kDevlink);
       ASSERT_FALSE(reached.has_value());
