@@ -3,6 +3,7 @@
 
 #include "agent/pod/meta_pod.h"
 #include "api/cni_types.h"
+#include "api/network_demands.h"
 #include "attach/keys.h"
 #include "doc/members.h"
 
@@ -40,7 +41,8 @@ std::optional<std::string> use_by_plugin(const Value& plugin, const api::CniType
     if (auto key = named_by(plugin, type.keys, name)) return key;
   }
   if (auto key = named_by(plugin, api::cni_common_keys(), name)) return key;
-  if (declares(plugin, "deviceID")) return fmt::format("its capability deviceID ({}) lets pods name devices", name);
+  if (api::declares(plugin, "deviceID"))
+    return fmt::format("its capability deviceID ({}) lets pods name devices", name);
   return std::nullopt;
 }
 
