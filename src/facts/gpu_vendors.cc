@@ -51,11 +51,6 @@ const GpuVendor* gpu_vendor_by_pci(std::string_view pci_vendor) {
   return found == std::end(kGpuVendors) ? nullptr : found;
 }
 
-const GpuVendor* gpu_vendor_by_resource(std::string_view resource) {
-  const auto found = std::ranges::find(kGpuVendors, resource, &GpuVendor::resource);
-  return found == std::end(kGpuVendors) ? nullptr : found;
-}
-
 const GpuVendor& gpu_vendor_of(const NodeFacts& node) {
   const GpuVendor* vendor = node.gpus.empty() ? nullptr : gpu_vendor_by_pci(node.gpus.front().pci.vendor);
   return vendor == nullptr ? kGpuVendors[0] : *vendor;

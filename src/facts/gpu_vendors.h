@@ -34,7 +34,6 @@ struct GpuVendor {
 // The rows; the first is the one for nodes without GPUs.
 std::span<const GpuVendor> gpu_vendors();
 const GpuVendor* gpu_vendor_by_pci(std::string_view pci_vendor);
-const GpuVendor* gpu_vendor_by_resource(std::string_view resource);
 // Of the node's first GPU; the first row for a node without GPUs, or with GPUs of a vendor that no row has.
 const GpuVendor& gpu_vendor_of(const NodeFacts& node);
 

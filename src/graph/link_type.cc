@@ -63,8 +63,12 @@ std::vector<facts::LinkType> links_found(const Graph& graph, std::string_view re
   for (const Policy& policy : graph.catalog->policies) {
     if (policy.ignored || policy.resource != resource) continue;
     if (!labels_match(policy.object->node_selector, graph.labels)) continue;
+    // A policy that demands a link type changes the port's, or is refused for it.
+    const facts::LinkType wanted = link_wanted(*policy.object->link_type);
     for (const facts::Nic& nic : graph.facts->nics)
-      if (can_have_vfs(nic) && selects(policy.object->nic_selector, nic)) found.push_back(nic.link_type);
+      if (can_have_vfs(nic) && selects(policy.object->nic_selector, nic) &&
+          (wanted == facts::LinkType::kUnknown || wanted == nic.link_type))
+        found.push_back(nic.link_type);
   }
   return found;
 }
