@@ -22,6 +22,7 @@
 #include "check/repair/moves.h"
 #include "check/repair/realign.h"
 #include "check/repair/repairs.h"
+#include "check/rules/dynamic_allocation.h"
 #include "check/rules/lookups.h"
 #include "check/rules/missing_networks.h"
 #include "doc/json.h"
@@ -116,7 +117,12 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
       out.mutable_all()[first->second].note(span, "here, too");
       continue;
     }
-    out.warning("RB-API-001", span, fmt::format("unknown kind '{}'; its objects are skipped", kind))
+    // A plural or other capitals: what the API server answers is known.
+    const bool sure = lower(kind) == lower(meant) || lower(kind) == lower(meant) + "s" ||
+                      (lower(meant).ends_with('y') && lower(kind) == lower(meant.substr(0, meant.size() - 1)) + "ies");
+    const std::string text = sure ? fmt::format("no API server has the kind '{}': it refuses the object", kind)
+                                  : fmt::format("unknown kind '{}'; its objects are skipped", kind);
+    (sure ? out.error("RB-API-001", span, text) : out.warning("RB-API-001", span, text))
         .with_fix(fmt::format("did you mean '{}'?", meant))
         .of(doc::Layer::kObject)
         .that_says(doc::Says::kUnknownKind);
@@ -233,6 +239,9 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const std::set
   Diagnostics found;
   reading.objects = api::load_documents(values, found, api::Compared::kAllKinds);
   std::erase_if(found.mutable_all(), is_for_other_verbs);
+  // railbed reads the object anyway, and an API server does not.
+  for (Diagnostic& finding : found.mutable_all())
+    if (finding.says == doc::Says::kWrongVersion) finding.severity = doc::Severity::kError;
   tell_misspelt_kinds(reading.bundle, found);
   drop_alternatives(reading.bundle, reading.patches, found);
   reading.findings.append(std::move(found));
@@ -271,10 +280,22 @@ Reading read_and_repair(Texts& texts, Diagnostics& repaired) {
   }
 }
 
-void count(const Bundle& bundle, Report& report) {
-  for (const Document& document : bundle.documents)
-    if (is_known(document)) ++report.kinds[document.kind];
-  report.unknown_kinds = bundle.unknown_kinds;
+// Kinds that make pods. Where no pod is found in one, nothing of it was looked at, although its name is known.
+bool is_workload(std::string_view kind) {
+  static constexpr std::string_view kKinds[] = {
+      "Job",        "InferenceService", "LLMInferenceService", "PyTorchJob", "MPIJob",         "RayCluster", "RayJob",
+      "RayService", "TrainJob",         "PodTemplate",         "JobSet",     "LeaderWorkerSet"};
+  return std::ranges::find(kKinds, kind) != std::end(kKinds);
+}
+
+void count(const Bundle& bundle, std::span<const PodTemplate> pods, Report& report) {
+  std::set<const Document*> with_pods;
+  for (const PodTemplate& pod : pods) with_pods.insert(pod.document);
+  for (const Document& document : bundle.documents) {
+    const bool read = with_pods.contains(&document) || find_schema(document.api_version, document.kind) != nullptr ||
+                      (is_known(document) && !is_workload(document.kind));
+    ++(read ? report.kinds : report.unknown_kinds)[document.kind];
+  }
   report.commands = static_cast<int>(bundle.commands.size());
 }
 
@@ -383,6 +404,7 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
   const graph::Resolution resolved(reading.objects, nodes, settings.graph, graph::PodPlacement::kChecked, found);
   const Views views = make_views(reading.bundle, pods, resolved.graphs, settings);
   tell_missing_networks(reading.bundle, views, found);
+  drop_what_claims_give(reading.bundle, found);
   run_rules({reading.bundle, pods, reading.objects, resolved.catalog, resolved.graphs, nodes, settings, views}, found);
   for (const Rule& rule : all_rules())
     if (rule.needs == Needs::kFacts && nodes.empty()) report.not_checked.push_back(rule);
@@ -402,7 +424,7 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
   report.suppressed = static_cast<int>(suppress(sources, is_known_id, report.findings));
   report.findings.sort();
   keep_the_first(report);
-  count(reading.bundle, report);
+  count(reading.bundle, pods, report);
   return report;
 }
 

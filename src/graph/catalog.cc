@@ -146,7 +146,8 @@ void add_network(Catalog& catalog, api::NetworkAttachmentDefinition definition, 
     diagnostics
         .warning("RB-NET-002", span_of(definition.meta),
                  fmt::format("network {} of type {} has no resource to take VFs from", network.key, network.type))
-        .with_fix("annotation k8s.v1.cni.cncf.io/resourceName: " + catalog.options.resource_prefix + "/NAME");
+        .with_fix("annotation k8s.v1.cni.cncf.io/resourceName: " + catalog.options.resource_prefix + "/NAME")
+        .that_says(doc::Says::kNoResource);
   network.definition = std::move(definition);
   auto existing = catalog.networks.find(network.key);
   if (existing != catalog.networks.end())

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "agent/pod/tenant_definitions.h"
 #include "api/load.h"
 #include "api/names.h"
+#include "api/network_demands.h"
 #include "attach/types.h"
 #include "doc/members.h"
 #include "schema/cni_types.h"
@@ -262,20 +264,21 @@ class PodReader {
 
   // One network per family may have the pod's default route; the others lose it.
   static Result<void> share_default_routes(PodNetworks& pod) {
+    std::vector<std::span<const IpAddress>> gateways;
+    for (const Delegate& network : pod.networks) gateways.emplace_back(network.selection.default_route);
+    if (const auto clash = api::default_route_clash(gateways))
+      return wrong(fmt::format("pod {}: default-route has two gateways of IPv{}: {} and {}", pod.pod.key(),
+                               clash->family == IpFamily::kV4 ? 4 : 6, pod.networks[clash->first].name,
+                               pod.networks[clash->second].name),
+                   "use one network for the default route; ECMP is not supported");
     for (IpFamily family : {IpFamily::kV4, IpFamily::kV6}) {
-      const Delegate* owner = nullptr;
-      for (const Delegate& network : pod.networks)
-        for (const IpAddress& gateway : network.selection.default_route) {
-          if (gateway.family != family) continue;
-          if (owner != nullptr)
-            return wrong(fmt::format("pod {}: default-route has two gateways of IPv{}: {} and {}", pod.pod.key(),
-                                     family == IpFamily::kV4 ? 4 : 6, owner->name, network.name),
-                         "use one network for the default route; ECMP is not supported");
-          owner = &network;
-        }
-      if (owner == nullptr) continue;
+      const auto of_family = [&](const IpAddress& gateway) { return gateway.family == family; };
+      const auto owner = std::ranges::find_if(pod.networks, [&](const Delegate& network) {
+        return std::ranges::any_of(network.selection.default_route, of_family);
+      });
+      if (owner == pod.networks.end()) continue;
       for (Delegate& network : pod.networks)
-        if (&network != owner) (family == IpFamily::kV4 ? network.dropped.v4 : network.dropped.v6) = true;
+        if (&network != &*owner) (family == IpFamily::kV4 ? network.dropped.v4 : network.dropped.v6) = true;
     }
     return {};
   }
@@ -299,40 +302,16 @@ class PodReader {
     if (selection.infiniband_guid.present) args["infinibandGUID"] = selection.infiniband_guid->to_pairs();
     if (selection.bandwidth.present) args["bandwidth"] = *selection.bandwidth;
     if (selection.port_mappings.present) args["portMappings"] = *selection.port_mappings;
-    for (auto& [capability, value] : args) {
-      // Also for plugins of ours: an address, MAC or GUID that a pod chooses may be another pod's.
-      if (!takes(network, capability)) return not_taken(network, capability, capability);
-      network.capability_args[capability] = std::move(value);
-    }
-    return check_cni_args(network);
-  }
-
-  static bool takes(const Delegate& network, std::string_view capability) {
-    return std::ranges::any_of(network.list.plugins, [&](const Value& plugin) { return declares(plugin, capability); });
-  }
-  static std::unexpected<Error> not_taken(const Delegate& network, std::string_view what, std::string_view capability) {
-    return wrong(
-        fmt::format("network {} ({}): the pod requests {}, but no plugin of the network supports it", network.name,
-                    network.ifname, what),
-        fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that supports it, or remove the request",
-                    capability));
-  }
-
-  // The same wishes by the keys that railbed's plugins read in cni-args. ib-kubernetes writes the GUID there, where the
-  // definition does not declare the capability.
-  static Result<void> check_cni_args(const Delegate& network) {
-    const auto& args = network.selection.cni_args;
-    const auto is_ours = [](const Value& plugin) { return is_native(type_of(plugin)); };
-    if (!args.present || !args->is_object() || std::ranges::none_of(network.list.plugins, is_ours)) return {};
-    constexpr std::pair<std::string_view, std::string_view> kIdentities[] = {
-        {"ips", "ips"}, {"mac", "mac"}, {"guid", "infinibandGUID"}};
-    for (const auto& [key, capability] : kIdentities) {
-      if (args->find(key) == nullptr || takes(network, capability)) continue;
-      if (key == "guid" && std::ranges::any_of(network.list.plugins, is_by_ib_kubernetes)) continue;
-      return not_taken(network, fmt::format("cni-args.{}", key), capability);
-    }
+    if (const auto untaken = api::untaken_demand(selection, network.list.plugins))
+      return wrong(fmt::format("network {} ({}): the pod requests {}, but no plugin of the network supports it",
+                               network.name, network.ifname, untaken->what),
+                   fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that supports it, or remove the "
+                               "request",
+                               untaken->capability));
+    for (auto& [capability, value] : args) network.capability_args[capability] = std::move(value);
     return {};
   }
+
   static bool is_by_ib_kubernetes(const Value& plugin) { return doc::flag_in(plugin, "ibKubernetesEnabled"); }
 
   os::Kernel& kernel_;
@@ -344,14 +323,7 @@ class PodReader {
 }  // namespace
 
 std::string type_of(const Value& plugin) {
-  const Value* type = plugin.find("type");
-  return type != nullptr && type->is_string() ? *type->as_string() : "";
-}
-
-bool declares(const Value& plugin, std::string_view capability) {
-  const Value* declared = plugin.find("capabilities");
-  const Value* one = declared != nullptr && declared->is_object() ? declared->find(capability) : nullptr;
-  return one != nullptr && one->as_bool() != nullptr && *one->as_bool();
+  return std::string(api::plugin_type(plugin));
 }
 
 bool is_native(const std::string& type) {

@@ -50,8 +50,6 @@ struct PodNetworks {
 
 // Of a plugin's configuration; empty where it says none.
 std::string type_of(const doc::Value& plugin);
-// Whether its configuration declares the capability.
-bool declares(const doc::Value& plugin, std::string_view capability);
 // Whether the plugin is railbed's own: it works without being executed.
 bool is_native(const std::string& type);
 
