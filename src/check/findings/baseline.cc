@@ -87,10 +87,4 @@ size_t Baseline::remove_known(Report& report, std::string_view reason, size_t* l
   return removed;
 }
 
-size_t Baseline::size() const {
-  size_t sum = 0;
-  for (const auto& [fingerprint, entry] : entries_) sum += static_cast<size_t>(entry.count);
-  return sum;
-}
-
 }  // namespace railbed::check

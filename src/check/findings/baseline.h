@@ -26,7 +26,6 @@ class Baseline {
   // Moves the findings that are in the baseline to the ignored ones, with `reason`. Of several equal ones as many as
   // the baseline has. Returns how many were moved; `left_over` gets the number of entries that no finding has any more.
   size_t remove_known(Report& report, std::string_view reason, size_t* left_over = nullptr) const;
-  size_t size() const;
 
  private:
   struct Entry {

@@ -90,6 +90,11 @@ std::string_view line_around(const doc::Span& span) {
   return line.substr(0, line.find('\n', back - begin));
 }
 
+std::string_view marked_text(const doc::Span& span) {
+  const std::string_view text = span.source->text;
+  return text.substr(std::min<size_t>(span.offset, text.size()), static_cast<size_t>(std::max(span.length, 0)));
+}
+
 class Judge {
  public:
   Judge(const Bundle& bundle, const Settings& settings) : objects_(bundle), settings_(settings) {
@@ -107,6 +112,7 @@ class Judge {
     if (given == GivenClass::kTemplate && (is_missing(finding) || finding.layer == doc::Layer::kText)) return false;
     if (finding.fingerprint.empty()) finding.fingerprint = fingerprint(finding, document);
     weigh(finding, given);
+    if (is_left_out(finding)) finding.edits.clear();
     decide_repair(finding);
     return true;
   }
@@ -148,6 +154,13 @@ class Judge {
     }
   }
 
+  // What a project file or an option ignores stays as it is written.
+  bool is_left_out(const Diagnostic& finding) const {
+    if (settings_.policy == nullptr || finding.edits.empty()) return false;
+    Diagnostic copy = finding;
+    return judged(*settings_.policy, copy).what != Verdict::What::kShown;
+  }
+
   static void decide_repair(Diagnostic& finding) {
     const bool manifest = finding.document_class.empty() || finding.document_class == kManifestClass;
     if (!manifest && finding.document_class != kPageClass) {
@@ -176,8 +189,12 @@ class Judge {
                   ? fmt::format("{} {}#{}", document->kind, file_of_finding(finding), numbers_.at(document))
                   : fmt::format("{} {}/{}", document->kind, document->ns, document->name);
       text += '\n' + finding.subject.field + '\n';
-      if (const Value* value = value_at(document->value, finding.span)) text += normalized(*value);
+      if (const Value* value = value_at(document->value, finding.span))
+        text += normalized(*value);
+      else if (finding.span.known())  // a word of an embedded text
+        text += without_extra_blanks(marked_text(finding.span));
     }
+    text += '\n' + finding.missing;
     return fmt::format("{:016x}", fnv1a(text));
   }
 
