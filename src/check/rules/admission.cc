@@ -234,7 +234,7 @@ std::vector<std::string> versions_of_kind(std::string_view kind) {
                                                    "resource.k8s.io/v1beta2"};
   std::vector<std::string> found;
   for (const std::string_view version : kVersions)
-    if (find_schema(version, kind) != nullptr) found.emplace_back(version);
+    if (schema::find_schema(version, kind) != nullptr) found.emplace_back(version);
   const Kind* known = find_kind(kind);
   // These have several versions, or two groups, at a time.
   if (kind == "Event" || kind.starts_with("ValidatingAdmission")) return found;
