@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/findings/judgement.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "check/check.h"

@@ -40,7 +40,7 @@ void addresses_that_nothing_gives(const Input& in, Findings& out) {
     const auto requested = requested_addresses(net);
     const Result<void> given = api::can_give(*net.network->addresses, net.key, requested);
     if (given) return;
-    const doc::Span span = requested.empty() ? selection_span(net) : net.selection->ips.front().span;
+    const doc::Span span = requested.empty() ? selection_span(net) : doc::Span(net.selection->ips.front().span);
     auto& told = out.error(span, fmt::format("{} does not start: {}", pod.pod->label(), given.error().message));
     if (net.network->ipam_text != nullptr) told.note(net.network->ipam_text->span, "its addresses");
     told.with_fix(requested.empty()
