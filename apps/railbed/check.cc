@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 
 #include "check/findings/output.h"
-#include "check/read/folders.h"
+#include "check/read/engines.h"
 #include "check/read/rendered.h"
 #include "command/output.h"
 #include "command/replace_file.h"
@@ -68,19 +68,12 @@ void keep_rendered_text(check::Report& report) {
 
 check::Report check_all(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
                         const CheckOptions& options) {
-  if (!options.each) {
-    const check::FileGroups folders =
-        options.together ? check::FileGroups{{sources}, ""} : check::group_by_folder(sources);
-    if (folders.groups.size() == 1) return check::check(folders.groups.front(), nodes, options.settings);
-    check::Report all;
-    for (const auto& group : folders.groups) all.add(check::check(group, nodes, options.settings));
-    all.grouped = fmt::format(
-        "{}; so each of {} folders, pages or files was checked separately (--together checks all as one bundle)",
-        folders.why, folders.groups.size());
-    return all;
-  }
+  check::Settings settings = options.settings;
+  settings.given = options.files;
+  settings.together = options.together;
+  if (!options.each) return check::check_files(sources, nodes, settings);
   check::Report all;
-  for (const doc::SourcePtr& source : sources) all.add(check::check({source}, nodes, options.settings));
+  for (const doc::SourcePtr& source : sources) all.add(check::check({source}, nodes, settings));
   return all;
 }
 
@@ -88,9 +81,13 @@ Result<int> run_check(CheckOptions& options) {
   TRY(take_facts(options.files, options.facts));
   for (const std::string& network : options.cluster_networks)
     options.settings.cluster_networks.push_back(TRY(IpPrefix::parse(network)));
-  std::vector<doc::SourcePtr> sources = TRY(read_sources(
-      options.files, {.endings = {".yaml", ".yml", ".json", ".md", ".markdown", ".adoc", ".asciidoc", ".rst", ".txt"},
-                      .excluded = options.excluded}));
+  const FileChoice choice{
+      .endings = {".yaml", ".yml", ".json", ".md", ".markdown", ".adoc", ".asciidoc", ".rst", ".txt"},
+      .excluded = options.excluded};
+  std::vector<doc::SourcePtr> sources = TRY(read_sources(options.files, choice));
+  FileChoice others{.endings = {}, .excluded = options.excluded};
+  for (const check::OtherLanguage& one : check::other_languages()) others.endings.insert(one.ending);
+  options.settings.unopened = TRY(names_below(options.files, others));
   doc::Diagnostics about_facts;
   const std::vector<facts::NodeFacts> nodes = TRY(read_nodes_of(options.facts, about_facts));
   print_diagnostics(about_facts);

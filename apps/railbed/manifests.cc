@@ -56,10 +56,10 @@ bool is_excluded(const fs::path& path, const fs::path& root, const std::vector<s
   });
 }
 
-Result<std::vector<std::string>> files_of(const std::string& path, const FileChoice& choice) {
+// The chosen files of a directory, in the order of paths.
+Result<std::vector<std::string>> files_below(const std::string& path, const FileChoice& choice) {
   const std::set<std::string>& endings = choice.endings;
   std::error_code error;
-  if (path == "-" || !fs::is_directory(path, error)) return std::vector{path};
   std::vector<std::string> files;
   for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
     const bool excluded = is_excluded(entry->path(), path, choice.excluded);
@@ -68,8 +68,15 @@ Result<std::vector<std::string>> files_of(const std::string& path, const FileCho
       files.push_back(entry->path().string());
   }
   if (error) return fail(system_error(error.value(), "read " + path));
-  if (files.empty()) return fail(Code::kNotFound, "no *{} in {}", fmt::join(endings, ", *"), path);
   std::ranges::sort(files);
+  return files;
+}
+
+Result<std::vector<std::string>> files_of(const std::string& path, const FileChoice& choice) {
+  std::error_code error;
+  if (path == "-" || !fs::is_directory(path, error)) return std::vector{path};
+  std::vector<std::string> files = TRY(files_below(path, choice));
+  if (files.empty()) return fail(Code::kNotFound, "no *{} in {}", fmt::join(choice.endings, ", *"), path);
   return files;
 }
 
@@ -82,6 +89,17 @@ Result<std::vector<doc::SourcePtr>> read_sources(const std::vector<std::string>&
     for (const std::string& file : files) sources.push_back(TRY(read_source(file)));
   }
   return sources;
+}
+
+Result<std::vector<std::string>> names_below(const std::vector<std::string>& paths, const FileChoice& choice) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const std::string& path : paths) {
+    if (path == "-" || !fs::is_directory(path, error)) continue;
+    const std::vector<std::string> files = TRY(files_below(path, choice));
+    names.insert(names.end(), files.begin(), files.end());
+  }
+  return names;
 }
 
 namespace {

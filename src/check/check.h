@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "check/read/coverage.h"
 #include "check/rules/rule.h"
 
 namespace railbed::check {
@@ -34,6 +35,7 @@ struct Report {
   std::map<std::string, int> kinds;  // objects by kind, known kinds only
   std::map<std::string, int> unknown_kinds;
   std::string grouped;  // why the files were checked in several groups, and how; empty: together
+  Coverage coverage;    // what was judged, and as what
   int commands = 0;
   int nodes = 0;
   int suppressed = 0;
@@ -44,8 +46,14 @@ struct Report {
   void add(Report other);
 };
 
+// The sources as one bundle.
 Report check(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
              const Settings& settings);
+
+// The files of a run: alternatives of one object (check/read/alternatives.h) are judged apart, unless
+// `settings.together`.
+Report check_files(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
+                   const Settings& settings);
 
 // Only the rules, for `plan` and `up`, which have already read the manifests and made the graph.
 doc::Diagnostics rule_findings(const std::vector<doc::SourcePtr>& sources, const api::Objects& objects,

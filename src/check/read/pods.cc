@@ -270,7 +270,7 @@ std::vector<PodTemplate> find_pods(const Bundle& bundle) {
   std::vector<PodTemplate> pods;
   for (const Document& document : bundle.documents)
     for (const PodKind& row : kPodKinds) {
-      if (row.kind != document.kind) continue;
+      if (row.kind != document.kind || !is_known(document)) continue;
       std::vector<Place> places;
       find_places(document.value, row.path, {}, places);
       for (const Place& place : places) {

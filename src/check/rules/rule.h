@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "check/read/bundle.h"
+#include "check/read/open_world.h"
 #include "check/read/pods.h"
 #include "doc/diagnostic.h"
 #include "graph/graph.h"
@@ -28,6 +29,13 @@ struct Settings {
   std::vector<IpPrefix> cluster_networks;  // pod, service, machine and join networks
   // Interfaces of the node that pods have now: facts do not show them, and they come home.
   std::set<std::string> lent_interfaces;
+  // The files and folders that the user named, and files of other languages beside those that are read.
+  std::vector<std::string> given = {};
+  std::vector<std::string> unopened = {};
+  bool together = false;         // the files are all there is, and one bundle
+  const World* world = nullptr;  // of all files of the run; null: of those that are checked
+  // The files that are asked about; others are there for their sake. Null: all.
+  const std::set<std::string, std::less<>>* about = nullptr;
 };
 
 struct Views;  // lookups.h

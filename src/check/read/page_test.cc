@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/read/markdown.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "check/read/markdown.h"
 
 namespace railbed::check {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/read/folders.h"
-
 #include <gtest/gtest.h>
+
+#include "check/read/folders.h"
 
 namespace railbed::check {
 namespace {
