@@ -161,14 +161,14 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const Patches&
   for (const doc::Value& value : reading.bundle.without_kind)
     if (may_lack_its_kind(value)) values.push_back(&value);
   for (const Document& document : reading.bundle.documents) values.push_back(&document.value);
-  compare_with_schema(reading.bundle, reading.findings);
   Diagnostics found;
+  compare_with_schema(reading.bundle, found);
   reading.objects = api::load_documents(values, found);
   std::erase_if(found.mutable_all(), is_for_other_verbs);
   tell_misspelt_kinds(reading.bundle, found);
   drop_steps(reading.bundle, found);
+  drop_unjudged(reading.bundle, found);
   reading.findings.append(std::move(found));
-  drop_unjudged(reading.bundle, reading.findings);
   add_moves(reading.bundle.documents, reading.findings);
   drop_edits_of_others(sources, reading.findings);
   fold(reading.findings);
@@ -215,15 +215,15 @@ void count(const Bundle& bundle, const Settings& settings, std::span<const PodTe
     for (const Document& document : *documents) {
       if (!is_asked(bundle, settings, document.value.span)) continue;
       ++(is_known(document) ? report.kinds : report.unknown_kinds)[document.kind];
-      ++coverage.classes[std::string(name_of(document.cls.kind))];
+      ++coverage.classes[std::string(class_name(document.cls.kind))];
       if (document.cls.why.empty()) continue;
       coverage.reasons.push_back({.object = document.label(),
                                   .place = bundle.given(document.value.span).to_string(),
-                                  .name = std::string(name_of(document.cls.kind)),
+                                  .name = std::string(class_name(document.cls.kind)),
                                   .why = document.cls.why});
     }
   for (const doc::Value& value : bundle.without_kind)
-    if (is_asked(bundle, settings, value.span)) ++coverage.classes[std::string(name_of(DocumentKind::kOther))];
+    if (is_asked(bundle, settings, value.span)) ++coverage.classes[std::string(class_name(DocumentKind::kOther))];
   for (const NotRead& one : bundle.not_read)
     if (settings.about == nullptr || settings.about->contains(one.name)) coverage.not_read.push_back(one);
   for (const PodTemplate& pod : pods) coverage.pods += is_asked(bundle, settings, pod.document->value.span) ? 1 : 0;
@@ -336,9 +336,8 @@ std::vector<doc::SourcePtr> bounded(const std::vector<doc::SourcePtr>& sources, 
   return kept;
 }
 
-// Takes away and limits what the documents' classes do not allow, and folds the rest.
+// Limits what the documents' classes do not allow, and folds the rest.
 void judge(const Bundle& bundle, const World& world, Diagnostics& found) {
-  drop_unjudged(bundle, found);
   judge_duplicates(bundle, world, found);
   fold(found);
   fold_follow_ons(bundle, found);
@@ -375,16 +374,19 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
     own.together = given.together;
     settings.world = &own;
   }
-  Diagnostics found = reading.findings;
+  Diagnostics made;  // of the objects together
   const std::vector<PodTemplate> pods = find_pods(bundle);
-  const graph::Resolution resolved(reading.objects, nodes, settings.graph, graph::PodPlacement::kChecked, found);
+  const graph::Resolution resolved(reading.objects, nodes, settings.graph, graph::PodPlacement::kChecked, made);
   const Views views = make_views(bundle, pods, resolved.graphs, settings);
-  tell_missing_networks(bundle, views, *settings.world, found);
-  run_rules({bundle, pods, reading.objects, resolved.catalog, resolved.graphs, nodes, settings, views}, found);
+  tell_missing_networks(bundle, views, *settings.world, made);
+  run_rules({bundle, pods, reading.objects, resolved.catalog, resolved.graphs, nodes, settings, views}, made);
   for (const Rule& rule : all_rules())
     if (rule.needs == Needs::kFacts && nodes.empty()) report.not_checked.push_back(rule);
 
-  std::erase_if(found.mutable_all(), is_for_other_verbs);
+  std::erase_if(made.mutable_all(), is_for_other_verbs);
+  drop_unjudged(bundle, made);
+  Diagnostics found = reading.findings;
+  found.append(std::move(made));
   judge(bundle, *settings.world, found);
   drop_edits_of_others(texts.current(), found);
   Texts fixed = texts;

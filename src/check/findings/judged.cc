@@ -43,7 +43,7 @@ bool is_on_page(const Bundle& bundle, const Document* document, const doc::Span&
 bool is_on_placeholder(const Diagnostic& finding) {
   const std::string_view written = written_at(finding.span);
   if (is_placeholder(written)) return true;
-  const bool loose = finding.says == Says::kWrongType || finding.id == "RB-API-007" || finding.id == "RB-API-004";
+  const bool loose = finding.says == Says::kWrongType || finding.says == Says::kBadName;
   return loose && may_be_placeholder(written);
 }
 
@@ -90,9 +90,8 @@ class Judge {
   }
 
  private:
-  // An error of YAML or JSON itself; those of files are judged when they are read.
+  // An error of YAML or JSON in a text of an object.
   bool drops_of_text(const Diagnostic& finding) {
-    if (!finding.id.starts_with("RB-JSON-") && finding.says != Says::kPlaceholder) return false;
     const Document* document = at(finding.span);
     if (document == nullptr) return false;
     const bool page = is_on_page(bundle_, document, finding.span);
@@ -163,7 +162,7 @@ void limit_by_class(const Bundle& bundle, Diagnostics& findings) {
   std::optional<ObjectIndex> index;
   for (Diagnostic& finding : findings.mutable_all()) {
     if (finding.severity != doc::Severity::kError || finding.layer == Layer::kText || !finding.span.known()) continue;
-    if (finding.id == "RB-API-010") {
+    if (finding.says == Says::kWithoutKind) {
       finding.severity = doc::Severity::kWarning;
       continue;
     }

@@ -17,7 +17,8 @@
 namespace railbed::check {
 
 // Removes findings about values that an engine or a reader fills in, about what is missing where nothing has to be
-// there, and about texts of which a page leaves lines out. Takes the repairs of templates away.
+// there, and about texts of which a page leaves lines out. Takes the repairs of templates away. Not for what the reader
+// of files finds, which judges that itself.
 void drop_unjudged(const Bundle& bundle, doc::Diagnostics& findings);
 
 // Makes warnings of errors that rest on what is no manifest.

@@ -92,7 +92,7 @@ bool begins_manifest(std::string_view text, std::string_view first, BlockLanguag
 }
 
 // Whether a script with a here-document comes before any object: `cat <<EOF | kubectl apply -f -`.
-bool is_script(std::string_view text) {
+bool begins_with_script(std::string_view text) {
   static constexpr std::string_view kPrograms[] = {"cat ", "kubectl ", "oc ", "tee ", "sudo ", "ssh ", "k "};
   bool script = false;
   any_line(text, [&](std::string_view content, const PageLine&) {
@@ -126,7 +126,7 @@ BlockText block_text(std::string_view text, BlockLanguage language) {
   if (is_request_line(first)) return BlockText::kRequest;
   if (begins_manifest(text, first, language)) return BlockText::kManifest;
   if (language == BlockLanguage::kOther) return BlockText::kOther;
-  if (is_script(text) || is_console(text, language != BlockLanguage::kManifest)) return BlockText::kCommands;
+  if (begins_with_script(text) || is_console(text, language != BlockLanguage::kManifest)) return BlockText::kCommands;
   switch (language) {
     case BlockLanguage::kManifest:
       return is_other_json(text) ? BlockText::kOther : BlockText::kManifest;

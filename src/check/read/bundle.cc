@@ -80,7 +80,9 @@ PageLanguage page_language(FileForm form) {
 // One missing "---" is one mistake: the second object's first key says it, its other keys only follow.
 void fold_missing_separators(doc::Diagnostics& found) {
   std::vector<doc::Diagnostic>& all = found.mutable_all();
-  const auto is_duplicate = [](const doc::Diagnostic& one) { return one.id == "RB-YAML-003" && one.span.known(); };
+  const auto is_duplicate = [](const doc::Diagnostic& one) {
+    return one.says == doc::Says::kDuplicateKey && one.span.known();
+  };
   std::vector<bool> dropped(all.size());
   doc::Diagnostic* first = nullptr;  // about the key that the second object begins with
   for (size_t i = 0; i < all.size(); ++i) {

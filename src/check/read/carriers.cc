@@ -98,14 +98,14 @@ bool is_object_of_kubernetes(const Value& value) {
 }
 
 // A value that a path leads to, with the objects around it, the nearest first.
-struct Found {
+struct HeldValue {
   const Value* value = nullptr;
   std::vector<const Value*> around;
 };
 
 class PathFinder {
  public:
-  explicit PathFinder(std::vector<Found>& out) : out_(out) {}
+  explicit PathFinder(std::vector<HeldValue>& out) : out_(out) {}
 
   void find(const Value& value, std::string_view path, std::vector<const Value*> around) {
     if (path.empty()) {
@@ -145,7 +145,7 @@ class PathFinder {
       for (const Value::Member& member : *members) any_below(member.value, around, depth + 1);
   }
 
-  std::vector<Found>& out_;
+  std::vector<HeldValue>& out_;
 };
 
 // The kind that the name of a source file says: "SriovNetwork" of "sriov/SriovNetwork-fh.yaml"; null: none.
@@ -173,15 +173,15 @@ class Unpacker {
   std::vector<Document> unpack() {
     for (const CarrierRow& row : table_of_carriers().carriers) {
       if (!is_row_of_document(row, document_)) continue;
-      std::vector<Found> places;
+      std::vector<HeldValue> places;
       PathFinder(places).find(document_.value, row.path, {});
-      for (const Found& place : places) take(row, place);
+      for (const HeldValue& place : places) take(row, place);
     }
     return std::move(inner_);
   }
 
  private:
-  void take(const CarrierRow& row, const Found& place) {
+  void take(const CarrierRow& row, const HeldValue& place) {
     switch (row.form) {
       case Form::kObject:
         if (place.value->is_object()) add(row, place, *place.value);
@@ -191,9 +191,9 @@ class Unpacker {
         return;
       case Form::kValues:
         for (Value& value : values_in(*place.value)) {
-          std::vector<Found> objects;
+          std::vector<HeldValue> objects;
           PathFinder(objects).find(value, "**", {});
-          for (const Found& object : objects) add(row, place, *object.value);
+          for (const HeldValue& object : objects) add(row, place, *object.value);
         }
         return;
       case Form::kFields:
@@ -202,7 +202,7 @@ class Unpacker {
   }
 
   // A patch may say itself what it changes; otherwise the file does.
-  void take_fields(const CarrierRow& row, const Found& place) {
+  void take_fields(const CarrierRow& row, const HeldValue& place) {
     if (!place.value->is_object()) return;
     if (!doc::text_in(*place.value, "kind").empty()) return add(row, place, *place.value);
     std::string_view key = row.file;
@@ -230,7 +230,7 @@ class Unpacker {
     return values;
   }
 
-  void add(const CarrierRow& row, const Found& place, Value value) {
+  void add(const CarrierRow& row, const HeldValue& place, Value value) {
     if (!value.is_object() || doc::text_in(value, "kind").empty()) return;
     Document inner{.value = std::move(value), .origin = document_.origin};
     describe(inner);

@@ -21,7 +21,7 @@ namespace railbed::check {
 
 using doc::Value;
 
-std::string_view name_of(DocumentKind kind) {
+std::string_view class_name(DocumentKind kind) {
   switch (kind) {
     case DocumentKind::kManifest:
       return "manifest";

@@ -26,7 +26,7 @@ enum class DocumentKind : uint8_t {
 };
 
 // "manifest", "part", "template", "assertion", "carrier", "page", "other", "output"
-std::string_view name_of(DocumentKind kind);
+std::string_view class_name(DocumentKind kind);
 
 struct DocumentClass {
   DocumentKind kind = DocumentKind::kManifest;

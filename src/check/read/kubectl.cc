@@ -7,7 +7,7 @@
 namespace railbed::check {
 namespace {
 
-bool is_kubectl(std::string_view program) {
+bool is_kubectl_program(std::string_view program) {
   program = program.substr(program.rfind('/') + 1);  // npos + 1 is 0
   return program == "kubectl" || program == "oc" || program == "k" || program == "kubectl.exe";
 }
@@ -39,7 +39,7 @@ Verb KubectlCommand::does() const {
 }
 
 std::optional<KubectlCommand> kubectl_command(const Command& command) {
-  if (command.words.empty() || !is_kubectl(command.words[0].text)) return std::nullopt;
+  if (command.words.empty() || !is_kubectl_program(command.words[0].text)) return std::nullopt;
   KubectlCommand read;
   const std::vector<Word>& words = command.words;
   for (size_t i = 1; i < words.size(); ++i) {

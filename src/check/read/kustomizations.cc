@@ -56,7 +56,7 @@ std::map<std::string, Listing> listings_of(const Bundle& bundle) {
 }
 
 // Additions of an outer kustomization to what an inner one adds: its namespace wins, its prefix comes first.
-Additions around(const Additions& inner, const Additions& outer) {
+Additions with_outer(const Additions& inner, const Additions& outer) {
   Additions both = inner;
   if (!outer.ns.empty()) {
     both.ns = outer.ns;
@@ -84,7 +84,7 @@ class RootBuilder {
     const auto found = all_.find(folder);
     if (found == all_.end() || !seen_.insert(folder).second) return;
     const Listing& listing = found->second;
-    const Additions adds = around(listing.adds, outer);
+    const Additions adds = with_outer(listing.adds, outer);
     root_.files.emplace(listing.file, adds);
     for (const std::string& path : listing.resources) {
       if (all_.contains(path))

@@ -57,7 +57,7 @@ void add_resources(const Value& value, std::set<std::string, std::less<>>& out, 
     }
 }
 
-const Value* path_in(const Value& value, std::initializer_list<std::string_view> path) {
+const Value* value_below(const Value& value, std::initializer_list<std::string_view> path) {
   const Value* here = &value;
   for (const std::string_view key : path) {
     here = here->find(key);
@@ -76,10 +76,10 @@ bool has_open_name(const Bundle& bundle, const Document& document) {
   const auto is_open = [&](const Value* value) {
     return value != nullptr && value->span.known() && is_filled_in(bundle.given(value->span));
   };
-  return is_open(path_in(document.value, {"metadata", "name"})) ||
-         is_open(path_in(document.value, {"spec", "resourceName"})) ||
-         is_open(path_in(document.value, {"spec", "networkNamespace"})) ||
-         is_open(path_in(document.value, {"metadata", "namespace"}));
+  return is_open(value_below(document.value, {"metadata", "name"})) ||
+         is_open(value_below(document.value, {"spec", "resourceName"})) ||
+         is_open(value_below(document.value, {"spec", "networkNamespace"})) ||
+         is_open(value_below(document.value, {"metadata", "namespace"}));
 }
 
 bool makes_networks_or_resources(std::string_view kind) {
@@ -90,7 +90,7 @@ bool makes_networks_or_resources(std::string_view kind) {
 // OpenShift's list of networks, where an entry is no object or has no name of its own.
 bool has_open_entries(const Bundle& bundle, const Document& document) {
   if (document.kind != "Network" || !document.api_version.starts_with("operator.openshift.io/")) return false;
-  const Value* list = path_in(document.value, {"spec", "additionalNetworks"});
+  const Value* list = value_below(document.value, {"spec", "additionalNetworks"});
   if (list == nullptr) return false;
   if (!list->is_array()) return true;
   return std::ranges::any_of(*list->as_array(), [&](const Value& entry) {
@@ -103,7 +103,7 @@ bool has_open_entries(const Bundle& bundle, const Document& document) {
 bool applies_files_here(const Bundle& bundle, const Document& document) {
   std::vector<std::string> paths;
   for (const Value* value :
-       {path_in(document.value, {"spec", "path"}), path_in(document.value, {"spec", "source", "path"})})
+       {value_below(document.value, {"spec", "path"}), value_below(document.value, {"spec", "source", "path"})})
     if (value != nullptr && value->as_string() != nullptr) paths.push_back(plain_path(*value->as_string()));
   return std::ranges::any_of(paths, [&](const std::string& path) {
     return !path.empty() && std::ranges::any_of(bundle.sources, [&](const doc::SourcePtr& source) {
@@ -159,7 +159,7 @@ World world_of(const Bundle& bundle, Kustomizations kustomizations, std::span<co
 namespace {
 
 // "nets.yaml (is a template of Helm), RailSet a (is of a kind that is not known) and 3 more"
-std::string listed(const std::vector<NotRead>& not_read) {
+std::string list_of(const std::vector<NotRead>& not_read) {
   constexpr size_t kShown = 3;
   std::vector<std::string> parts;
   for (const NotRead& one : not_read) {
@@ -181,7 +181,7 @@ Absence absence_of(const World& world, const Document& user, std::span<const Doc
   const bool closed = world.not_read.empty() && (!page || world.together);
   if (tied && closed) return {};
   const doc::Severity severity = near ? doc::Severity::kWarning : doc::Severity::kNote;
-  if (!world.not_read.empty()) return {severity, "it may be made by what was not read: " + listed(world.not_read)};
+  if (!world.not_read.empty()) return {severity, "it may be made by what was not read: " + list_of(world.not_read)};
   if (page) return {severity, "a page shows a part of what a cluster has"};
   return {severity, "other files may make it, as nothing applies these together (--together: these are all)"};
 }

@@ -12,7 +12,7 @@
 namespace railbed::check {
 namespace {
 
-constexpr std::string_view kBlanksOfLine = " \t\r";
+constexpr std::string_view kLineBlanks = " \t\r";
 // A comment of the same length: a line of blanks may not begin a block of text.
 constexpr char kComment = '#';
 
@@ -31,7 +31,7 @@ class SameLength {
   }
   // Makes a comment of a line from its first byte with content on.
   void comment_out(const PageLine& line) {
-    const size_t first = line.text.find_first_not_of(kBlanksOfLine);
+    const size_t first = line.text.find_first_not_of(kLineBlanks);
     if (first == std::string_view::npos) return;
     put(line.begin + first, kComment);
     // What is left of a character of several bytes.
@@ -50,14 +50,14 @@ class SameLength {
 };
 
 std::string_view content_of(std::string_view line) {
-  const size_t first = line.find_first_not_of(kBlanksOfLine);
+  const size_t first = line.find_first_not_of(kLineBlanks);
   if (first == std::string_view::npos) return {};
-  return line.substr(first, line.find_last_not_of(kBlanksOfLine) + 1 - first);
+  return line.substr(first, line.find_last_not_of(kLineBlanks) + 1 - first);
 }
 
 // "<1>" or "<.>" at the end of a line, also several; its length with the blanks before it, 0 where there is none.
 size_t callout_length(std::string_view line) {
-  size_t end = line.find_last_not_of(kBlanksOfLine);
+  size_t end = line.find_last_not_of(kLineBlanks);
   size_t begin = line.size();
   while (end != std::string_view::npos && line[end] == '>') {
     const size_t open = line.rfind('<', end);
@@ -66,21 +66,21 @@ size_t callout_length(std::string_view line) {
     const bool number = !inside.empty() && std::ranges::all_of(inside, [](unsigned char c) { return std::isdigit(c); });
     if (!number && inside != ".") break;
     begin = open;
-    end = line.find_last_not_of(kBlanksOfLine, open - 1);
+    end = line.find_last_not_of(kLineBlanks, open - 1);
   }
   return line.size() - begin;
 }
 
 // How pages say that lines are left out.
-constexpr std::string_view kLeftOut[] = {"...", "…", "[...]", "- ...", "[…]", "(...)", "<snip>", "[snip]"};
+constexpr std::string_view kWaysToLeaveOut[] = {"...", "…", "[...]", "- ...", "[…]", "(...)", "<snip>", "[snip]"};
 
 bool is_left_out(std::string_view content) {
-  return std::ranges::find(kLeftOut, content) != std::end(kLeftOut);
+  return std::ranges::find(kWaysToLeaveOut, content) != std::end(kWaysToLeaveOut);
 }
 
 // At the margin dots end a document of YAML.
 bool is_elision(std::string_view line) {
-  const size_t first = line.find_first_not_of(kBlanksOfLine);
+  const size_t first = line.find_first_not_of(kLineBlanks);
   return first != std::string_view::npos && first > 0 && is_left_out(content_of(line));
 }
 
@@ -112,7 +112,7 @@ bool is_lone_placeholder(std::string_view content) {
 
 // Where the value of a line begins: behind "key: " and "- ".
 std::optional<size_t> value_begin(std::string_view line) {
-  size_t at = line.find_first_not_of(kBlanksOfLine);
+  size_t at = line.find_first_not_of(kLineBlanks);
   if (at == std::string_view::npos || line[at] == '#') return std::nullopt;
   bool value = false;
   while (line.substr(at).starts_with("- ")) {
@@ -269,7 +269,7 @@ bool leaves_lines_out(std::string_view block) {
     const PageLine line = line_at(block, at, block.size());
     at = line.next;
     const std::string_view content = content_of(line.text);
-    const bool there = std::ranges::any_of(kLeftOut, [&](std::string_view dots) {
+    const bool there = std::ranges::any_of(kWaysToLeaveOut, [&](std::string_view dots) {
       return content == dots || (content.starts_with(kComment) && content.substr(1) == dots.substr(1));
     });
     if (there || content == "#..") return true;

@@ -11,13 +11,13 @@ namespace {
 
 constexpr size_t kMaxPlaceholder = 80;
 
-bool is_alpha(char c) {
+bool is_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0;
 }
-bool is_digit(char c) {
+bool is_figure(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
-bool is_upper(char c) {
+bool is_capital(char c) {
   return c >= 'A' && c <= 'Z';
 }
 
@@ -31,9 +31,9 @@ std::string_view bare_word(std::string_view text) {
 
 // What may stand between the brackets: a name, words, alternatives; it begins with a letter.
 bool is_name_of_value(std::string_view text) {
-  if (text.empty() || text.size() > kMaxPlaceholder || (!is_alpha(text[0]) && text[0] != '_')) return false;
+  if (text.empty() || text.size() > kMaxPlaceholder || (!is_letter(text[0]) && text[0] != '_')) return false;
   return std::ranges::all_of(text, [](char c) {
-    return is_alpha(c) || is_digit(c) || std::string_view("_-. /|,:()'+").find(c) != std::string_view::npos;
+    return is_letter(c) || is_figure(c) || std::string_view("_-. /|,:()'+").find(c) != std::string_view::npos;
   });
 }
 
@@ -57,8 +57,8 @@ std::string_view bracketed(std::string_view text) {
 // "NUM_VFS", "PHYSICAL_INTERFACE#0-1": upper-case words with '_' between them.
 bool is_upper_name(std::string_view text) {
   text = text.substr(0, text.find('#'));
-  if (text.find('_') == std::string_view::npos || text.size() < 4 || !is_upper(text[0])) return false;
-  return std::ranges::all_of(text, [](char c) { return is_upper(c) || is_digit(c) || c == '_' || c == '-'; });
+  if (text.find('_') == std::string_view::npos || text.size() < 4 || !is_capital(text[0])) return false;
+  return std::ranges::all_of(text, [](char c) { return is_capital(c) || is_figure(c) || c == '_' || c == '-'; });
 }
 
 bool is_lower_word(std::string_view text, std::string_view word) {
@@ -81,7 +81,7 @@ bool is_request(std::string_view text) {
 bool is_crossed_out(std::string_view text) {
   const auto crosses = std::ranges::count_if(text, [](char c) { return c == 'x' || c == 'X'; });
   return crosses >= 3 && std::ranges::all_of(text, [](char c) {
-           return c == 'x' || c == 'X' || is_digit(c) || std::string_view(".:-/").find(c) != std::string_view::npos;
+           return c == 'x' || c == 'X' || is_figure(c) || std::string_view(".:-/").find(c) != std::string_view::npos;
          });
 }
 
@@ -105,7 +105,7 @@ bool is_choice(std::string_view text) {
   return is_name_of_value(text) && text.find("||") == std::string_view::npos;
 }
 
-bool is_left_out(std::string_view text) {
+bool is_elided_text(std::string_view text) {
   return text.find("...") != std::string_view::npos || text.find("…") != std::string_view::npos;
 }
 
@@ -116,15 +116,15 @@ bool is_placeholder(std::string_view written) {
   const std::string_view text = bare_word(written);
   if (text.empty()) return false;
   return !bracketed(text).empty() || is_upper_name(text) || is_request(text) || is_crossed_out(text) ||
-         is_type_word(text) || is_choice(text) || is_left_out(text);
+         is_type_word(text) || is_choice(text) || is_elided_text(text);
 }
 
 bool may_be_placeholder(std::string_view written) {
   if (is_placeholder(written)) return true;
   const std::string_view text = bare_word(written);
-  if (text.size() == 1) return is_upper(text[0]);
-  return text.size() >= 2 && is_upper(text[0]) &&
-         std::ranges::all_of(text, [](char c) { return is_upper(c) || is_digit(c) || c == '-'; });
+  if (text.size() == 1) return is_capital(text[0]);
+  return text.size() >= 2 && is_capital(text[0]) &&
+         std::ranges::all_of(text, [](char c) { return is_capital(c) || is_figure(c) || c == '-'; });
 }
 
 std::string placeholder_in(std::string_view written) {
