@@ -2,9 +2,11 @@
 #include "check/check.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "api/ipam_parse.h"
 #include "api/kinds.h"
@@ -12,6 +14,8 @@
 #include "check/findings/fold.h"
 #include "check/findings/follow_ons.h"
 #include "check/findings/judged.h"
+#include "check/findings/judgement.h"
+#include "check/findings/object_states.h"
 #include "check/findings/subjects.h"
 #include "check/findings/suppress.h"
 #include "check/findings/twice.h"
@@ -26,18 +30,21 @@
 #include "check/repair/moves.h"
 #include "check/repair/realign.h"
 #include "check/repair/repairs.h"
+#include "check/rules/dynamic_allocation.h"
 #include "check/rules/lookups.h"
 #include "check/rules/missing_networks.h"
-#include "check/schema/schema.h"
 #include "doc/json.h"
 #include "findings/explain.h"
 #include "graph/resolution.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 namespace {
 
 using doc::Diagnostic;
 using doc::Diagnostics;
+using schema::find_schema;
+using schema::Schema;
 
 // A repair can uncover the next mistake. A text that still changes after this many rounds stays as it is.
 constexpr int kMaxRounds = 16;
@@ -76,7 +83,7 @@ void check_addresses(const Document& document, Diagnostics& out) {
 // Whether most of the object's fields are unknown to `schema` (a kubeconfig beside a ConfigMap), so it must be
 // something else. A single unknown field may be one of metadata in the wrong place.
 bool is_unlike(const doc::Value& value, const Schema& schema) {
-  if (schema.type != FieldType::kObject || schema.fields.empty() || schema.items != nullptr) return false;
+  if (schema.type != schema::FieldType::kObject || schema.fields.empty() || schema.items != nullptr) return false;
   int surplus = 0;
   for (const doc::Value::Member& member : *value.as_object())
     if (member.key != "apiVersion" && member.key != "kind") surplus += schema.fields.contains(member.key) ? -1 : 1;
@@ -94,7 +101,7 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
     if (find_schema("", kind) != nullptr || find_kind(kind) != nullptr) continue;
     std::string meant = api::nearest_kind(kind);
     if (find_schema(document.api_version, meant) == nullptr) {
-      const std::vector<std::string> kinds = schema_kinds();
+      const std::vector<std::string> kinds = schema::schema_kinds();
       meant = doc::nearest(kind, {kinds.begin(), kinds.end()});
     }
     const Schema* schema = meant.empty() ? nullptr : find_schema(document.api_version, meant);
@@ -105,7 +112,12 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
       out.mutable_all()[first->second].note(span, "here, too");
       continue;
     }
-    out.warning("RB-API-001", span, fmt::format("unknown kind '{}'; its objects are skipped", kind))
+    // A plural or other capitals: what the API server answers is known.
+    const bool sure = lower(kind) == lower(meant) || lower(kind) == lower(meant) + "s" ||
+                      (lower(meant).ends_with('y') && lower(kind) == lower(meant.substr(0, meant.size() - 1)) + "ies");
+    const std::string text = sure ? fmt::format("no API server has the kind '{}': it refuses the object", kind)
+                                  : fmt::format("unknown kind '{}'; its objects are skipped", kind);
+    (sure ? out.error("RB-API-001", span, text) : out.warning("RB-API-001", span, text))
         .with_fix(fmt::format("did you mean '{}'?", meant))
         .of(doc::Layer::kObject)
         .that_says(doc::Says::kUnknownKind);
@@ -124,14 +136,18 @@ bool is_compared(const Document& document) {
   return document.verb != Verb::kDelete && !document.cls.is(DocumentKind::kAssertion) && !is_something_else(document);
 }
 
-void compare_with_schema(const Bundle& bundle, Diagnostics& findings) {
-  for (const std::vector<Document>* documents : {&bundle.documents, &bundle.aside})
-    for (const Document& document : *documents) {
-      if (!is_compared(document)) continue;
-      if (const Schema* schema = find_schema(document.api_version, document.kind))
-        check_schema(document.value, *schema, "", findings);
-      check_addresses(document, findings);
-    }
+// What the schemas say of documents that no rule reads: patches, copies.
+void compare_others(const Bundle& bundle, Diagnostics& findings) {
+  std::vector<const doc::Value*> values;
+  for (const Document& document : bundle.aside)
+    if (is_compared(document)) values.push_back(&document.value);
+  if (values.empty()) return;
+  Diagnostics found;
+  api::load_documents(values, found, api::Compared::kAllKinds);
+  std::erase_if(found.mutable_all(), [](const Diagnostic& finding) {
+    return finding.says == doc::Says::kGivenTwice || finding.says == doc::Says::kUnknownKind;
+  });
+  findings.append(std::move(found));
 }
 
 // Decides what each document is, and which of them the rules read.
@@ -160,11 +176,17 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const Patches&
   std::vector<const doc::Value*> values;
   for (const doc::Value& value : reading.bundle.without_kind)
     if (may_lack_its_kind(value)) values.push_back(&value);
-  for (const Document& document : reading.bundle.documents) values.push_back(&document.value);
   Diagnostics found;
-  compare_with_schema(reading.bundle, found);
-  reading.objects = api::load_documents(values, found);
+  for (const Document& document : reading.bundle.documents) {
+    values.push_back(&document.value);
+    check_addresses(document, found);
+  }
+  reading.objects = api::load_documents(values, found, api::Compared::kAllKinds);
+  compare_others(reading.bundle, found);
   std::erase_if(found.mutable_all(), is_for_other_verbs);
+  // railbed reads the object anyway, and an API server does not.
+  for (Diagnostic& finding : found.mutable_all())
+    if (finding.says == doc::Says::kWrongVersion) finding.severity = doc::Severity::kError;
   tell_misspelt_kinds(reading.bundle, found);
   drop_steps(reading.bundle, found);
   drop_unjudged(reading.bundle, found);
@@ -188,40 +210,58 @@ Reading read(const std::vector<doc::SourcePtr>& sources, size_t& bytes) {
 
 // Reads, repairs what has a safe repair, and reads again until nothing is left to repair. The findings that
 // were repaired on the way are added to `repaired`.
-Reading read_and_repair(Texts& texts, Diagnostics& repaired) {
+Reading read_and_repair(Texts& texts, const Settings& settings, Diagnostics& repaired) {
   size_t bytes = kMaxTriedBytes;
   for (int round = 0;; ++round) {
     Reading reading = read(texts.current(), bytes);
     name_subjects(reading.bundle, reading.findings);
-    if (round == kMaxRounds || !texts.apply(reading.findings)) return reading;
+    judge(reading.bundle, settings, reading.findings);
+    if (round == kMaxRounds || !texts.apply(reading.findings, settings.least_repair)) return reading;
     Diagnostics done;
     std::ranges::copy_if(reading.findings.all(), std::back_inserter(done.mutable_all()),
-                         [](const Diagnostic& finding) { return !finding.edits.empty(); });
+                         [&](const Diagnostic& finding) { return is_repairable(finding, settings.least_repair); });
     texts.to_given(done);
     repaired.append(std::move(done));
   }
 }
 
-// Whether the run asks about a document's file.
+// Whether the run asks about a place's file. What an earlier check of the run has counted is not counted again.
 bool is_asked(const Bundle& bundle, const Settings& settings, const doc::Span& span) {
-  if (settings.about == nullptr) return true;
   const doc::SourcePtr source = bundle.given(span).source;
-  return source != nullptr && settings.about->contains(source->name);
+  if (source != nullptr && settings.counted.contains(source->name)) return false;
+  return settings.about == nullptr || (source != nullptr && settings.about->contains(source->name));
+}
+
+// Kinds that make pods. Where no pod is found in one, nothing of it was looked at, although its name is known.
+bool is_workload(std::string_view kind) {
+  static constexpr std::string_view kKinds[] = {
+      "Job",        "InferenceService", "LLMInferenceService", "PyTorchJob", "MPIJob",         "RayCluster", "RayJob",
+      "RayService", "TrainJob",         "PodTemplate",         "JobSet",     "LeaderWorkerSet"};
+  return std::ranges::find(kKinds, kind) != std::end(kKinds);
+}
+
+void count_document(const Bundle& bundle, const Document& document, bool has_pods, Report& report) {
+  const doc::Span place = bundle.given(document.value.span);
+  const bool read = has_pods || find_schema(document.api_version, document.kind) != nullptr ||
+                    (is_known(document) && !is_workload(document.kind));
+  ++(read ? report.kinds : report.unknown_kinds)[document.kind];
+  if (place.source != nullptr) ++report.read_from[place.source->name];
+  ++report.coverage.classes[std::string(class_name(document.cls.kind))];
+  if (document.cls.why.empty()) return;
+  report.coverage.reasons.push_back({.object = document.label(),
+                                     .place = place.to_string(),
+                                     .name = std::string(class_name(document.cls.kind)),
+                                     .why = document.cls.why});
 }
 
 void count(const Bundle& bundle, const Settings& settings, std::span<const PodTemplate> pods, Report& report) {
-  Coverage& coverage = report.coverage;
+  std::set<const Document*> with_pods;
+  for (const PodTemplate& pod : pods) with_pods.insert(pod.document);
   for (const std::vector<Document>* documents : {&bundle.documents, &bundle.aside})
-    for (const Document& document : *documents) {
-      if (!is_asked(bundle, settings, document.value.span)) continue;
-      ++(is_known(document) ? report.kinds : report.unknown_kinds)[document.kind];
-      ++coverage.classes[std::string(class_name(document.cls.kind))];
-      if (document.cls.why.empty()) continue;
-      coverage.reasons.push_back({.object = document.label(),
-                                  .place = bundle.given(document.value.span).to_string(),
-                                  .name = std::string(class_name(document.cls.kind)),
-                                  .why = document.cls.why});
-    }
+    for (const Document& document : *documents)
+      if (is_asked(bundle, settings, document.value.span))
+        count_document(bundle, document, with_pods.contains(&document), report);
+  Coverage& coverage = report.coverage;
   for (const doc::Value& value : bundle.without_kind)
     if (is_asked(bundle, settings, value.span)) ++coverage.classes[std::string(class_name(DocumentKind::kOther))];
   for (const NotRead& one : bundle.not_read)
@@ -259,10 +299,28 @@ int Report::objects() const {
   return std::accumulate(kinds.begin(), kinds.end(), 0, [](int sum, const auto& kind) { return sum + kind.second; });
 }
 
+size_t Report::sure_errors() const {
+  return static_cast<size_t>(std::ranges::count_if(findings.all(), is_sure_error));
+}
+
+namespace {
+
+template <typename T>
+void move_to_the_end(std::vector<T>&& from, std::vector<T>& to) {
+  std::ranges::move(from, std::back_inserter(to));
+}
+
+}  // namespace
+
 void Report::add(Report other) {
   findings.append(std::move(other.findings));
-  std::ranges::move(other.repairs, std::back_inserter(repairs));
-  std::ranges::move(other.sources, std::back_inserter(sources));
+  move_to_the_end(std::move(other.repairs), repairs);
+  move_to_the_end(std::move(other.sources), sources);
+  move_to_the_end(std::move(other.ignored), ignored);
+  move_to_the_end(std::move(other.object_states), object_states);
+  move_to_the_end(std::move(other.incomplete), incomplete);
+  used_ignores.merge(other.used_ignores);
+  for (const auto& [name, number] : other.read_from) read_from[name] += number;
   for (const auto& [kind, number] : other.kinds) kinds[kind] += number;
   for (const auto& [kind, number] : other.unknown_kinds) unknown_kinds[kind] += number;
   coverage.add(std::move(other.coverage));
@@ -271,6 +329,8 @@ void Report::add(Report other) {
   nodes = other.nodes;
   suppressed += other.suppressed;
   left_out += other.left_out;
+  known += other.known;
+  gone += other.gone;
 }
 
 bool is_known_id(std::string_view id) {
@@ -316,7 +376,7 @@ Diagnostics rule_findings(const Bundle& bundle, const api::Objects& objects, con
 namespace {
 
 // The sources that are small enough to be manifests; reports the others.
-std::vector<doc::SourcePtr> bounded(const std::vector<doc::SourcePtr>& sources, Diagnostics& findings) {
+std::vector<doc::SourcePtr> bounded(const std::vector<doc::SourcePtr>& sources, Report& report) {
   std::vector<doc::SourcePtr> kept;
   size_t sum = 0;
   for (const doc::SourcePtr& source : sources) {
@@ -326,7 +386,8 @@ std::vector<doc::SourcePtr> bounded(const std::vector<doc::SourcePtr>& sources, 
       sum += size;
       continue;
     }
-    findings
+    report.coverage.not_read.push_back({source->name, "too large for a manifest", ""});
+    report.findings
         .error("RB-DOC-003", {source},
                fmt::format("{} MiB are too large for a manifest; it is not read (limits: {} MiB for a file, {} MiB in "
                            "total)",
@@ -337,7 +398,7 @@ std::vector<doc::SourcePtr> bounded(const std::vector<doc::SourcePtr>& sources, 
 }
 
 // Limits what the documents' classes do not allow, and folds the rest.
-void judge(const Bundle& bundle, const World& world, Diagnostics& found) {
+void limit_and_fold(const Bundle& bundle, const World& world, Diagnostics& found) {
   judge_duplicates(bundle, world, found);
   fold(found);
   fold_follow_ons(bundle, found);
@@ -347,11 +408,60 @@ void judge(const Bundle& bundle, const World& world, Diagnostics& found) {
   name_subjects(bundle, found);
 }
 
+// Errors come first, and of one severity those that are about a whole file: that it was not read explains what else is
+// missing. In the order of places they would be the last of ten thousand.
 void keep_the_first(Report& report) {
   std::vector<Diagnostic>& all = report.findings.mutable_all();
   if (all.size() <= kMaxFindings) return;
-  report.left_out = static_cast<int>(all.size() - kMaxFindings);
+  report.left_out += static_cast<int>(all.size() - kMaxFindings);
+  std::ranges::stable_sort(all, std::greater<>(), [](const Diagnostic& finding) {
+    return std::pair(finding.severity, !finding.span.known());
+  });
   all.erase(all.begin() + kMaxFindings, all.end());
+  report.findings.sort();
+}
+
+// Takes away what project files and options decide about.
+void apply_policy(const Settings& settings, Report& report) {
+  if (settings.policy == nullptr) return;
+  std::erase_if(report.findings.mutable_all(), [&](Diagnostic& finding) {
+    Verdict verdict = judged(*settings.policy, finding);
+    if (verdict.what != Verdict::What::kIgnored) return verdict.what == Verdict::What::kOff;
+    ++report.suppressed;
+    report.used_ignores.insert(*verdict.by);
+    if (report.ignored.size() < kMaxFindings)
+      report.ignored.push_back({std::move(finding), Ignored::By::kProject, std::move(verdict.reason)});
+    return true;
+  });
+}
+
+// What is left of the findings when all are known: their number is bounded, and they have a place in the given texts.
+void finish_report(const std::vector<doc::SourcePtr>& sources, const Settings& settings, Report& report) {
+  fold(report.findings);
+  report.suppressed = static_cast<int>(suppress(sources, is_known_id, report.findings, &report.ignored));
+  judge(Bundle(), settings, report.findings);  // those about comments, and what was not read
+  apply_policy(settings, report);
+  report.findings.sort();
+  keep_the_first(report);
+}
+
+}  // namespace
+
+namespace {
+
+// What is found of all objects together.
+Diagnostics relations(const Reading& reading, std::span<const PodTemplate> pods,
+                      const std::vector<facts::NodeFacts>& nodes, const Settings& settings) {
+  const Bundle& bundle = reading.bundle;
+  Diagnostics found;
+  const graph::Resolution resolved(reading.objects, nodes, settings.graph, graph::PodPlacement::kChecked, found);
+  const Views views = make_views(bundle, pods, resolved.graphs, settings);
+  tell_missing_networks(bundle, views, *settings.world, found);
+  drop_what_claims_give(bundle, found);
+  run_rules({bundle, pods, reading.objects, resolved.catalog, resolved.graphs, nodes, settings, views}, found);
+  std::erase_if(found.mutable_all(), is_for_other_verbs);
+  drop_unjudged(bundle, found);
+  return found;
 }
 
 }  // namespace
@@ -360,55 +470,49 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
              const Settings& given) {
   Report report;
   for (const doc::SourcePtr& source : all_sources) report.sources.push_back(source->name);
-  const std::vector<doc::SourcePtr> sources = bounded(all_sources, report.findings);
+  const std::vector<doc::SourcePtr> sources = bounded(all_sources, report);
   report.nodes = static_cast<int>(nodes.size());
   Texts texts(sources);
-  const Reading reading = read_and_repair(texts, report.findings);
+  const Reading reading = read_and_repair(texts, given, report.findings);
   const Bundle& bundle = reading.bundle;
 
   Settings settings = given;
   settings.graph.resource_prefix = resource_prefix(bundle, given);
   World own;
   if (settings.world == nullptr) {
-    own = world_of(bundle, Kustomizations(bundle), given.unopened);
+    own = world_of(bundle, Kustomizations(bundle), given.not_read);
     own.together = given.together;
     settings.world = &own;
   }
-  Diagnostics made;  // of the objects together
   const std::vector<PodTemplate> pods = find_pods(bundle);
-  const graph::Resolution resolved(reading.objects, nodes, settings.graph, graph::PodPlacement::kChecked, made);
-  const Views views = make_views(bundle, pods, resolved.graphs, settings);
-  tell_missing_networks(bundle, views, *settings.world, made);
-  run_rules({bundle, pods, reading.objects, resolved.catalog, resolved.graphs, nodes, settings, views}, made);
+  Diagnostics found = reading.findings;
+  found.append(relations(reading, pods, nodes, settings));
   for (const Rule& rule : all_rules())
     if (rule.needs == Needs::kFacts && nodes.empty()) report.not_checked.push_back(rule);
 
-  std::erase_if(made.mutable_all(), is_for_other_verbs);
-  drop_unjudged(bundle, made);
-  Diagnostics found = reading.findings;
-  found.append(std::move(made));
-  judge(bundle, *settings.world, found);
+  limit_and_fold(bundle, *settings.world, found);
+  judge(bundle, settings, found);
   drop_edits_of_others(texts.current(), found);
   Texts fixed = texts;
-  fixed.apply(found);
+  fixed.apply(found, settings.least_repair);
   report.repairs = fixed.repairs();
   to_given(bundle, found);
   texts.to_given(found);
   report.findings.append(std::move(found));
-  fold(report.findings);
-  limit_in_test_data(settings.given, report.findings);
-  report.suppressed = static_cast<int>(suppress(sources, is_known_id, report.findings));
-  keep_what_is_asked(settings, report);
-  report.findings.sort();
-  keep_the_first(report);
   count(bundle, settings, pods, report);
+  if (given.object_states)
+    report.object_states =
+        object_states_of(bundle, [&](const doc::Span& place) { return texts.back(bundle.given(place)); });
+  limit_in_test_data(settings.given, report.findings);
+  finish_report(sources, given, report);
+  keep_what_is_asked(settings, report);
   return report;
 }
 
 Report check_files(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
                    const Settings& given) {
   if (given.together) return check(sources, nodes, given);
-  const FileGroups files = group_alternatives(sources, given.unopened);
+  const FileGroups files = group_alternatives(sources, given.not_read);
   Report all;
   size_t apart = 0;
   for (const SourceGroup& group : files.groups) {
@@ -418,11 +522,10 @@ Report check_files(const std::vector<doc::SourcePtr>& sources, const std::vector
     apart += group.about.size();
     all.add(check(group.sources, nodes, settings));
   }
-  all.findings.append(files.notes);
+  doc::Diagnostics notes = files.notes;
+  judge(Bundle(), given, notes);
+  all.findings.append(std::move(notes));
   all.findings.sort();
-  for (const std::string& name : given.unopened)
-    if (const OtherLanguage* other = other_language(name))
-      all.coverage.not_read.push_back({name, "a file of " + other->language, other->command, other->makes});
   if (files.groups.size() == 1) return all;
   all.grouped = fmt::format(
       "{}; such files, and those that depend on them, are alternatives: {} of {} files were checked apart from them, in "

@@ -17,9 +17,9 @@
 #include "check/read/paths.h"
 #include "check/read/placeholders.h"
 #include "check/read/templates.h"
-#include "check/schema/schema.h"
 #include "doc/members.h"
 #include "doc/text.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 
@@ -67,9 +67,9 @@ bool is_abridged(const doc::Span& span) {
   return is_placeholder(line.substr(0, line.find_first_of(",}]")));
 }
 
-class Judge {
+class UnjudgedFilter {
  public:
-  explicit Judge(const Bundle& bundle) : bundle_(bundle) {}
+  explicit UnjudgedFilter(const Bundle& bundle) : bundle_(bundle) {}
 
   bool drops(const Diagnostic& finding) {
     if (!finding.span.known()) return false;
@@ -137,7 +137,7 @@ bool may_be_error(const Document& document, const Diagnostic& finding) {
     case DocumentKind::kOther: {
       // Of a kind without a schema only what rules know is judged: pods, wherever they are.
       const bool unknown = !document.api_version.empty() && !document.name.empty() &&
-                           find_schema(document.api_version, document.kind) == nullptr;
+                           schema::find_schema(document.api_version, document.kind) == nullptr;
       return unknown || finding.layer == Layer::kText;
     }
     case DocumentKind::kAssertion:
@@ -149,11 +149,11 @@ bool may_be_error(const Document& document, const Diagnostic& finding) {
 }  // namespace
 
 void drop_unjudged(const Bundle& bundle, Diagnostics& findings) {
-  Judge judge(bundle);
-  std::erase_if(findings.mutable_all(), [&](const Diagnostic& finding) { return judge.drops(finding); });
+  UnjudgedFilter filter(bundle);
+  std::erase_if(findings.mutable_all(), [&](const Diagnostic& finding) { return filter.drops(finding); });
   for (Diagnostic& finding : findings.mutable_all()) {
     if (finding.edits.empty() && finding.fix.empty()) continue;
-    const Document* document = finding.layer == Layer::kText ? nullptr : judge.at(finding.span);
+    const Document* document = finding.layer == Layer::kText ? nullptr : filter.at(finding.span);
     if (document != nullptr && document->cls.is(DocumentKind::kTemplate)) finding.edits.clear();
   }
 }
@@ -170,8 +170,7 @@ void limit_by_class(const Bundle& bundle, Diagnostics& findings) {
     const Document* document = index->at(finding.span);
     if (document == nullptr || may_be_error(*document, finding)) continue;
     finding.severity = doc::Severity::kWarning;
-    if (!document->cls.why.empty())
-      finding.note({}, fmt::format("a warning only: this is no plain manifest ({})", document->cls.why));
+    if (finding.why.empty()) finding.why = fmt::format("the object is no plain manifest: {}", document->cls.why);
   }
 }
 
@@ -270,7 +269,7 @@ void limit_in_test_data(std::span<const std::string> given, Diagnostics& finding
     const std::string_view folder = test_folder(below_given(given, finding.span.source->name));
     if (folder.empty()) continue;
     finding.severity = doc::Severity::kWarning;
-    finding.note({}, fmt::format("a warning only: files below '{}' may be wrong on purpose", folder));
+    finding.why = fmt::format("files below '{}' may be wrong on purpose", folder);
   }
 }
 

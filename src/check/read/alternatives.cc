@@ -233,8 +233,12 @@ bool is_affordable(const std::vector<doc::SourcePtr>& sources, const std::set<st
 
 std::string reason(const Grouping& grouping) {
   const Contradiction& one = grouping.contradictions().front();
-  return fmt::format("{} is given in {} and {} in {}", one.second->label(), grouping.file_of_document(*one.first),
-                     one.equal ? "again" : "differently", grouping.file_of_document(*one.second));
+  const auto place = [&](const Document& document) {
+    const std::string file = grouping.file_of_document(document);
+    return is_rendered(file) ? fmt::format("what is rendered from {}", rendered_folder(file)) : file;
+  };
+  return fmt::format("{} is given in {} and {} in {}", one.second->label(), place(*one.first),
+                     one.equal ? "again" : "differently", place(*one.second));
 }
 
 // One note for each pair of files of a folder.
@@ -263,7 +267,7 @@ void note_alternatives(const Bundle& bundle, const Grouping& grouping, doc::Diag
 
 }  // namespace
 
-FileGroups group_alternatives(const std::vector<doc::SourcePtr>& sources, std::span<const std::string> unopened) {
+FileGroups group_alternatives(const std::vector<doc::SourcePtr>& sources, std::span<const NotRead> unopened) {
   FileGroups out;
   out.groups.push_back({.sources = sources, .about = {}});
   doc::Diagnostics told_when_checked;

@@ -34,6 +34,6 @@ struct FileGroups {
 };
 
 // `unopened`: files of other languages that lie beside the sources.
-FileGroups group_alternatives(const std::vector<doc::SourcePtr>& sources, std::span<const std::string> unopened);
+FileGroups group_alternatives(const std::vector<doc::SourcePtr>& sources, std::span<const NotRead> unopened);
 
 }  // namespace railbed::check

@@ -42,7 +42,8 @@ struct Delimiter {
 std::optional<Delimiter> delimiter_in(std::string_view line) {
   const std::string_view row = trimmed_line(line);
   for (const char mark : {'-', '.', '/', '+'})
-    if (is_row_of(row, mark, 4)) return Delimiter{row, mark == '/' || mark == '+' ? kPageComment : std::string_view()};
+    if (is_row_of_marks(row, mark, 4))
+      return Delimiter{row, mark == '/' || mark == '+' ? kPageComment : std::string_view()};
   if (!row.starts_with("```")) return std::nullopt;
   const size_t end = std::min(row.find_first_not_of('`'), row.size());
   if (row.find('`', end) != std::string_view::npos) return std::nullopt;
@@ -94,8 +95,8 @@ class AsciiDocSplitter {
 
   // `[source,yaml]` may stand directly above its lines; `--` and `====` open blocks of text.
   static bool is_line_of_code(std::string_view row) {
-    return row != "--" && row != "+" && !is_row_of(row, '=', 4) && !is_row_of(row, '*', 4) && !is_row_of(row, '_', 4) &&
-           !row.starts_with("|===");
+    return row != "--" && row != "+" && !is_row_of_marks(row, '=', 4) && !is_row_of_marks(row, '*', 4) &&
+           !is_row_of_marks(row, '_', 4) && !row.starts_with("|===");
   }
 
   void open(const PageLine& line, size_t begin, std::string_view info) {

@@ -21,10 +21,10 @@
 #include "check/read/prose.h"
 #include "check/read/shell.h"
 #include "check/read/templates.h"
-#include "check/schema/schema.h"
 #include "doc/json.h"
 #include "doc/members.h"
 #include "doc/yaml.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 
@@ -153,7 +153,7 @@ class Reader {
 
   void not_read(const Unreadable& what) {
     const doc::Span place = source_->text.empty() ? doc::Span{.source = source_} : index_->at(0, 1);
-    out_.note("RB-DOC-005", place, what.message());
+    out_.note("RB-DOC-005", place, what.message()).that_says(doc::Says::kNotRead);
     bundle_.not_read.push_back({source_->name, what.why, what.command, what.makes});
   }
 
@@ -255,7 +255,8 @@ class Reader {
     if (why.empty()) {
       out_.append(std::move(found));
     } else {
-      out_.note("RB-DOC-005", index_->at(region.begin + region.indent, 1), "not read: " + why);
+      out_.note("RB-DOC-005", index_->at(region.begin + region.indent, 1), "not read: " + why)
+          .that_says(doc::Says::kNotRead);
       bundle_.not_read.push_back({index_->at(region.begin, 1).to_string(), why, "", false});
     }
     const size_t before = bundle_.documents.size();
@@ -371,10 +372,10 @@ bool is_known(const Document& document) {
     const bool named = !kind->group.empty() || !kind->version.empty();
     if (document.api_version.empty() || (named && kind->group == document.group())) return true;
     // The table has one group of a kind, and of some kinds the name alone.
-    return find_schema(document.api_version, document.kind) != nullptr ||
-           (!named && find_schema("", document.kind) == nullptr);
+    return schema::find_schema(document.api_version, document.kind) != nullptr ||
+           (!named && schema::find_schema("", document.kind) == nullptr);
   }
-  return find_schema(document.api_version, document.kind) != nullptr;
+  return schema::find_schema(document.api_version, document.kind) != nullptr;
 }
 
 doc::Span Bundle::given(doc::Span span) const {

@@ -14,8 +14,8 @@
 #include "check/read/paths.h"
 #include "check/read/placeholders.h"
 #include "check/read/templates.h"
-#include "check/schema/schema.h"
 #include "doc/members.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 
@@ -115,10 +115,10 @@ MarkInDocument mark_in(const Bundle& bundle, const Document& document, std::stri
 }  // namespace
 
 bool is_something_else(const Document& document) {
-  const Schema* schema = find_schema(document.api_version, document.kind);
+  const schema::Schema* schema = schema::find_schema(document.api_version, document.kind);
   const Value::Object* members = document.value.as_object();
   if (schema == nullptr || members == nullptr) return false;
-  if (schema->type != FieldType::kObject || schema->fields.empty() || schema->items != nullptr) return false;
+  if (schema->type != schema::FieldType::kObject || schema->fields.empty() || schema->items != nullptr) return false;
   int surplus = 0;
   for (const Value::Member& member : *members)
     if (member.key != "apiVersion" && member.key != "kind") surplus += schema->fields.contains(member.key) ? -1 : 1;
@@ -166,7 +166,7 @@ bool is_assertion_file(std::string_view name) {
 // Whether a kind has a spec that must be there, and only its status is.
 bool has_status_only(const Document& document) {
   if (document.value.find("status") == nullptr || document.value.find("spec") != nullptr) return false;
-  const Schema* schema = find_schema(document.api_version, document.kind);
+  const schema::Schema* schema = schema::find_schema(document.api_version, document.kind);
   return document.origin == Origin::kFile && (schema == nullptr || schema->fields.contains("spec"));
 }
 
@@ -288,7 +288,7 @@ class Classifier {
 
   DocumentClass plain_class(Document& document) const {
     using enum DocumentKind;
-    const Schema* schema = find_schema(document.api_version, document.kind);
+    const schema::Schema* schema = schema::find_schema(document.api_version, document.kind);
     if (document.carries && schema == nullptr) return {kCarrier, "it holds other objects"};
     if (!has_text(document.value, "apiVersion")) return {kOther, "it has no apiVersion"};
     if (schema == nullptr) return {kOther, fmt::format("{} of {} is not known", document.kind, document.api_version)};

@@ -254,8 +254,4 @@ const OtherLanguage* other_language(std::string_view file_name) {
   return found == table().languages.end() ? nullptr : &*found;
 }
 
-std::span<const OtherLanguage> other_languages() {
-  return table().languages;
-}
-
 }  // namespace railbed::check

@@ -71,6 +71,5 @@ struct OtherLanguage {
   bool makes = false;    // it may make objects of Kubernetes
 };
 const OtherLanguage* other_language(std::string_view file_name);
-std::span<const OtherLanguage> other_languages();
 
 }  // namespace railbed::check

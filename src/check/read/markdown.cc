@@ -28,7 +28,7 @@ std::optional<Fence> fence_in(std::string_view line, std::string_view above) {
 }
 
 bool ends_fence(const Fence& fence, std::string_view line) {
-  return is_row_of(line, fence.mark, fence.length);
+  return is_row_of_marks(line, fence.mark, fence.length);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ struct Target {
   bool overwrites = false;
 };
 
-const Value* value_at(const Value& value, std::initializer_list<std::string_view> path) {
+const Value* value_along(const Value& value, std::initializer_list<std::string_view> path) {
   const Value* here = &value;
   for (const std::string_view key : path) {
     here = here->find(key);
@@ -76,16 +76,16 @@ std::vector<Target> targets_in(const Bundle& bundle) {
     const Value& value = document.value;
     const std::string_view group = document.group();
     if (document.kind == "Application" && group == "argoproj.io") {
-      const Value* ns = value_at(value, {"spec", "destination", "namespace"});
-      add_target(ns, value_at(value, {"spec", "source", "path"}), false, targets);
-      if (const Value* sources = value_at(value, {"spec", "sources"}); sources != nullptr && sources->is_array())
+      const Value* ns = value_along(value, {"spec", "destination", "namespace"});
+      add_target(ns, value_along(value, {"spec", "source", "path"}), false, targets);
+      if (const Value* sources = value_along(value, {"spec", "sources"}); sources != nullptr && sources->is_array())
         for (const Value& source : *sources->as_array()) add_target(ns, source.find("path"), false, targets);
     } else if (document.kind == "Kustomization" && group == "kustomize.toolkit.fluxcd.io") {
-      add_target(value_at(value, {"spec", "targetNamespace"}), value_at(value, {"spec", "path"}), true, targets);
+      add_target(value_along(value, {"spec", "targetNamespace"}), value_along(value, {"spec", "path"}), true, targets);
     } else if (document.kind == "HelmRelease") {
-      const Value* ns = value_at(value, {"spec", "targetNamespace"});
-      if (ns == nullptr) ns = value_at(value, {"metadata", "namespace"});
-      add_target(ns, value_at(value, {"spec", "chart", "spec", "chart"}), false, targets);
+      const Value* ns = value_along(value, {"spec", "targetNamespace"});
+      if (ns == nullptr) ns = value_along(value, {"metadata", "namespace"});
+      add_target(ns, value_along(value, {"spec", "chart", "spec", "chart"}), false, targets);
     }
   }
   return targets;
@@ -234,7 +234,7 @@ void infer_namespaces(Bundle& bundle, doc::Diagnostics& out) {
   }
   for (const Change& change : changes) {
     Document& document = bundle.documents[change.document];
-    const Value* name = value_at(document.value, {"metadata", "name"});
+    const Value* name = value_along(document.value, {"metadata", "name"});
     if (name == nullptr) continue;
     if (!change.network.empty())
       out.note("RB-POD-001", name->span,

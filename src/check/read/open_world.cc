@@ -8,7 +8,6 @@
 #include <fmt/core.h>
 
 #include "check/read/carriers.h"
-#include "check/read/engines.h"
 #include "check/read/namespaces.h"
 #include "check/read/paths.h"
 #include "check/read/rendered.h"
@@ -135,13 +134,11 @@ bool World::tied(const Document& one, const Document& other) const {
   return kustomizations.together(first->name, second->name);
 }
 
-World world_of(const Bundle& bundle, Kustomizations kustomizations, std::span<const std::string> unopened) {
+World world_of(const Bundle& bundle, Kustomizations kustomizations, std::span<const NotRead> unopened) {
   World world;
   for (const NotRead& one : bundle.not_read)
     if (one.makes) world.not_read.push_back({one.name, "is " + one.why, one.command, true});
-  for (const std::string& name : unopened)
-    if (const OtherLanguage* other = other_language(name); other != nullptr && other->makes)
-      world.not_read.push_back({name, "is a file of " + other->language, other->command, true});
+  for (const NotRead& one : unopened) world.not_read.push_back({one.name, "is " + one.why, one.command, true});
   for (const KustomizationRoot& root : kustomizations.roots())
     for (const std::string& path : root.not_read)
       world.not_read.push_back({path, "is taken by " + root.file, "", true});

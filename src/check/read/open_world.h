@@ -33,8 +33,8 @@ struct World {
   bool tied(const Document& one, const Document& other) const;
 };
 
-// `unopened`: files of other languages beside the bundle's, by name.
-World world_of(const Bundle& bundle, Kustomizations kustomizations, std::span<const std::string> unopened);
+// `unopened`: files beside the bundle's that may make objects and are in languages that are not read.
+World world_of(const Bundle& bundle, Kustomizations kustomizations, std::span<const NotRead> unopened);
 
 // How certain it is that something is not there.
 struct Absence {

@@ -53,7 +53,7 @@ std::string_view language_word(std::string_view info) {
   return info.substr(0, info.find_first_of(" \t,:}{"));
 }
 
-bool is_row_of(std::string_view line, char mark, size_t least) {
+bool is_row_of_marks(std::string_view line, char mark, size_t least) {
   line = trimmed_line(line);
   return line.size() >= least && line.find_first_not_of(mark) == std::string_view::npos;
 }

@@ -44,7 +44,7 @@ std::string_view trimmed_line(std::string_view text);
 // "yaml" from "yaml", "{.yaml}", "{code-block} yaml", "yaml:file.yaml" or "yaml title=x".
 std::string_view language_word(std::string_view info);
 // Whether `line` is at least `least` times `mark`, and nothing else.
-bool is_row_of(std::string_view line, char mark, size_t least);
+bool is_row_of_marks(std::string_view line, char mark, size_t least);
 // Whether a row of marks underlines the line above it: a heading.
 bool is_underline(std::string_view row, std::string_view above);
 
