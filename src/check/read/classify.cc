@@ -127,13 +127,13 @@ bool is_something_else(const Document& document) {
 
 namespace {
 
-bool has_text(const Value& value, std::string_view key) {
+bool has_text_in(const Value& value, std::string_view key) {
   return !doc::text_in(value, key).empty();
 }
 
 bool has_name(const Document& document) {
   const Value* metadata = document.value.find("metadata");
-  return metadata != nullptr && (has_text(*metadata, "name") || has_text(*metadata, "generateName"));
+  return metadata != nullptr && (has_text_in(*metadata, "name") || has_text_in(*metadata, "generateName"));
 }
 
 // A key of Chainsaw: "(length(items))", "(x)->y", "~.(containers)".
@@ -290,7 +290,7 @@ class Classifier {
     using enum DocumentKind;
     const schema::Schema* schema = schema::find_schema(document.api_version, document.kind);
     if (document.carries && schema == nullptr) return {kCarrier, "it holds other objects"};
-    if (!has_text(document.value, "apiVersion")) return {kOther, "it has no apiVersion"};
+    if (!has_text_in(document.value, "apiVersion")) return {kOther, "it has no apiVersion"};
     if (schema == nullptr) return {kOther, fmt::format("{} of {} is not known", document.kind, document.api_version)};
     if (is_something_else(document))
       return {kOther, fmt::format("most of its fields are not those of a {}", document.kind)};

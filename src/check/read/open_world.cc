@@ -156,7 +156,7 @@ World world_of(const Bundle& bundle, Kustomizations kustomizations, std::span<co
 namespace {
 
 // "nets.yaml (is a template of Helm), RailSet a (is of a kind that is not known) and 3 more"
-std::string list_of(const std::vector<NotRead>& not_read) {
+std::string names_of_unread(const std::vector<NotRead>& not_read) {
   constexpr size_t kShown = 3;
   std::vector<std::string> parts;
   for (const NotRead& one : not_read) {
@@ -178,7 +178,8 @@ Absence absence_of(const World& world, const Document& user, std::span<const Doc
   const bool closed = world.not_read.empty() && (!page || world.together);
   if (tied && closed) return {};
   const doc::Severity severity = near ? doc::Severity::kWarning : doc::Severity::kNote;
-  if (!world.not_read.empty()) return {severity, "it may be made by what was not read: " + list_of(world.not_read)};
+  if (!world.not_read.empty())
+    return {severity, "it may be made by what was not read: " + names_of_unread(world.not_read)};
   if (page) return {severity, "a page shows a part of what a cluster has"};
   return {severity, "other files may make it, as nothing applies these together (--together: these are all)"};
 }

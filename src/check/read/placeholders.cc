@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxPlaceholder = 80;
 
-bool is_letter(char c) {
+bool is_alphabetic(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0;
 }
 bool is_figure(char c) {
@@ -31,9 +31,9 @@ std::string_view bare_word(std::string_view text) {
 
 // What may stand between the brackets: a name, words, alternatives; it begins with a letter.
 bool is_name_of_value(std::string_view text) {
-  if (text.empty() || text.size() > kMaxPlaceholder || (!is_letter(text[0]) && text[0] != '_')) return false;
+  if (text.empty() || text.size() > kMaxPlaceholder || (!is_alphabetic(text[0]) && text[0] != '_')) return false;
   return std::ranges::all_of(text, [](char c) {
-    return is_letter(c) || is_figure(c) || std::string_view("_-. /|,:()'+").find(c) != std::string_view::npos;
+    return is_alphabetic(c) || is_figure(c) || std::string_view("_-. /|,:()'+").find(c) != std::string_view::npos;
   });
 }
 
