@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pod: the parts that networks, resources and placement need; all other fields are checked by name only.
+// Pod: the parts that networks, resources and placement need.
+//
+// Threading: pure functions. Failure: diagnostics (compare.h).
 #pragma once
 
 #include <optional>
@@ -11,7 +13,9 @@ namespace railbed::api {
 
 inline constexpr std::string_view kNetworksAnnotation = "k8s.v1.cni.cncf.io/networks";
 
-// Nothing when the pod has errors.
+// Of an object that was compared with its schema, but for its networks annotation, which is read here.
+Pod read_pod(const doc::Value& object, doc::Diagnostics& out);
+// Compared and read; nothing when the pod has errors.
 std::optional<Pod> parse_pod(const doc::Value& object, doc::Diagnostics& diagnostics);
 
 }  // namespace railbed::api

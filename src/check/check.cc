@@ -26,18 +26,21 @@
 #include "check/repair/moves.h"
 #include "check/repair/realign.h"
 #include "check/repair/repairs.h"
+#include "check/rules/dynamic_allocation.h"
 #include "check/rules/lookups.h"
 #include "check/rules/missing_networks.h"
-#include "check/schema/schema.h"
 #include "doc/json.h"
 #include "findings/explain.h"
 #include "graph/resolution.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 namespace {
 
 using doc::Diagnostic;
 using doc::Diagnostics;
+using schema::find_schema;
+using schema::Schema;
 
 // A repair can uncover the next mistake. A text that still changes after this many rounds stays as it is.
 constexpr int kMaxRounds = 16;
@@ -89,7 +92,7 @@ bool has_parts_of_manifest(const doc::Value& value) {
 // Whether most of the object's fields are unknown to `schema` (a kubeconfig beside a ConfigMap), so it must be
 // something else. A single unknown field may be one of metadata in the wrong place.
 bool is_something_else(const doc::Value& value, const Schema& schema) {
-  if (schema.type != FieldType::kObject || schema.fields.empty() || schema.items != nullptr) return false;
+  if (schema.type != schema::FieldType::kObject || schema.fields.empty() || schema.items != nullptr) return false;
   int surplus = 0;
   for (const doc::Value::Member& member : *value.as_object())
     if (member.key != "apiVersion" && member.key != "kind") surplus += schema.fields.contains(member.key) ? -1 : 1;
@@ -107,7 +110,7 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
     if (find_schema("", kind) != nullptr || find_kind(kind) != nullptr) continue;
     std::string meant = api::nearest_kind(kind);
     if (find_schema(document.api_version, meant) == nullptr) {
-      const std::vector<std::string> kinds = schema_kinds();
+      const std::vector<std::string> kinds = schema::schema_kinds();
       meant = doc::nearest(kind, {kinds.begin(), kinds.end()});
     }
     const Schema* schema = meant.empty() ? nullptr : find_schema(document.api_version, meant);
@@ -118,7 +121,12 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
       out.mutable_all()[first->second].note(span, "here, too");
       continue;
     }
-    out.warning("RB-API-001", span, fmt::format("unknown kind '{}'; its objects are skipped", kind))
+    // A plural or other capitals: what the API server answers is known.
+    const bool sure = lower(kind) == lower(meant) || lower(kind) == lower(meant) + "s" ||
+                      (lower(meant).ends_with('y') && lower(kind) == lower(meant.substr(0, meant.size() - 1)) + "ies");
+    const std::string text = sure ? fmt::format("no API server has the kind '{}': it refuses the object", kind)
+                                  : fmt::format("unknown kind '{}'; its objects are skipped", kind);
+    (sure ? out.error("RB-API-001", span, text) : out.warning("RB-API-001", span, text))
         .with_fix(fmt::format("did you mean '{}'?", meant))
         .of(doc::Layer::kObject)
         .that_says(doc::Says::kUnknownKind);
@@ -230,13 +238,14 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const std::set
     if (has_parts_of_manifest(value)) values.push_back(&value);
   for (const Document& document : reading.bundle.documents) {
     values.push_back(&document.value);
-    if (const Schema* schema = find_schema(document.api_version, document.kind))
-      check_schema(document.value, *schema, "", reading.findings);
     check_addresses(document, reading.findings);
   }
   Diagnostics found;
-  reading.objects = api::load_documents(values, found);
+  reading.objects = api::load_documents(values, found, api::Compared::kAllKinds);
   std::erase_if(found.mutable_all(), is_for_other_verbs);
+  // railbed reads the object anyway, and an API server does not.
+  for (Diagnostic& finding : found.mutable_all())
+    if (finding.says == doc::Says::kWrongVersion) finding.severity = doc::Severity::kError;
   tell_misspelt_kinds(reading.bundle, found);
   drop_alternatives(reading.bundle, reading.patches, found);
   reading.findings.append(std::move(found));
@@ -276,15 +285,28 @@ Reading read_and_repair(Texts& texts, const Settings& settings, Diagnostics& rep
   }
 }
 
+// Kinds that make pods. Where no pod is found in one, nothing of it was looked at, although its name is known.
+bool is_workload(std::string_view kind) {
+  static constexpr std::string_view kKinds[] = {
+      "Job",        "InferenceService", "LLMInferenceService", "PyTorchJob", "MPIJob",         "RayCluster", "RayJob",
+      "RayService", "TrainJob",         "PodTemplate",         "JobSet",     "LeaderWorkerSet"};
+  return std::ranges::find(kKinds, kind) != std::end(kKinds);
+}
+
 // Objects of sources that an earlier check of the run has counted are not counted again.
-void count(const Bundle& bundle, const std::set<std::string>& counted, Report& report) {
+void count(const Bundle& bundle, std::span<const PodTemplate> pods, const std::set<std::string>& counted,
+           Report& report) {
   const auto is_counted = [&](const doc::Span& span) {
     return span.source != nullptr && counted.contains(span.source->name);
   };
+  std::set<const Document*> with_pods;
+  for (const PodTemplate& pod : pods) with_pods.insert(pod.document);
   for (const Document& document : bundle.documents) {
     const doc::Span& span = document.value.span;
     if (is_counted(span)) continue;
-    ++(is_known(document) ? report.kinds : report.unknown_kinds)[document.kind];
+    const bool read = with_pods.contains(&document) || find_schema(document.api_version, document.kind) != nullptr ||
+                      (is_known(document) && !is_workload(document.kind));
+    ++(read ? report.kinds : report.unknown_kinds)[document.kind];
     if (span.source != nullptr) ++report.read_from[span.source->name];
   }
   report.commands = static_cast<int>(
@@ -454,6 +476,7 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
   const graph::Resolution resolved(reading.objects, nodes, settings.graph, graph::PodPlacement::kChecked, found);
   const Views views = make_views(reading.bundle, pods, resolved.graphs, settings);
   tell_missing_networks(reading.bundle, views, found);
+  drop_what_claims_give(reading.bundle, found);
   run_rules({reading.bundle, pods, reading.objects, resolved.catalog, resolved.graphs, nodes, settings, views}, found);
   for (const Rule& rule : all_rules())
     if (rule.needs == Needs::kFacts && nodes.empty()) report.not_checked.push_back(rule);
@@ -470,7 +493,7 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
   report.repairs = fixed.repairs();
   texts.to_given(found);
   report.findings.append(std::move(found));
-  count(reading.bundle, given.counted, report);
+  count(reading.bundle, pods, given.counted, report);
   report.coverage.pods = static_cast<int>(pods.size());
   if (given.object_states)
     report.object_states = object_states_of(reading.bundle, [&](const doc::Span& place) { return texts.back(place); });

@@ -59,6 +59,8 @@ enum class Says : uint8_t {
   kSelectsNoNode,      // the policy's nodeSelector matches nothing
   kAboveWebhookLimit,  // the operator's webhook refuses so many VFs
   kFilledIn,           // values that are filled in later are not judged
+  kNoResource,         // a network of VFs names no resource to take them from
+  kWrongVersion,       // the kind is in another apiVersion
   kNotRead,            // a file or a block is no manifest, or in a language that is not read
 };
 

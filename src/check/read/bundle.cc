@@ -12,10 +12,10 @@
 #include "check/read/prose.h"
 #include "check/read/shell.h"
 #include "check/read/templates.h"
-#include "check/schema/schema.h"
 #include "doc/json.h"
 #include "doc/members.h"
 #include "doc/yaml.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 
@@ -313,7 +313,7 @@ std::string Document::label() const {
 
 bool is_known(const Document& document) {
   // Asks find_kind first, because find_schema reads the schema of the kind.
-  return find_kind(document.kind) != nullptr || find_schema(document.api_version, document.kind) != nullptr;
+  return find_kind(document.kind) != nullptr || schema::find_schema(document.api_version, document.kind) != nullptr;
 }
 
 Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics) {
