@@ -227,7 +227,7 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const std::set
   bool again = false;
   for (const doc::SourcePtr& source : sources) again |= tell_no_break_spaces(source, reading.findings);
   if (again) return reading;
-  reading.bundle = read_bundle(sources, reading.findings);
+  reading.bundle = read_bundle(sources, reading.findings, ApiSchemas::kDropped);
   reading.patches = patches;
   for (const auto& [name, kustomization] : patch_files(reading.bundle)) reading.patches.insert(name);
   for (Document& document : reading.bundle.documents)

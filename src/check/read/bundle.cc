@@ -8,6 +8,7 @@
 
 #include "base/kinds.h"
 #include "check/read/ansible.h"
+#include "check/read/api_schemas.h"
 #include "check/read/markdown.h"
 #include "check/read/prose.h"
 #include "check/read/shell.h"
@@ -316,10 +317,17 @@ bool is_known(const Document& document) {
   return find_kind(document.kind) != nullptr || schema::find_schema(document.api_version, document.kind) != nullptr;
 }
 
-Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics) {
+Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics, ApiSchemas schemas) {
   Bundle bundle;
   Reader reader(bundle, diagnostics);
-  for (const doc::SourcePtr& source : sources) reader.read(source);
+  for (const doc::SourcePtr& source : sources) {
+    const size_t documents = bundle.documents.size();
+    const size_t without_kind = bundle.without_kind.size();
+    reader.read(source);
+    if (schemas == ApiSchemas::kKept) continue;
+    for (size_t i = documents; i < bundle.documents.size(); ++i) drop_api_schemas(bundle.documents[i].value);
+    for (size_t i = without_kind; i < bundle.without_kind.size(); ++i) drop_api_schemas(bundle.without_kind[i]);
+  }
   return bundle;
 }
 

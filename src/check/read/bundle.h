@@ -88,6 +88,9 @@ bool is_known(const Document& document);
 
 // The name of a source decides how it is read: .yaml, .yml and .json are manifests, .md and .markdown Markdown, .sh
 // commands, .txt, .adoc and .rst prose. For anything else (standard input) the content decides.
-Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics);
+// A whole tree is read without the schemas of APIs (api_schemas.h), which nothing but the guard of repairs looks at.
+enum class ApiSchemas : uint8_t { kKept, kDropped };
+Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics,
+                   ApiSchemas schemas = ApiSchemas::kKept);
 
 }  // namespace railbed::check

@@ -106,7 +106,7 @@ FileGroups group_by_folder(const std::vector<doc::SourcePtr>& sources) {
   FileGroups out{.groups = {sources}, .why = ""};
   if (sources.size() < 2) return out;
   doc::Diagnostics told_when_checked;
-  const Bundle bundle = read_bundle(sources, told_when_checked);
+  const Bundle bundle = read_bundle(sources, told_when_checked, ApiSchemas::kDropped);
   Grouping group{.kustomizations = patch_files(bundle)};
   const std::vector<Contradiction> all = contradictions(bundle, group, group.collections);
   out.why = reason(all, {.kustomizations = group.kustomizations, .collections = {}, .by_folder = true});
