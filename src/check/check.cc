@@ -171,7 +171,7 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const Patches&
   bool again = false;
   for (const doc::SourcePtr& source : sources) again |= tell_no_break_spaces(source, reading.findings);
   if (again) return reading;
-  reading.bundle = read_bundle(sources, reading.findings);
+  reading.bundle = read_bundle(sources, reading.findings, ApiSchemas::kDropped);
   sort_documents(reading, patches);
   std::vector<const doc::Value*> values;
   for (const doc::Value& value : reading.bundle.without_kind)

@@ -134,7 +134,7 @@ class Judge {
   }
 
   void weigh(Diagnostic& finding, std::optional<GivenClass> given) const {
-    const Maturity maturity = maturity_of(finding.id);
+    const Maturity& maturity = maturity_of(finding.id);
     finding.preview |= maturity.state == RuleState::kPreview;
     if (finding.preview && finding.severity == doc::Severity::kError) finding.severity = doc::Severity::kWarning;
     if (given == GivenClass::kTemplate) {

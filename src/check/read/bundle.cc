@@ -11,6 +11,7 @@
 
 #include "base/kinds.h"
 #include "check/read/ansible.h"
+#include "check/read/api_schemas.h"
 #include "check/read/asciidoc.h"
 #include "check/read/block_text.h"
 #include "check/read/carriers.h"
@@ -384,10 +385,17 @@ doc::Span Bundle::given(doc::Span span) const {
   return span;
 }
 
-Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics) {
+Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics, ApiSchemas schemas) {
   Bundle bundle;
   Reader reader(bundle, diagnostics);
-  for (const doc::SourcePtr& source : sources) reader.read(source);
+  for (const doc::SourcePtr& source : sources) {
+    const size_t documents = bundle.documents.size();
+    const size_t without_kind = bundle.without_kind.size();
+    reader.read(source);
+    if (schemas == ApiSchemas::kKept) continue;
+    for (size_t i = documents; i < bundle.documents.size(); ++i) drop_api_schemas(bundle.documents[i].value);
+    for (size_t i = without_kind; i < bundle.without_kind.size(); ++i) drop_api_schemas(bundle.without_kind[i]);
+  }
   return bundle;
 }
 

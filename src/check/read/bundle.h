@@ -122,9 +122,13 @@ void describe(Document& document);
 // Whether railbed knows the document's kind in its group: it reads it, leaves it to others, or has a schema for it.
 bool is_known(const Document& document);
 
+// A whole tree is read without the schemas of APIs (api_schemas.h), which nothing but the guard of repairs looks at.
+enum class ApiSchemas : uint8_t { kKept, kDropped };
+
 // The name of a source decides how it is read: .yaml, .yml and .json are manifests, .md, .rst and .adoc pages of their
 // languages, .sh commands, .txt prose; files of other languages (.tf, .jsonnet) are not read. For anything else
 // (standard input) the content decides.
-Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics);
+Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics,
+                   ApiSchemas schemas = ApiSchemas::kKept);
 
 }  // namespace railbed::check

@@ -79,9 +79,10 @@ struct Rule {
   void (*run)(const Input&, Findings&);
   // What only follows, of the same object, where this rule finds something.
   doc::Says explains = doc::Says::kOther;
+  doc::Confidence confidence = doc::Confidence::kHigh;  // of its findings, unless one says less
+  // From data/maturity.yaml, by all_rules(): a row says nothing of it, so that all grounds are in one place.
   std::string_view since = "0.1";  // the version that has it first
   RuleState state = RuleState::kStable;
-  doc::Confidence confidence = doc::Confidence::kHigh;  // of its findings, unless one says less
 };
 
 // Where a rule tells; every finding gets the rule's id, and what the rule explains.
