@@ -271,7 +271,7 @@ FileGroups group_alternatives(const std::vector<doc::SourcePtr>& sources, std::s
   FileGroups out;
   out.groups.push_back({.sources = sources, .about = {}});
   doc::Diagnostics told_when_checked;
-  Bundle bundle = read_bundle(sources, told_when_checked);
+  Bundle bundle = read_bundle(sources, told_when_checked, ApiSchemas::kDropped);
   Kustomizations kustomizations(bundle);
   classify(bundle, patch_files(bundle), kustomizations);
   add_namespaces(bundle, kustomizations);

@@ -91,11 +91,11 @@ void device_that_no_node_has(const Input& in, Findings& out) {
     std::set<std::string> there;
     for (const HostPort& port : seen.ports) there.insert(port.device);
     const bool none = missing.size() == seen.list.entries.size();
-    out.warning(seen.setting.value->span,
-                fmt::format("node {} has no RDMA device {}: {}; there are {}", seen.node.facts->node,
-                            fmt::join(missing, ", "),
-                            none ? "the library finds none and goes over TCP without a word" : "it uses fewer rails",
-                            fmt::join(there, ", ")))
+    const std::string text =
+        fmt::format("node {} has no RDMA device {}: {}; there are {}", seen.node.facts->node, fmt::join(missing, ", "),
+                    none ? "the library finds none and goes over TCP without a word" : "it uses fewer rails",
+                    fmt::join(there, ", "));
+    (none ? out.error(seen.setting.value->span, text) : out.warning(seen.setting.value->span, text))
         .with_fix(rails_as_list(seen));
     return true;
   });
@@ -345,13 +345,20 @@ void other_vendors_settings(const Input& in, Findings& out) {
 }
 
 constexpr Rule kMachineEnvironmentRules[] = {
-    {"RB-ENV-011", "an RDMA device that no node has", Needs::kFacts, device_that_no_node_has},
-    {"RB-ENV-012", "a device list that takes more than the rails", Needs::kFacts, more_than_the_rails},
-    {"RB-ENV-013", "a GID index that is not the node's RoCE v2 address", Needs::kFacts, gid_index_of_the_node},
-    {"RB-ENV-014", "rails with IPv6 addresses only, and NCCL's default", Needs::kNothing, ipv6_only_rails},
-    {"RB-ENV-015", "rails that are crossed without routes", Needs::kNothing, crossing_without_routes},
-    {"RB-ENV-016", "GPU-initiated RDMA without the driver's permission", Needs::kNothing, gpu_initiated},
-    {"RB-ENV-017", "settings for the GPUs of another vendor", Needs::kNothing, other_vendors_settings},
+    {"RB-ENV-011", "an RDMA device that no node has", Needs::kFacts, device_that_no_node_has, doc::Says::kOther, "0.2",
+     RuleState::kPreview},
+    {"RB-ENV-012", "a device list that takes more than the rails", Needs::kFacts, more_than_the_rails,
+     doc::Says::kOther, "0.2", RuleState::kPreview},
+    {"RB-ENV-013", "a GID index that is not the node's RoCE v2 address", Needs::kFacts, gid_index_of_the_node,
+     doc::Says::kOther, "0.2", RuleState::kPreview},
+    {"RB-ENV-014", "rails with IPv6 addresses only, and NCCL's default", Needs::kNothing, ipv6_only_rails,
+     doc::Says::kOther, "0.2", RuleState::kPreview},
+    {"RB-ENV-015", "rails that are crossed without routes", Needs::kNothing, crossing_without_routes, doc::Says::kOther,
+     "0.2", RuleState::kPreview},
+    {"RB-ENV-016", "GPU-initiated RDMA without the driver's permission", Needs::kNothing, gpu_initiated,
+     doc::Says::kOther, "0.2", RuleState::kPreview},
+    {"RB-ENV-017", "settings for the GPUs of another vendor", Needs::kNothing, other_vendors_settings,
+     doc::Says::kOther, "0.2", RuleState::kPreview},
 };
 
 }  // namespace

@@ -545,7 +545,7 @@ void roce_without_network(const Input& in, Findings& out) {
       if (producer.by != Producer::By::kSharedPlugin || pod.pod->resource_count(producer.resource) == 0) continue;
       const graph::ResourceLink link = in.views.link(producer.resource);
       if (!link.all_ethernet() || link.source == graph::LinkSource::kNames) continue;
-      out.warning(
+      out.error(
              request_span(*pod.pod, producer.resource),
              fmt::format("{} gets a RoCE device by {} and no network of its port: the device has no GID for an address "
                          "of the pod, and connections fail (\"failed to modify QP to RTR\")",
@@ -633,9 +633,12 @@ constexpr Rule kRdmaRules[] = {
     {"RB-RDMA-012", "a placeholder in an image, secret or device", Needs::kNothing, placeholder_left},
     {"RB-RDMA-013", "RDMA pods on VFs without isRdma", Needs::kNothing, rdma_not_asked},
     {"RB-RDMA-014", "a host interface by a name that nodes do not have", Needs::kNothing, device_by_name},
-    {"RB-RDMA-015", "a shared RoCE device without a network of its port", Needs::kNothing, roce_without_network},
-    {"RB-RDMA-016", "shared memory that is mounted elsewhere", Needs::kNothing, shared_memory_elsewhere},
-    {"RB-RDMA-017", "VFs of NVIDIA on vfio-pci for pods", Needs::kNothing, nvidia_on_vfio},
+    {"RB-RDMA-015", "a shared RoCE device without a network of its port", Needs::kNothing, roce_without_network,
+     doc::Says::kOther, "0.2", RuleState::kPreview},
+    {"RB-RDMA-016", "shared memory that is mounted elsewhere", Needs::kNothing, shared_memory_elsewhere,
+     doc::Says::kOther, "0.2", RuleState::kPreview},
+    {"RB-RDMA-017", "VFs of NVIDIA on vfio-pci for pods", Needs::kNothing, nvidia_on_vfio, doc::Says::kOther, "0.2",
+     RuleState::kPreview},
 };
 
 }  // namespace

@@ -136,7 +136,9 @@ void missing_object(const Input& in, const Reference& reference, Findings& out) 
   const std::string text =
       fmt::format("{} {} of {} does not exist here: {}", what, reference.name.text, reference.user->label(),
                   open && near.empty() ? absence.why : "what needs it waits forever");
-  auto& told = open && near.empty() ? out.note(reference.name.span, text) : out.warning(reference.name.span, text);
+  auto& told = !open          ? out.error(reference.name.span, text)
+               : near.empty() ? out.note(reference.name.span, text)
+                              : out.warning(reference.name.span, text);
   if (near.empty())
     told.with_fix(fmt::format("one of {}, or add the {}", fmt::join(names, ", "), reference.kinds.front()));
   else
@@ -154,7 +156,8 @@ void missing_objects(const Input& in, Findings& out) {
 }
 
 constexpr Rule kReferenceRules[] = {
-    {"RB-REF-001", "a name of an object that is not there", Needs::kNothing, missing_objects},
+    {"RB-REF-001", "a name of an object that is not there", Needs::kNothing, missing_objects, doc::Says::kOther, "0.2",
+     RuleState::kPreview},
 };
 
 }  // namespace
