@@ -26,12 +26,12 @@ TEST(RequestedAddresses, WhatABlockGives) {
   constexpr const char* kHost = R"({"type": "host-local", "subnet": "10.9.0.0/24"})";
   constexpr const char* kTwo =
       R"({"type": "whereabouts", "ipRanges": [{"range": "10.9.0.0/24"}, {"range": "fd00::/64"}]})";
-  struct Case {
+  struct BlockCase {
     const char* ipam;
     std::vector<std::string> requested;
     const char* said;
   };
-  const Case cases[] = {
+  const BlockCase cases[] = {
       {kRange, {}, ""},
       {kRange, {"10.9.0.7/24"}, ""},
       {kRange, {"10.9.0.7"}, ""},
@@ -62,7 +62,7 @@ TEST(RequestedAddresses, WhatABlockGives) {
        "network a/net has no ipam block, so that the requested address 10.9.0.7/24 cannot be given"},
       {R"({"type": "dhcp"})", {"10.9.0.7/24"}, ""},
   };
-  for (const Case& one : cases) {
+  for (const BlockCase& one : cases) {
     const std::string said = answer(one.ipam, one.requested);
     EXPECT_EQ(said.substr(0, std::string_view(one.said).size()), one.said) << one.ipam;
     EXPECT_EQ(said.empty(), *one.said == '\0') << one.ipam << ": " << said;
