@@ -3,11 +3,12 @@
 
 #include <algorithm>
 
-#include "api/cni_schema.h"
-#include "api/load.h"
+#include "api/cni_plugin.h"
+#include "api/compare.h"
 #include "api/metadata.h"
 #include "doc/fields.h"
 #include "doc/json.h"
+#include "doc/members.h"
 
 namespace railbed::api {
 
@@ -15,6 +16,7 @@ using doc::Value;
 
 namespace {
 
+constexpr std::string_view kDefinition = kind_named("NetworkAttachmentDefinition").name;
 constexpr std::string_view kResourceAnnotation = "k8s.v1.cni.cncf.io/resourceName";
 
 bool is_network_name(std::string_view text) {
@@ -27,61 +29,49 @@ class ConfigReader {
   ConfigReader(std::string_view name, doc::Diagnostics& out) : name_(name), out_(out) {}
 
   NetworkConfig read(const Value& config) {
-    doc::Fields top(config, "config", "RB-CNI", out_);
-    if (!config.is_object()) return {};
-    const auto version = top.choice("cniVersion", {"0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"});
+    const auto version = doc::text_field(config, "cniVersion");
     read_.cni_version = version.present ? version.value : "0.1.0";
-    const auto name = top.text("name");
+    const auto name = doc::text_field(config, "name");
     read_.name = name.present && !name.value.empty() ? name.value : std::string(name_);
     if (!is_network_name(read_.name))
-      top.error(5, name.span,
-                fmt::format("config.name: \"{}\" is not a network name: letters, digits, '_', '.' and '-', "
-                            "with a letter or digit first",
-                            read_.name));
+      error(
+          5, name.span,
+          fmt::format("config.name: \"{}\" is not a network name: letters, digits, '_', '.' and '-', with a letter or "
+                      "digit first",
+                      read_.name));
     if (config.find("plugins") != nullptr)
-      read_list(top);
+      read_list(config);
     else
-      read_single(config, top);
+      read_single(config);
     return std::move(read_);
   }
 
  private:
-  void read_list(doc::Fields& top) {
-    top.boolean("disableCheck");
-    top.boolean("disableGC");
-    top.boolean("loadOnlyInlinedPlugins");
-    top.ignore({"cniVersions"});
-    if (const Value::Array* plugins = top.list("plugins")) {
-      if (plugins->empty()) top.error(6, top.span(), "config.plugins is empty");
-      for (size_t i = 0; i < plugins->size(); ++i) add((*plugins)[i], fmt::format("plugins[{}]", i));
-    }
-    top.finish({{"type", "is a field of an element of plugins", "move it into plugins"},
-                {"ipam", "is a field of an element of plugins", "move it into the plugin's object"}});
+  doc::Diagnostic& error(int number, const doc::Span& span, std::string message) {
+    constexpr doc::Family kFamily{"RB-CNI"};
+    return out_.error(fmt::format("{}-{:03}", kFamily.name, number), span, std::move(message))
+        .of(kFamily.layer)
+        .that_says(doc::said_by(kFamily, number));
+  }
+
+  void read_list(const Value& config) {
+    const Value::Array* plugins = doc::list_in(config, "plugins");
+    if (plugins == nullptr) return;
+    if (plugins->empty()) error(6, config.span, "config.plugins is empty");
+    for (size_t i = 0; i < plugins->size(); ++i) add((*plugins)[i], fmt::format("plugins[{}]", i));
   }
 
   // For a configuration of one plugin: the list's keys are removed from the plugin's.
-  void read_single(const Value& config, doc::Fields& top) {
-    if (config.find("type") == nullptr) {
-      top.error(6, config.span, "config has neither \"plugins\" nor \"type\"");
-      return;
-    }
-    Value plugin = config;
+  void read_single(Value plugin) {
     std::erase_if(*plugin.as_object(), [](const Value::Member& m) { return m.key == "cniVersion" || m.key == "name"; });
-    add(plugin, "config");
+    add(std::move(plugin), "config");
   }
 
-  void add(const Value& config, const std::string& path) {
-    doc::Fields fields(config, path, "RB-CNI", out_);
-    if (!config.is_object()) return;
-    fields.require("type");
-    Plugin plugin{fields.text("type").value, config};
-    if (plugin.type.empty()) return;
-    if (plugin.type.find('/') != std::string::npos) {
-      fields.error(5, config.find("type")->span, fmt::format("{}: a plugin's type has no '/'", path));
-      return;
-    }
+  void add(Value config, const std::string& path) {
+    std::string type = doc::text_in(config, "type");
+    if (type.empty()) return;
+    const Plugin& plugin = read_.plugins.emplace_back(std::move(type), std::move(config));
     check_plugin(plugin, path, out_);
-    read_.plugins.push_back(std::move(plugin));
   }
 
   std::string_view name_;
@@ -90,7 +80,7 @@ class ConfigReader {
 };
 
 bool is_blank(const Value& text) {
-  return text.is_string() && text.as_string()->find_first_not_of(" \t\r\n") == std::string::npos;
+  return text.as_string()->find_first_not_of(" \t\r\n") == std::string::npos;
 }
 
 }  // namespace
@@ -108,52 +98,22 @@ Value to_value(const NetworkConfig& config) {
   return out;
 }
 
-std::optional<NetworkConfig> parse_network_config(const Value& text, std::string_view name,
-                                                  doc::Diagnostics& diagnostics) {
-  doc::Diagnostics found;
-  NetworkConfig config;
-  if (!text.is_string())
-    found
-        .error("RB-CNI-004", text.span,
-               fmt::format("spec.config must be a text that holds JSON, found {}", kind_name(text.kind())))
-        .with_fix("config: |")
-        .of(doc::Layer::kEmbedded)
-        .that_says(doc::Says::kWrongType)
-        .about_field("spec.config");
-  else if (auto json = doc::parse_embedded_json(text, found))
-    config = ConfigReader(name, found).read(*json);
-  const bool right = !found.has_errors();
-  diagnostics.append(std::move(found));
-  if (!right) return std::nullopt;
-  return config;
-}
-
-std::optional<NetworkAttachmentDefinition> parse_attachment(const Value& object, doc::Diagnostics& diagnostics) {
-  doc::Diagnostics found;
-  NetworkAttachmentDefinition definition;
-  doc::Fields top(object, "", "RB-API", found);
-  top.ignore({"apiVersion", "kind", "status"});
-  definition.meta = read_metadata(top, found);
+NetworkAttachmentDefinition read_attachment(const Value& object, doc::Diagnostics& out) {
+  NetworkAttachmentDefinition definition{.meta = read_metadata(object, out), .resource_name = {}, .config = {}};
   const auto annotation = definition.meta.annotations.find(std::string(kResourceAnnotation));
   if (annotation != definition.meta.annotations.end() && annotation->second->is_string())
     definition.resource_name = {*annotation->second->as_string(), true, annotation->second.span};
-  const Value* spec = top.object("spec");
-  const Value* text = nullptr;
-  if (spec != nullptr) {
-    doc::Fields fields(*spec, "spec", "RB-API", found);
-    text = fields.take("config");
-    fields.finish({{"ipam", "is a field of the JSON text in spec.config", ""},
-                   {"resourceName", "is an annotation (k8s.v1.cni.cncf.io/resourceName)", ""}});
-  }
-  top.finish(top_level({{"config", "is a field of spec", "indent it below 'spec:'"}}));
-  // Without it the configuration is a file of the node that has the definition's name.
-  if (text != nullptr && !text->is_null() && !is_blank(*text)) {
-    if (auto config = parse_network_config(*text, *definition.meta.name, found)) definition.config = *std::move(config);
-  }
-  const bool right = !found.has_errors();
-  diagnostics.append(std::move(found));
-  if (!right) return std::nullopt;
+  // Without a text the configuration is a file of the node that has the definition's name.
+  const Value* text = doc::at(object, "spec.config");
+  if (text == nullptr || !text->is_string() || is_blank(*text)) return definition;
+  doc::Diagnostics reported;
+  const auto config = doc::parse_embedded_json(*text, reported);
+  if (config && config->is_object()) definition.config = ConfigReader(*definition.meta.name, out).read(*config);
   return definition;
+}
+
+std::optional<NetworkAttachmentDefinition> parse_attachment(const Value& object, doc::Diagnostics& diagnostics) {
+  return parsed<read_attachment>(kDefinition, object, StatusPart::kSkipped, diagnostics);
 }
 
 std::string config_text(const NetworkConfig& config) {

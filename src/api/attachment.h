@@ -11,7 +11,9 @@
 
 namespace railbed::api {
 
-// nullopt when it has errors.
+// Of an object that was compared with its schema (compare.h).
+NetworkAttachmentDefinition read_attachment(const doc::Value& object, doc::Diagnostics& out);
+// Compared and read; nothing when it has errors.
 std::optional<NetworkAttachmentDefinition> parse_attachment(const doc::Value& object, doc::Diagnostics& diagnostics);
 
 // spec.config: a single plugin stands alone, several in "plugins".

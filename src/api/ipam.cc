@@ -8,7 +8,6 @@
 
 #include <algorithm>
 
-#include "api/cni_types.h"
 #include "api/ipam_parse.h"
 #include "api/ipam_range.h"
 #include "api/objects.h"
@@ -20,12 +19,16 @@ using doc::Value;
 
 namespace {
 
-constexpr std::string_view kFamily = "RB-IPAM";
+using schema::CniKey;
+using schema::CniRole;
+using schema::CniType;
+
+constexpr doc::Family kIpamFamily{"RB-IPAM"};
 
 class IpamReader {
  public:
-  IpamReader(const Value& block, doc::Diagnostics& out)
-      : block_(block), out_(out), fields_(block, "ipam", kFamily, out) {}
+  IpamReader(const Value& block, doc::Family family, doc::Diagnostics& out)
+      : block_(block), family_(family), out_(out), fields_(block, "ipam", family, out) {}
 
   IpamConfig read(IpamType type) {
     config_.type = type;
@@ -54,16 +57,30 @@ class IpamReader {
   }
 
  private:
-  const CniType& row() const { return *std::ranges::find(cni_types(), config_.type, &CniType::ipam); }
+  const CniType& row() const { return *std::ranges::find(schema::cni_types(), config_.type, &CniType::ipam); }
 
   // Keys of the type that nothing here needs.
   void ignore_others() {
     for (const CniKey& key : row().keys) fields_.ignore({key.name});
   }
 
-  // `foreign`: what another type has instead.
+  // [] and [[]]
+  static bool is_hollow(const Value& value) {
+    const Value::Array* items = value.as_array();
+    return items != nullptr && std::ranges::all_of(*items, is_hollow);
+  }
+
+  // No range was read. A key that holds something wrong has been reported; where none of them is there, what stands in
+  // their place is named. `foreign`: what another type has instead.
   void require_range(const std::vector<std::string_view>& foreign, std::string message) {
-    fields_.require_one_of({row().one_of.begin(), row().one_of.end()}, foreign, std::move(message));
+    const std::span<const std::string_view> keys = row().one_of;
+    const auto is_there = [&](std::string_view key) { return fields_.has(key); };
+    const auto holds_something = [&](std::string_view key) { return is_there(key) && !is_hollow(*block_.find(key)); };
+    if (std::ranges::any_of(keys, holds_something)) return;
+    if (std::ranges::any_of(keys, is_there))
+      fields_.error(6, block_.span, std::move(message));
+    else
+      fields_.require_one_of({keys.begin(), keys.end()}, foreign, std::move(message));
   }
 
   void read_host_local() {
@@ -79,13 +96,14 @@ class IpamReader {
   void read_range_set(const Value& set) {
     const Value::Array* ranges = set.as_array();
     if (ranges == nullptr) {
-      fields_.error(4, set.span, "ipam.ranges must be a list of lists of ranges")
-          .with_fix("\"ranges\": [[{\"subnet\": …}]]");
+      if (!family_.compared)
+        fields_.error(4, set.span, "ipam.ranges must be a list of lists of ranges")
+            .with_fix("\"ranges\": [[{\"subnet\": …}]]");
       return;
     }
     std::vector<IpamRange> read;
     for (const Value& item : *ranges) {
-      doc::Fields fields(item, "ipam.ranges", kFamily, out_);
+      doc::Fields fields(item, "ipam.ranges", family_, out_);
       if (auto range = read_range(fields, item, config_.type)) read.push_back(*std::move(range));
       fields.finish();
     }
@@ -96,7 +114,7 @@ class IpamReader {
     const Value::Array* addresses = fields_.list("addresses");
     if (addresses == nullptr) return;
     for (const Value& item : *addresses) {
-      doc::Fields fields(item, "ipam.addresses", kFamily, out_);
+      doc::Fields fields(item, "ipam.addresses", family_, out_);
       fields.require("address");
       const auto text = fields.text("address");
       IpamConfig::Fixed fixed{.gateway = read_address(fields, "gateway")};
@@ -127,7 +145,7 @@ class IpamReader {
   }
 
   void read_ip_range(const Value& item, const std::optional<IpAddress>& gateway) {
-    doc::Fields fields(item, "ipam.ipRanges", kFamily, out_);
+    doc::Fields fields(item, "ipam.ipRanges", family_, out_);
     if (auto range = read_range(fields, item, config_.type)) {
       if (gateway && !range->gateway && range->subnet.contains(*gateway)) {
         range->gateway = gateway;
@@ -162,7 +180,7 @@ class IpamReader {
     const Value::Array* routes = fields_.list("routes");
     if (routes == nullptr) return;
     for (const Value& item : *routes) {
-      doc::Fields fields(item, "ipam.routes", kFamily, out_);
+      doc::Fields fields(item, "ipam.routes", family_, out_);
       fields.require("dst");
       const auto text = fields.text("dst");
       Route route{.gateway = read_address(fields, "gw")};
@@ -189,6 +207,7 @@ class IpamReader {
   }
 
   const Value& block_;
+  const doc::Family family_;
   doc::Diagnostics& out_;
   doc::Fields fields_;
   IpamConfig config_;
@@ -196,7 +215,7 @@ class IpamReader {
 
 // The type of a block that has one; empty and told when it has none.
 std::string type_of(const Value& block, doc::Diagnostics& out) {
-  doc::Fields fields(block, "ipam", kFamily, out);
+  doc::Fields fields(block, "ipam", kIpamFamily, out);
   if (!block.is_object()) return "";
   fields.require("type");
   return fields.text("type").value;
@@ -209,34 +228,26 @@ bool is_none(const Value& block) {
 }  // namespace
 
 std::optional<IpamType> ipam_type(std::string_view name) {
-  const CniType* type = find_cni_type(name);
+  const CniType* type = schema::find_cni_type(name);
   return type != nullptr && type->ipam != IpamType::kNone ? std::optional(type->ipam) : std::nullopt;
 }
 
 namespace {
-std::vector<std::string_view> own_types() {
-  std::vector<std::string_view> names;
-  for (const CniType& type : cni_types())
-    if (type.ipam != IpamType::kNone) names.push_back(type.name);
-  return names;
-}
-
-std::string unknown_type(const std::string& name) {
-  return fmt::format("ipam type \"{}\" is not built into railbed ({})", name, fmt::join(own_types(), ", "));
-}
-
-std::string meant(const std::string& name) {
-  const std::vector<std::string_view> names = own_types();
-  const std::string near = doc::nearest(name, names);
-  return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
-}
 
 // Plugins of others are nobody's mistake; a name that is near to a known one is.
-void told_unknown(const std::string& name, doc::Diagnostic& told) {
-  const std::string near = meant(name);
-  told.of(doc::Layer::kEmbedded).with_fix(near).about_field("ipam.type");
+void report_unknown(const std::string& name, const doc::Span& span, doc::Diagnostics& out) {
+  std::vector<std::string_view> names;
+  for (const CniType& type : schema::cni_types())
+    if (type.ipam != IpamType::kNone) names.push_back(type.name);
+  const std::string near = doc::nearest(name, names);
+  auto& told = out.error("RB-IPAM-001", span,
+                         fmt::format("ipam type \"{}\" is not built into railbed ({})", name, fmt::join(names, ", ")))
+                   .of(doc::Layer::kEmbedded)
+                   .with_fix(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near))
+                   .about_field("ipam.type");
   if (near.empty()) told.for_one_machine();
 }
+
 }  // namespace
 
 std::optional<IpamConfig> parse_ipam(const Value& block, doc::Diagnostics& diagnostics) {
@@ -246,9 +257,9 @@ std::optional<IpamConfig> parse_ipam(const Value& block, doc::Diagnostics& diagn
   const std::string name = type_of(block, found);
   const auto type = ipam_type(name);
   if (type)
-    config = IpamReader(block, found).read(*type);
+    config = IpamReader(block, kIpamFamily, found).read(*type);
   else if (!name.empty())
-    told_unknown(name, found.error("RB-IPAM-001", block.find("type")->span, unknown_type(name)));
+    report_unknown(name, block.find("type")->span, found);
   if (found.has_errors()) config.reset();
   diagnostics.append(std::move(found));
   return config;
@@ -257,18 +268,16 @@ std::optional<IpamConfig> parse_ipam(const Value& block, doc::Diagnostics& diagn
 void check_ipam(const Value& block, doc::Diagnostics& diagnostics) {
   const Value* type = block.find("type");
   const std::string* name = type ? type->as_string() : nullptr;
-  if (name == nullptr || ipam_type(*name)) {
-    parse_ipam(block, diagnostics);
+  if (name == nullptr) return;
+  if (const auto ours = ipam_type(*name)) {
+    IpamReader(block, kIpamFamily.after_schema(), diagnostics).read(*ours);
     return;
   }
-  if (const CniType* known = find_cni_type(*name); known != nullptr && known->role == CniRole::kIpam) {
+  if (const CniType* known = schema::find_cni_type(*name); known != nullptr && known->role == CniRole::kIpam)
     diagnostics
         .warning("RB-IPAM-009", type->span, fmt::format("ipam type \"{}\" is known but not built into railbed", *name))
         .of(doc::Layer::kEmbedded)
         .for_one_machine();
-    return;
-  }
-  told_unknown(*name, diagnostics.warning("RB-IPAM-001", type->span, unknown_type(*name)));
 }
 
 Result<IpamConfig> read_ipam(const NetworkConfig& config, const std::string& network) {

@@ -14,13 +14,14 @@
 #include "base/ip.h"
 #include "base/route.h"
 #include "doc/diagnostic.h"
-#include "doc/value.h"
+#include "doc/field.h"
+#include "schema/cni_types.h"
 
 namespace railbed::api {
 
 struct NetworkConfig;  // objects.h
 
-enum class IpamType : uint8_t { kNone, kHostLocal, kStatic, kWhereabouts, kDhcp };
+using schema::IpamType;
 
 // Addresses first..last of `subnet`, without `excluded`. The assigned address carries subnet's length.
 struct IpamRange {
@@ -28,10 +29,8 @@ struct IpamRange {
   IpRange addresses;
   std::vector<IpPrefix> excluded;
   std::optional<IpAddress> gateway;
-  doc::Span span;
-  friend bool operator==(const IpamRange& a, const IpamRange& b) {
-    return a.subnet == b.subnet && a.addresses == b.addresses && a.excluded == b.excluded && a.gateway == b.gateway;
-  }
+  doc::Where span;
+  friend bool operator==(const IpamRange&, const IpamRange&) = default;
 };
 
 struct IpamConfig {
@@ -46,11 +45,8 @@ struct IpamConfig {
   std::vector<Fixed> fixed;  // static, and whereabouts' `addresses`
   std::vector<Route> routes;
   std::string network_name;  // whereabouts' network_name: pools of one name are shared
-  doc::Span span;
-  friend bool operator==(const IpamConfig& a, const IpamConfig& b) {
-    return a.type == b.type && a.range_sets == b.range_sets && a.fixed == b.fixed && a.routes == b.routes &&
-           a.network_name == b.network_name;
-  }
+  doc::Where span;
+  friend bool operator==(const IpamConfig&, const IpamConfig&) = default;
 };
 
 // `block` is the JSON object under "ipam"; an empty object means none. Nothing when it has errors.

@@ -16,9 +16,10 @@ namespace railbed::api {
 
 namespace {
 
-template <auto parse, auto list>
-void keep_parsed(const doc::Value& document, doc::Diagnostics& out, Objects& objects) {
-  if (auto object = parse(document, out)) (objects.*list).push_back(*std::move(object));
+template <auto read, auto list>
+void keep_parsed(const Kind& kind, const doc::Value& document, StatusPart status, doc::Diagnostics& out,
+                 Objects& objects) {
+  if (auto object = parsed<read>(kind.name, document, status, out)) (objects.*list).push_back(*std::move(object));
 }
 
 struct KindParser {
@@ -27,12 +28,12 @@ struct KindParser {
 };
 
 constexpr KindParser kParsers[] = {
-    {kind_named("SriovNetworkNodePolicy"), keep_parsed<parse_policy, &Objects::policies>},
-    {kind_named("SriovNetwork"), keep_parsed<parse_sriov_network, &Objects::networks>},
-    {kind_named("SriovIBNetwork"), keep_parsed<parse_sriov_ib_network, &Objects::networks>},
-    {kind_named("NetworkAttachmentDefinition"), keep_parsed<parse_attachment, &Objects::attachments>},
-    {kind_named("Pod"), keep_parsed<parse_pod, &Objects::pods>},
-    {kind_named("Node"), keep_parsed<parse_node, &Objects::nodes>},
+    {kind_named("SriovNetworkNodePolicy"), keep_parsed<read_policy, &Objects::policies>},
+    {kind_named("SriovNetwork"), keep_parsed<read_sriov_network, &Objects::networks>},
+    {kind_named("SriovIBNetwork"), keep_parsed<read_sriov_ib_network, &Objects::networks>},
+    {kind_named("NetworkAttachmentDefinition"), keep_parsed<read_attachment, &Objects::attachments>},
+    {kind_named("Pod"), keep_parsed<read_pod, &Objects::pods>},
+    {kind_named("Node"), keep_parsed<read_node, &Objects::nodes>},
 };
 
 // Whether `whole` has all letters of `part` in their order, and few others.

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/compare.h"
 #include "api/objects.h"
 #include "base/kinds.h"
 #include "doc/diagnostic.h"
@@ -16,7 +17,8 @@
 namespace railbed::api {
 
 // Adds the object to those of its kind; with findings instead where it has errors.
-using Parse = void (*)(const doc::Value& document, doc::Diagnostics& out, Objects& objects);
+using Parse = void (*)(const Kind& kind, const doc::Value& document, StatusPart status, doc::Diagnostics& out,
+                       Objects& objects);
 
 // Null for a kind whose objects are counted and left alone.
 Parse parser_of(const Kind& kind);

@@ -3,10 +3,12 @@
 
 #include <set>
 
+#include "api/compare.h"
 #include "api/kinds.h"
 #include "api/pod.h"
-#include "doc/fields.h"
+#include "doc/members.h"
 #include "doc/yaml.h"
+#include "schema/schema.h"
 
 namespace railbed::api {
 
@@ -16,7 +18,7 @@ namespace {
 
 class Loader {
  public:
-  explicit Loader(doc::Diagnostics& out) : out_(out) {}
+  explicit Loader(doc::Diagnostics& out, Compared compared = Compared::kReadKinds) : out_(out), compared_(compared) {}
 
   void read(const Value& document) {
     if (!document.is_object()) {
@@ -38,8 +40,9 @@ class Loader {
     if (parse == nullptr) return leave_alone(document, *name);
     if (is_of_another_group(document, *known)) return leave_alone(document, *name);
     // An object that appears twice is reported and counts once.
-    if (is_given_before(document, *name)) return;
-    parse(document, out_, objects_);
+    if (is_given_before(document, *name)) return only_compare(document, *name);
+    parse(*known, document, compared_ == Compared::kAllKinds ? StatusPart::kCompared : StatusPart::kSkipped, out_,
+          objects_);
   }
 
   Objects take() { return std::move(objects_); }
@@ -51,10 +54,13 @@ class Loader {
       if (doc::nearest(member.key, {"kind"}) == "kind") {
         out_.error("RB-API-010", member.key_span, fmt::format("no kind; '{}' is not a field", member.key))
             .with_fix("did you mean 'kind'?")
-            .of(doc::Layer::kObject);
+            .of(doc::Layer::kObject)
+            .that_says(doc::Says::kWithoutKind);
         return;
       }
-    out_.error("RB-API-010", document.span, "a manifest without 'kind'").of(doc::Layer::kObject);
+    out_.error("RB-API-010", document.span, "a manifest without 'kind'")
+        .of(doc::Layer::kObject)
+        .that_says(doc::Says::kWithoutKind);
   }
 
   static const Value::Array* list_items(const Value& document, const std::string& kind) {
@@ -63,9 +69,15 @@ class Loader {
     return items ? items->as_array() : nullptr;
   }
 
+  // For an object that is not read.
+  void only_compare(const Value& document, const std::string& kind) {
+    if (compared_ != Compared::kAllKinds) return;
+    const schema::Schema* schema = schema::find_schema(doc::text_in(document, "apiVersion"), kind);
+    if (schema != nullptr) compare(document, *schema, StatusPart::kCompared, NetworksAnnotation::kRead, out_);
+  }
+
   void unknown(const Value& document, const Value& kind, const std::string& name) {
-    ++objects_.others[name];
-    tell_networks(document, name);
+    leave_alone(document, name);
     if (!told_.insert(name).second) return;
     const std::string meant = nearest_kind(name);
     auto& told = out_.warning("RB-API-001", kind.span, fmt::format("unknown kind '{}'; its objects are skipped", name))
@@ -78,6 +90,7 @@ class Loader {
   void leave_alone(const Value& document, const std::string& name) {
     ++objects_.others[name];
     tell_networks(document, name);
+    only_compare(document, name);
   }
 
   // A kind of another API group that only shares its name with one of ours. A wrong version or a typing error is
@@ -95,6 +108,7 @@ class Loader {
         "RB-API-011", value ? value->span : document.span,
         fmt::format("{} with kind {}; {}", found, known.name, meant ? "it is read anyway" : "it is skipped"));
     told.with_fix(fmt::format("apiVersion: {}", right)).of(doc::Layer::kObject).about_field("apiVersion");
+    if (meant && version != nullptr) told.that_says(doc::Says::kWrongVersion);
     return !meant;
   }
 
@@ -130,6 +144,7 @@ class Loader {
   }
 
   doc::Diagnostics& out_;
+  const Compared compared_;
   Objects objects_;
   std::set<std::string> told_;
   std::map<std::string, doc::Span> given_;
@@ -144,8 +159,8 @@ Objects load(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagn
   return loader.take();
 }
 
-Objects load_documents(std::span<const Value* const> documents, doc::Diagnostics& diagnostics) {
-  Loader loader(diagnostics);
+Objects load_documents(std::span<const Value* const> documents, doc::Diagnostics& diagnostics, Compared compared) {
+  Loader loader(diagnostics, compared);
   for (const Value* document : documents) loader.read(*document);
   return loader.take();
 }

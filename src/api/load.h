@@ -15,9 +15,16 @@
 
 namespace railbed::api {
 
+// Which objects are compared with the schemas of their kinds.
+enum class Compared : uint8_t {
+  kReadKinds,  // those that are read, without their status
+  kAllKinds,   // all of which the kind has a schema, whole
+};
+
 Objects load(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics);
 // The same for documents that are already parsed.
-Objects load_documents(std::span<const doc::Value* const> documents, doc::Diagnostics& diagnostics);
+Objects load_documents(std::span<const doc::Value* const> documents, doc::Diagnostics& diagnostics,
+                       Compared compared = Compared::kReadKinds);
 
 // On a definition: the network that it was made of, "SriovNetwork.sriovnetwork.openshift.io/NAMESPACE/NAME".
 inline constexpr std::string_view kOwnerAnnotation = "sriovnetwork.openshift.io/owner-ref";
@@ -30,9 +37,5 @@ NetworkAttachmentDefinition render(const SriovNetwork& network, std::string_view
 // The value of annotation k8s.v1.cni.cncf.io/networks; element positions inside the manifest where possible.
 std::vector<NetworkSelection> parse_networks_annotation(const doc::Value& text, std::string_view pod_namespace,
                                                         doc::Diagnostics& diagnostics);
-
-// spec.config of an attachment definition named `name`. Nothing when it has errors.
-std::optional<NetworkConfig> parse_network_config(const doc::Value& text, std::string_view name,
-                                                  doc::Diagnostics& diagnostics);
 
 }  // namespace railbed::api

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Node: its labels, and railbed's own settings in its annotations.
+//
+// Threading: pure functions. Failure: diagnostics (compare.h).
 #pragma once
-
-#include <optional>
 
 #include "api/objects.h"
 #include "doc/diagnostic.h"
@@ -11,7 +11,7 @@ namespace railbed::api {
 
 inline constexpr std::string_view kSoftRdmaAnnotation = "railbed.dev/soft-rdma";
 
-// Nothing when the node has errors.
-std::optional<Node> parse_node(const doc::Value& object, doc::Diagnostics& diagnostics);
+// Of an object that was compared with its schema.
+Node read_node(const doc::Value& object, doc::Diagnostics& out);
 
 }  // namespace railbed::api

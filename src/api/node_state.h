@@ -6,7 +6,7 @@
 // sriovnetwork.openshift.io/v1. Two keys of a VF group are railbed's own (needVhostNet, excludeTopology): the original
 // passes them to its device plugin in another way. Two keys of the status are railbed's own, too (observedGeneration,
 // policies): definitions that the SR-IOV operator installed prune them, and readers then use syncStatus.
-// Spec: the kind's published definition, src/check/data/schema/sriov.yaml.
+// Spec: the kind's published definition, src/schema/data/sriov.yaml.
 // Threading: plain values.
 // Failure: parse_node_state reports values of wrong types; unknown keys are left to their writers.
 #pragma once

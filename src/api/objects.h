@@ -2,8 +2,8 @@
 // The Kubernetes objects that railbed reads, as values.
 //
 // Kinds and fields are those of sriovnetwork.openshift.io/v1, k8s.cni.cncf.io/v1 and core v1; each struct
-// here has a file of its own with its parser (policy.cc, network.cc, attachment.cc, pod.cc). Unknown fields
-// are reported by the parser and not kept. Threading: plain values. Failure: see load.h.
+// here has a file of its own with its reader (policy.cc, network.cc, attachment.cc, pod.cc). Unknown fields
+// are reported by the schema of the kind and not kept. Threading: plain values. Failure: see load.h.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,8 @@ struct Metadata {
   Field<std::string> ns;  // metadata.namespace; "default" where it is absent
   std::map<std::string, std::string> labels;
   std::map<std::string, Field<doc::Value>> annotations;  // string values
-  doc::Span span;                                        // of the object's first line
-  friend bool operator==(const Metadata& a, const Metadata& b) {
-    return a.name == b.name && a.ns == b.ns && a.labels == b.labels && a.annotations == b.annotations;
-  }
+  doc::Where span;                                       // of the object's first line
+  friend bool operator==(const Metadata&, const Metadata&) = default;
 };
 
 using railbed::DeviceType;
@@ -59,18 +57,15 @@ struct NicSelector {
   std::vector<Field<PciAddress>> root_devices;
   std::vector<Field<PfName>> pf_names;
   Field<std::string> net_filter;
-  doc::Span span;
-  friend bool operator==(const NicSelector& a, const NicSelector& b) {
-    return a.vendor == b.vendor && a.device_id == b.device_id && a.root_devices == b.root_devices &&
-           a.pf_names == b.pf_names && a.net_filter == b.net_filter;
-  }
+  doc::Where span;
+  friend bool operator==(const NicSelector&, const NicSelector&) = default;
 };
 
 struct SriovNetworkNodePolicy {
   Metadata meta;
   Field<std::string> resource_name;
   std::map<std::string, std::string> node_selector;
-  doc::Span node_selector_span;
+  doc::Where node_selector_span;
   Field<int> priority{.value = 99};  // 0 to 99, 0 wins; absent is 99, as the operator's webhook says
   Field<int> num_vfs;
   Field<int> mtu;  // 0 where absent
@@ -84,7 +79,7 @@ struct SriovNetworkNodePolicy {
   Field<bool> exclude_topology;
   Field<bool> externally_managed;
   Field<doc::Value> bridge;
-  friend bool operator==(const SriovNetworkNodePolicy& a, const SriovNetworkNodePolicy& b);
+  friend bool operator==(const SriovNetworkNodePolicy&, const SriovNetworkNodePolicy&) = default;
 };
 
 inline const Kind& network_kind(bool infiniband) {
@@ -110,7 +105,7 @@ struct SriovNetwork {
   Field<doc::Value> meta_plugins;  // an array of plugin objects
   Field<std::string> log_level;
   Field<std::string> log_file;
-  friend bool operator==(const SriovNetwork& a, const SriovNetwork& b);
+  friend bool operator==(const SriovNetwork&, const SriovNetwork&) = default;
 };
 
 // One plugin of a CNI configuration list. Keys that all types share are parsed; the others stay in `config`.
@@ -148,12 +143,8 @@ struct NetworkSelection {
   Field<std::string> device_id;
   Field<doc::Value> bandwidth;
   Field<doc::Value> port_mappings;
-  doc::Span span;
-  friend bool operator==(const NetworkSelection& a, const NetworkSelection& b) {
-    return a.name == b.name && a.ns == b.ns && a.interface == b.interface && a.ips == b.ips && a.mac == b.mac &&
-           a.infiniband_guid == b.infiniband_guid && a.default_route == b.default_route && a.cni_args == b.cni_args &&
-           a.device_id == b.device_id && a.bandwidth == b.bandwidth && a.port_mappings == b.port_mappings;
-  }
+  doc::Where span;
+  friend bool operator==(const NetworkSelection&, const NetworkSelection&) = default;
 };
 
 struct Pod {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pod: the parts that networks, resources and placement need; all other fields are checked by name only.
+// Pod: the parts that networks, resources and placement need.
+//
+// Threading: pure functions. Failure: diagnostics (compare.h).
 #pragma once
-
-#include <optional>
 
 #include "api/objects.h"
 #include "doc/diagnostic.h"
@@ -11,7 +11,7 @@ namespace railbed::api {
 
 inline constexpr std::string_view kNetworksAnnotation = "k8s.v1.cni.cncf.io/networks";
 
-// Nothing when the pod has errors.
-std::optional<Pod> parse_pod(const doc::Value& object, doc::Diagnostics& diagnostics);
+// Of an object that was compared with its schema, or that an API server accepted; its networks annotation is read here.
+Pod read_pod(const doc::Value& object, doc::Diagnostics& out);
 
 }  // namespace railbed::api

@@ -16,7 +16,9 @@ Result<PfName> parse_pf_name(std::string_view text);
 // "eth" or "ib" in any case; anything else is kAny.
 WantedLinkType parse_link_type(std::string_view text);
 
-// Nothing when the policy has errors.
+// Of an object that was compared with its schema (compare.h).
+SriovNetworkNodePolicy read_policy(const doc::Value& object, doc::Diagnostics& out);
+// Compared and read; nothing when the policy has errors.
 std::optional<SriovNetworkNodePolicy> parse_policy(const doc::Value& object, doc::Diagnostics& diagnostics);
 
 }  // namespace railbed::api

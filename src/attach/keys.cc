@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "api/cni_schema.h"
 #include "doc/json.h"
+#include "schema/cni_values.h"
 
 namespace railbed::attach {
 
@@ -20,22 +20,24 @@ Error Keys::invalid(const std::string& what) const {
 }
 
 Result<void> Keys::complete() const {
-  for (const api::CniKey& key : type_.keys)
+  for (const schema::CniKey& key : type_.keys)
     if (key.required)
-      if (std::string problem = api::key_problem(plugin_.config, key); !problem.empty()) return fail(invalid(problem));
-  if (std::string problem = api::pair_problem(plugin_); !problem.empty()) return fail(invalid(problem));
+      if (std::string problem = schema::key_problem(plugin_.config, key); !problem.empty())
+        return fail(invalid(problem));
+  if (std::string problem = schema::pair_problem(plugin_.type, plugin_.config); !problem.empty())
+    return fail(invalid(problem));
   return {};
 }
 
 Result<const doc::Value*> Keys::given(std::string_view key) const {
-  if (api::find_cni_key(type_, key) == nullptr)
+  if (schema::find_cni_key(type_, key) == nullptr)
     return fail(Code::kInternal, "type {} has no key {} in the table of types", type_.name, key);
   const doc::Value* found = value(key);
   return is_given(found) ? found : nullptr;
 }
 
 std::unexpected<Error> Keys::refused(std::string_view key) const {
-  std::string problem = api::key_problem(plugin_.config, *api::find_cni_key(type_, key));
+  std::string problem = schema::key_problem(plugin_.config, *schema::find_cni_key(type_, key));
   if (problem.empty()) problem = fmt::format("{} is {}, which is not possible", key, doc::to_json(*value(key)));
   return fail(invalid(problem));
 }
@@ -43,7 +45,7 @@ std::unexpected<Error> Keys::refused(std::string_view key) const {
 Result<std::optional<std::string>> Keys::text(std::string_view key) const {
   const doc::Value* found = TRY(given(key));
   if (found == nullptr) return std::optional<std::string>{};
-  const api::CniKey& row = *api::find_cni_key(type_, key);
+  const schema::CniKey& row = *schema::find_cni_key(type_, key);
   const std::string* text = found->as_string();
   if (text == nullptr || (row.problem != nullptr && row.problem(*text))) return refused(key);
   return std::optional(*text);
@@ -52,7 +54,7 @@ Result<std::optional<std::string>> Keys::text(std::string_view key) const {
 Result<std::optional<int>> Keys::number(std::string_view key) const {
   const doc::Value* found = TRY(given(key));
   if (found == nullptr) return std::optional<int>{};
-  const api::CniKey& row = *api::find_cni_key(type_, key);
+  const schema::CniKey& row = *schema::find_cni_key(type_, key);
   const int64_t* number = found->as_int();
   if (number == nullptr || *number < row.min || *number > row.max) return refused(key);
   if (*number >= row.reserved.first && *number <= row.reserved.last) return refused(key);
@@ -73,7 +75,7 @@ Result<std::optional<bool>> Keys::boolean(std::string_view key) const {
 Result<std::optional<std::string>> Keys::chosen(std::string_view key) const {
   const doc::Value* found = TRY(given(key));
   if (found == nullptr) return std::optional<std::string>{};
-  const auto choices = api::find_cni_key(type_, key)->choices;
+  const auto choices = schema::find_cni_key(type_, key)->choices;
   const std::string* text = found->as_string();
   if (text == nullptr || std::ranges::find(choices, *text) == choices.end()) return refused(key);
   return std::optional(*text);
@@ -89,7 +91,7 @@ Result<std::vector<std::string>> Keys::texts(std::string_view key) const {
   std::vector<std::string> all;
   const doc::Value* found = TRY(given(key));
   if (found == nullptr) return all;
-  if (!api::key_problem(plugin_.config, *api::find_cni_key(type_, key)).empty()) return refused(key);
+  if (!schema::key_problem(plugin_.config, *schema::find_cni_key(type_, key)).empty()) return refused(key);
   for (const doc::Value& one : *found->as_array()) all.push_back(*one.as_string());
   return all;
 }

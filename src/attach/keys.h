@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Typed reading of a plugin's configuration keys, as defined in the table of types.
 //
-// Why: limits and allowed values are in the table once (api/cni_types.h), and errors here have the same text as in
+// Why: limits and allowed values are in the table once (schema/cni_types.h), and errors here have the same text as in
 // `check`. Absent, null and "" are the same: no value. Slightly more is accepted than in `check`, since clusters use
 // it: "on" and "true" for a flag, true for "on".
 // Threading: pure.
@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/cni_types.h"
 #include "api/objects.h"
 #include "base/error.h"
+#include "schema/cni_types.h"
 
 namespace railbed::attach {
 
@@ -32,7 +32,7 @@ struct Word {
 class Keys {
  public:
   // All must outlive this.
-  Keys(const api::CniType& type, const api::Plugin& plugin, const std::string& network)
+  Keys(const schema::CniType& type, const api::Plugin& plugin, const std::string& network)
       : type_(type), plugin_(plugin), network_(network) {}
 
   // Whether all keys are there that the type cannot do without, and no two contradict each other.
@@ -66,7 +66,7 @@ class Keys {
   Result<const doc::Value*> given(std::string_view key) const;
   std::unexpected<Error> refused(std::string_view key) const;
 
-  const api::CniType& type_;
+  const schema::CniType& type_;
   const api::Plugin& plugin_;
   const std::string& network_;
 };

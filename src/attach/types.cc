@@ -7,14 +7,14 @@ namespace railbed::attach {
 
 std::span<const PluginType> plugin_types() {
 #define RAILBED_TYPE(identifier, name, ...) \
-  {*api::find_cni_type(name), read_##identifier, detach_original_##identifier},
+  {*schema::find_cni_type(name), read_##identifier, detach_original_##identifier},
   static const PluginType kTypes[] = {RAILBED_ATTACHED_TYPES(RAILBED_TYPE)};
 #undef RAILBED_TYPE
   return kTypes;
 }
 
 const PluginType* find_plugin_type(std::string_view name) {
-  const api::CniType* row = api::find_cni_type(name);
+  const schema::CniType* row = schema::find_cni_type(name);
   const auto types = plugin_types();
   const auto found = std::ranges::find(types, row, [](const PluginType& type) { return &type.row; });
   return found == types.end() ? nullptr : &*found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code of each plugin type that attaching implements: rows of the table of types (api/cni_table.h) with what the
+// The code of each plugin type that attaching implements: rows of the table of types (schema/cni_table.h) with what the
 // type's file, attach/<identifier>.cc, defines. A row without its file does not link, and the linker names what is
 // missing.
 //
@@ -10,10 +10,10 @@
 #include <span>
 #include <string_view>
 
-#include "api/cni_table.h"
 #include "attach/interface_spec.h"
 #include "attach/keys.h"
 #include "attach/original.h"
+#include "schema/cni_table.h"
 
 namespace railbed::attach {
 
@@ -21,14 +21,14 @@ namespace railbed::attach {
 inline constexpr const char* kIbKubernetesWord = "mellanox.infiniband.app";
 
 struct PluginType {
-  const api::CniType& row;
+  const schema::CniType& row;
   // Adds the plugin's configuration to `spec`.
   Result<void> (*read)(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec);
   // DEL of what the original plugin of this type attached.
   Result<DetachReport> (*detach_original)(Original& original);
 
   // Stands after a main plugin and changes what that one made.
-  bool chained() const { return row.role == api::CniRole::kChained; }
+  bool chained() const { return row.role == schema::CniRole::kChained; }
 };
 
 std::span<const PluginType> plugin_types();

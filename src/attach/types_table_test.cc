@@ -8,12 +8,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/cni_schema.h"
+#include "api/cni_plugin.h"
 #include "attach/test_networks.h"
 #include "attach/types.h"
 #include "base/testdata.h"
-#include "check/schema/schema.h"
 #include "os/fake/kernel.h"
+#include "schema/cni_values.h"
+#include "schema/schema.h"
 
 namespace railbed::attach {
 namespace {
@@ -72,7 +73,7 @@ class Pod {
 // The sentences in which check finds errors in a configuration.
 std::vector<std::string> check_says(const std::string& type, const doc::Value& config) {
   doc::Diagnostics out;
-  check::check_schema(config, *check::find_plugin_schema(type), "", out);
+  schema::check_schema(config, *schema::find_plugin_schema(type), "", out);
   api::check_plugin({type, config}, "", out);
   std::vector<std::string> sentences;
   for (const doc::Diagnostic& one : out.all())
@@ -109,7 +110,7 @@ class EveryType : public testing::TestWithParam<std::string> {
 
 // Each word of the table means something to the type's file.
 TEST_P(EveryType, EachChoiceOfItsKeysIsRead) {
-  for (const api::CniKey& key : type.row.keys)
+  for (const schema::CniKey& key : type.row.keys)
     for (const std::string_view word : key.choices) {
       doc::Value config = good().front();
       config.set(std::string(key.name), std::string(word));
@@ -139,7 +140,7 @@ TEST_P(PlacesOfAType, AreAllThere) {
 
 TEST_P(PlacesOfAType, ThePageHasItsKeys) {
   const std::string page = source(fmt::format("docs/plugins/{}.md", GetParam()));
-  for (const api::CniKey& key : type.row.keys)
+  for (const schema::CniKey& key : type.row.keys)
     EXPECT_THAT(page, HasSubstr(fmt::format("`{}`", key.name)))
         << "docs/plugins/" << GetParam() << ".md does not say what it does";
 }
@@ -205,8 +206,8 @@ TEST_P(EveryType, BadConfigurationsAreRefusedInTheWordsOfCheck) {
 }
 
 // Values that are wrong for a key, whatever it means.
-std::vector<doc::Value> wrong_values(const api::CniKey& key) {
-  using enum api::KeyType;
+std::vector<doc::Value> wrong_values(const schema::CniKey& key) {
+  using enum schema::KeyType;
   std::vector<doc::Value> wrong = {doc::Value::object(), doc::Value::array(), 5, true, "no such thing", 0.5};
   if (key.type == kNumber) {
     wrong.emplace_back(int64_t{key.min} - 1);
@@ -222,16 +223,16 @@ std::vector<doc::Value> wrong_values(const api::CniKey& key) {
 // Whatever attaching refuses in a value, check finds, in the same words; and all numbers out of bounds are refused.
 TEST_P(EveryType, WhatIsRefusedIsFoundByCheck) {
   int refused = 0;
-  for (const api::CniKey& key : type.row.keys) {
-    if (key.type == api::KeyType::kShape) continue;
+  for (const schema::CniKey& key : type.row.keys) {
+    if (key.type == schema::KeyType::kShape) continue;
     for (const doc::Value& value : wrong_values(key)) {
       doc::Value config = good().front();
       config.set(key.name, value);
       const std::string text = doc::to_json(config);
       auto report = Pod().attach(chain(config));
       const std::vector<std::string> found = check_says(GetParam(), json(text));
-      const std::string problem = api::key_problem(json(text), key);
-      const bool out_of_bounds = key.type == api::KeyType::kNumber && !problem.empty();
+      const std::string problem = schema::key_problem(json(text), key);
+      const bool out_of_bounds = key.type == schema::KeyType::kNumber && !problem.empty();
       EXPECT_FALSE(out_of_bounds && report.has_value()) << text;
       if (report.has_value() || problem.empty()) continue;
       ++refused;
@@ -283,8 +284,8 @@ TEST(TypesTable, HasARowForEveryFolderOfCases) {
 }
 
 TEST(TypesTable, AddressTypesHaveTheirPages) {
-  for (const api::CniType& type : api::cni_types()) {
-    if (!type.ours || type.role != api::CniRole::kIpam) continue;
+  for (const schema::CniType& type : schema::cni_types()) {
+    if (!type.ours || type.role != schema::CniRole::kIpam) continue;
     EXPECT_NE(source(fmt::format("docs/plugins/{}.md", type.name)), "")
         << "docs/plugins/" << type.name << ".md is missing";
     EXPECT_THAT(source("tests/cni/harness/sides.py"), HasSubstr(fmt::format("\"{}\"", type.name)));
@@ -294,7 +295,7 @@ TEST(TypesTable, AddressTypesHaveTheirPages) {
 TEST(TypesTable, EveryPageIsOfARow) {
   for (const auto& file : fs::directory_iterator(fs::path(source_dir()) / "docs/plugins")) {
     const std::string name = file.path().stem().string();
-    const api::CniType* type = api::find_cni_type(name);
+    const schema::CniType* type = schema::find_cni_type(name);
     EXPECT_TRUE(name == "README" || (type != nullptr && type->ours)) << file.path();
   }
 }
@@ -302,7 +303,7 @@ TEST(TypesTable, EveryPageIsOfARow) {
 TEST(Keys, AKeyThatTheTableLacksIsOurMistake) {
   const api::Plugin plugin{"macvlan", json(R"({"type":"macvlan","color":"red"})")};
   const std::string network = "default/net1";
-  const Keys keys(*api::find_cni_type("macvlan"), plugin, network);
+  const Keys keys(*schema::find_cni_type("macvlan"), plugin, network);
   auto color = keys.text("color");
   ASSERT_FALSE(color.has_value());
   EXPECT_EQ(color.error().code, Code::kInternal);
@@ -313,13 +314,13 @@ TEST(Keys, AKeyThatTheTableLacksIsOurMistake) {
 TEST(Keys, TakeALittleMoreThanCheckLikes) {
   const std::string network = "default/net1";
   const api::Plugin plugin{"sriov", json(R"({"type":"sriov","trust":true,"spoofchk":"","mac":null,"vlan":""})")};
-  const Keys keys(*api::find_cni_type("sriov"), plugin, network);
+  const Keys keys(*schema::find_cni_type("sriov"), plugin, network);
   EXPECT_EQ(keys.boolean("trust").value(), true);
   EXPECT_EQ(keys.boolean("spoofchk").value(), std::nullopt);
   EXPECT_EQ(keys.mac("mac").value(), std::nullopt);
   EXPECT_EQ(keys.number("vlan").value(), std::nullopt);
   const api::Plugin tuning{"tuning", json(R"({"type":"tuning","promisc":"on","allmulti":"false"})")};
-  const Keys of_tuning(*api::find_cni_type("tuning"), tuning, network);
+  const Keys of_tuning(*schema::find_cni_type("tuning"), tuning, network);
   EXPECT_EQ(of_tuning.boolean("promisc").value(), true);
   EXPECT_EQ(of_tuning.boolean("allmulti").value(), false);
 }

@@ -8,7 +8,7 @@ namespace railbed::check {
 
 std::string_view data_file(std::string_view name) {
   const auto files = data_files();
-  const auto found = std::ranges::find(files, name, &DataFile::name);
+  const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
   return found == files.end() ? std::string_view() : found->text;
 }
 

@@ -14,19 +14,21 @@ namespace railbed::controller {
 
 class CellReconciler : public Reconciler {
  public:
+  static constexpr std::string_view kName = "leases of addresses";
+
   // `gather`: Nodes that change together are one look at leases.
   CellReconciler(Manager& manager, ReclaimSettings settings, kube::milliseconds gather);
 
   CellStanding standing() const { return cells_.standing(); }
 
-  std::string_view name() const override { return "leases of addresses"; }
+  std::string_view name() const override { return kName; }
   std::span<const kube::Right> rights() const override;
   void watch() override;
   bool reconcile(const std::string& key, std::stop_token stop) override;
   void add_all() override;
 
  private:
-  CellReclaimer::World world();
+  CellReclaimer::Dependencies deps();
   void report(const EndedLeases& ended);
   void clean_pools(std::stop_token stop);
 

@@ -6,8 +6,8 @@
 #include "api/address_cell.h"
 #include "base/format.h"
 #include "base/kinds.h"
-#include "check/schema/schema.h"
 #include "controller/structural_schema.h"
+#include "schema/schema.h"
 
 namespace railbed::controller {
 
@@ -73,7 +73,7 @@ std::string has_one_of(const std::vector<std::string>& fields) {
 
 Definition policy() {
   constexpr const Kind& kind = kind_named("SriovNetworkNodePolicy");
-  const check::Schema& spec = *check::find_schema(kind.api_version(), kind.name)->fields.at("spec");
+  const schema::Schema& spec = *schema::find_schema(kind.api_version(), kind.name)->fields.at("spec");
   return {
       .kind = kind,
       .columns = {kResource,
@@ -177,7 +177,7 @@ void add_rules(Value& schema, const std::vector<Rule>& rules) {
 }
 
 Value schema_of(const Definition& of) {
-  Value schema = structural_schema(*check::find_schema(of.kind.api_version(), of.kind.name));
+  Value schema = structural_schema(*schema::find_schema(of.kind.api_version(), of.kind.name));
   Value& properties = *schema.find("properties");
   // The API server has its own rules for these three.
   for (std::string_view name : {"apiVersion", "kind"}) properties.set(name, Value::object()).set("type", "string");

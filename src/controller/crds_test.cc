@@ -7,9 +7,9 @@
 
 #include "api/policy.h"
 #include "base/testdata.h"
-#include "check/schema/schema.h"
 #include "controller/structural_schema.h"
 #include "doc/yaml.h"
+#include "schema/schema.h"
 
 namespace railbed::controller {
 namespace {
@@ -37,10 +37,9 @@ TEST(CustomResources, AreTheFilesThatAreInstalled) {
   const std::filesystem::path folder = testdata().parent_path() / "deploy/crds";
   std::set<std::string> made;
   for (const CustomResource& one : custom_resources()) {
-    expect_golden(
-        folder / (one.name() + ".yaml"),
-        "# SPDX-License-Identifier: Apache-2.0\n# Made by src/controller/crds.cc from src/check/data/schema.\n" +
-            doc::to_yaml(one.definition));
+    expect_golden(folder / (one.name() + ".yaml"),
+                  "# SPDX-License-Identifier: Apache-2.0\n# Made by src/controller/crds.cc from src/schema/data.\n" +
+                      doc::to_yaml(one.definition));
     made.insert(one.name() + ".yaml");
   }
   for (const auto& entry : std::filesystem::directory_iterator(folder))
@@ -62,7 +61,7 @@ TEST(CustomResources, HaveStructuralSchemas) {
 }
 
 // Whatever check knows is stored: no field of its schemas is missing in the definition.
-void expect_all_fields(const check::Schema& known, const Value& stored, const std::string& path) {
+void expect_all_fields(const schema::Schema& known, const Value& stored, const std::string& path) {
   if (stored.find("x-kubernetes-preserve-unknown-fields") && !stored.find("properties")) return;
   for (const auto& [name, field] : known.fields) {
     const Value* properties = stored.find("properties");
@@ -70,12 +69,12 @@ void expect_all_fields(const check::Schema& known, const Value& stored, const st
     ASSERT_TRUE(next) << path << "." << name << " would be pruned";
     if (name != "metadata") expect_all_fields(*field, *next, path + "." + name);
   }
-  if (known.type == check::FieldType::kList) expect_all_fields(*known.items, *stored.find("items"), path + "[]");
+  if (known.type == schema::FieldType::kList) expect_all_fields(*known.items, *stored.find("items"), path + "[]");
 }
 
 TEST(CustomResources, StoreEveryFieldThatCheckKnows) {
   for (const CustomResource& one : custom_resources()) {
-    const check::Schema* known = check::find_schema(one.group + "/v1", one.kind);
+    const schema::Schema* known = schema::find_schema(one.group + "/v1", one.kind);
     ASSERT_TRUE(known) << one.kind;
     expect_all_fields(*known, schema_of(one), one.kind);
   }

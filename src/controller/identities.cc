@@ -32,14 +32,11 @@ std::optional<std::string> identity_of(const std::string& address) {
 }
 
 std::string status_text(const Value& pod) {
-  const Value* meta = doc::object_in(pod, "metadata");
-  const Value* annotations = meta != nullptr ? doc::object_in(*meta, "annotations") : nullptr;
-  return annotations != nullptr ? doc::text_in(*annotations, kNetworkStatus) : "";
+  return doc::text_in(doc::at(pod, "metadata.annotations"), kNetworkStatus);
 }
 
 bool is_vf(const Value& element) {
-  const Value* info = doc::object_in(element, "device-info");
-  return info != nullptr && doc::text_in(*info, "type") == "pci";
+  return doc::text_at(element, "device-info.type") == "pci";
 }
 
 bool is_of_two_nodes(const std::vector<IdentityHolder>& holders) {

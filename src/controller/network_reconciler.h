@@ -19,6 +19,8 @@ namespace railbed::controller {
 
 class NetworkReconciler : public Reconciler {
  public:
+  static constexpr std::string_view kName = "networks";
+
   struct Settings {
     std::string resource_prefix;
     kube::milliseconds retry;  // where the definition of a kind is being deleted
@@ -26,7 +28,7 @@ class NetworkReconciler : public Reconciler {
   // All outlive this.
   NetworkReconciler(Manager& manager, const Upstream& upstream, Settings settings);
 
-  std::string_view name() const override { return "networks"; }
+  std::string_view name() const override { return kName; }
   std::span<const kube::Right> rights() const override;
   std::span<const OptionalRead> optional_kinds() const override;
   void watch() override;

@@ -18,24 +18,18 @@ using doc::Value;
 
 namespace {
 
-std::string inner_text(const Value& object, std::string_view map, std::string_view key) {
-  const Value* meta = doc::object_in(object, "metadata");
-  const Value* members = meta != nullptr ? doc::object_in(*meta, map) : nullptr;
-  return members != nullptr ? doc::text_in(*members, key) : "";
-}
-
 StoredAttachment stored_attachment(const Value& object) {
   const kube::ObjectKey key = kube::key_of(object);
-  const Value* spec = doc::object_in(object, "spec");
+  const Value* annotations = doc::at(object, "metadata.annotations");
   return {.ns = key.ns,
           .name = key.name,
           .uid = kube::uid_of(object),
           .resource_version = kube::resource_version(object),
-          .network_uid = inner_text(object, "labels", kNetworkUidLabel),
-          .kind_uid = inner_text(object, "annotations", kNetworkKindUid),
-          .owner_ref = inner_text(object, "annotations", api::kOwnerAnnotation),
-          .resource = inner_text(object, "annotations", "k8s.v1.cni.cncf.io/resourceName"),
-          .config = spec != nullptr ? doc::text_in(*spec, "config") : ""};
+          .network_uid = doc::text_in(doc::at(object, "metadata.labels"), kNetworkUidLabel),
+          .kind_uid = doc::text_in(annotations, kNetworkKindUid),
+          .owner_ref = doc::text_in(annotations, api::kOwnerAnnotation),
+          .resource = doc::text_in(annotations, "k8s.v1.cni.cncf.io/resourceName"),
+          .config = std::string(doc::text_at(object, "spec.config"))};
 }
 
 std::optional<FinalizerPatch> without_finalizer(const kube::ObjectPtr& network, bool infiniband) {

@@ -20,6 +20,8 @@ namespace railbed::controller {
 
 class NodeReconciler : public Reconciler {
  public:
+  static constexpr std::string_view kName = "node state";
+
   struct Settings {
     graph::Labels node_selector;       // the nodes that get a node state
     kube::milliseconds settle;         // after a policy was deleted
@@ -32,7 +34,7 @@ class NodeReconciler : public Reconciler {
   // Why a node state stays as it is, by node.
   std::map<std::string, std::string> held() const;
 
-  std::string_view name() const override { return "node state"; }
+  std::string_view name() const override { return kName; }
   std::span<const kube::Right> rights() const override;
   void watch() override;
   bool reconcile(const std::string& key, std::stop_token stop) override;  // a node's name, or kSettle

@@ -20,15 +20,11 @@ using Action = NodeDecision::Action;
 namespace {
 
 std::string label(const Value& object, std::string_view name) {
-  const graph::Labels labels = kube::labels_of(object);
-  const auto found = labels.find(std::string(name));
-  return found != labels.end() ? found->second : "";
+  return doc::text_in(doc::at(object, "metadata.labels"), name);
 }
 
 std::string annotation(const Value& object, std::string_view name) {
-  const Value* meta = doc::object_in(object, "metadata");
-  const Value* all = meta != nullptr ? doc::object_in(*meta, "annotations") : nullptr;
-  return all != nullptr ? doc::text_in(*all, name) : "";
+  return doc::text_in(doc::at(object, "metadata.annotations"), name);
 }
 
 bool is_ours(const Value& state) {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator of a cluster: its reconcilers and what they share, on one manager.
 //
-// A new kind is a reconciler in a file of its own, and a member here. The order of members is that in which observers
-// of one kind are called: Upstream knows of its pods before others ask it.
-// Threading: run() once; standing() from any thread. Failure: run() has none, it continues until it is stopped;
-// standing() and the Events say what is wrong.
+// A new kind is a reconciler in a file of its own, a member and a row here. The order of members is that in which
+// observers of one kind are called: Upstream knows of its pods before others ask it. Threading: run() once; standing()
+// from any thread. Failure: run() has none, it continues until it is stopped; standing() and the Events say what is
+// wrong.
 #pragma once
 
 #include <map>
 #include <string>
 
+#include "base/kinds.h"
 #include "controller/cell_reconciler.h"
 #include "controller/identity_reconciler.h"
 #include "controller/network_reconciler.h"
@@ -17,6 +18,21 @@
 #include "controller/policy_reconciler.h"
 
 namespace railbed::controller {
+
+// The reconciler that keeps the objects of a kind in the desired state, or the status of those that people write. Each
+// kind whose definition is in deploy/crds has a row: a test names one without.
+struct KeptKind {
+  const Kind& kind;
+  std::string_view reconciler;
+};
+inline constexpr KeptKind kKeptKinds[] = {
+    {kind_named("SriovNetworkNodePolicy"), PolicyReconciler::kName},
+    {kind_named("SriovNetworkNodeState"), NodeReconciler::kName},
+    {kind_named("SriovNetwork"), NetworkReconciler::kName},
+    {kind_named("SriovIBNetwork"), NetworkReconciler::kName},
+    {kind_named("NetworkAttachmentDefinition"), NetworkReconciler::kName},
+    {kind_named("AddressCell"), CellReconciler::kName},
+};
 
 struct OperatorSettings {
   std::string ns;        // of policies, node states and the Lease

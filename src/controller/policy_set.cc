@@ -29,23 +29,15 @@ bool PolicySet::empty() const {
 }
 
 graph::Labels node_selector_of(const Value& policy) {
-  graph::Labels out;
-  const Value* spec = doc::object_in(policy, "spec");
-  const Value* selector = spec != nullptr ? doc::object_in(*spec, "nodeSelector") : nullptr;
-  if (selector == nullptr) return out;
-  for (const Value::Member& member : *selector->as_object())
-    if (const std::string* value = member.value.as_string()) out[member.key] = *value;
-  return out;
+  return doc::text_map_at(policy, "spec.nodeSelector");
 }
 
 bool asks_the_same(const Value& before, const Value& after) {
-  const auto part = [](const Value& object, std::string_view outer, std::string_view inner) {
-    const Value* in = doc::object_in(object, outer);
-    const Value* found = in != nullptr && !inner.empty() ? in->find(inner) : in;
-    return found != nullptr ? *found : Value();
+  const auto same = [&](std::string_view path) {
+    const Value *old = doc::at(before, path), *now = doc::at(after, path);
+    return (old != nullptr ? *old : Value()) == (now != nullptr ? *now : Value());
   };
-  return part(before, "spec", "") == part(after, "spec", "") &&
-         part(before, "metadata", "annotations") == part(after, "metadata", "annotations");
+  return same("spec") && same("metadata.annotations");
 }
 
 }  // namespace railbed::controller

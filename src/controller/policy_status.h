@@ -5,7 +5,7 @@
 // by another, or failed at a step. A cluster with a thousand nodes must not store a thousand lines: only nodes that are
 // not done are listed, at most kListedNodes. Texts come from nodes, each of which may write arbitrary content: they are
 // sanitized and truncated, each and all together, so that no node can prevent the status from being written.
-// Spec: status of SriovNetworkNodePolicy in src/check/data/schema/sriov.yaml; conditions as metav1.Condition.
+// Spec: status of SriovNetworkNodePolicy in src/schema/data/sriov.yaml; conditions as metav1.Condition.
 // Threading: pure.
 // Failure: none.
 #pragma once

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "check/schema/schema.h"
 #include "doc/json.h"
 #include "doc/text.h"
+#include "schema/schema.h"
 
 namespace railbed::controller {
 namespace {
@@ -138,14 +138,14 @@ TEST(PolicyStatus, CutsTextsBetweenCharacters) {
 
 // What is written is what the definition of the kind knows: the API server would prune the rest.
 TEST(PolicyStatus, HasTheFieldsOfTheSchema) {
-  const check::Schema* kind = check::find_schema("sriovnetwork.openshift.io/v1", "SriovNetworkNodePolicy");
+  const schema::Schema* kind = schema::find_schema("sriovnetwork.openshift.io/v1", "SriovNetworkNodePolicy");
   const doc::Value status =
       policy_status({.generation = 3,
                      .status = {},
                      .now = "2026-11-22T15:00:00Z",
                      .nodes = {on("a", State::kApplied, NodeProgress::kFailed), on("b", State::kPartly)}});
   doc::Diagnostics found;
-  check::check_schema(status, *kind->fields.at("status"), "status", found);
+  schema::check_schema(status, *kind->fields.at("status"), "status", found);
   EXPECT_TRUE(found.all().empty()) << found.all().front().message;
 }
 

@@ -5,9 +5,9 @@
 
 namespace railbed::controller {
 
-using check::FieldType;
-using check::Schema;
 using doc::Value;
+using schema::FieldType;
+using schema::Schema;
 
 namespace {
 

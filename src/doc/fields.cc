@@ -69,7 +69,7 @@ std::string Fields::line(std::string_view key, std::string_view value) const {
 void Fields::require_one_of(const std::vector<std::string_view>& keys, const std::vector<std::string_view>& foreign,
                             std::string message) {
   const Value::Object* members = object_.as_object();
-  if (members == nullptr) return;
+  if (members == nullptr || family_.compared) return;
   for (const Value::Member& member : *members) {
     const std::string meant = nearest(member.key, keys);
     const bool is_foreign = std::ranges::find(foreign, member.key) != foreign.end();
@@ -87,6 +87,10 @@ Diagnostic& Fields::error(int number, Span span, std::string message) const {
   return out_.error(fmt::format("{}-{:03}", family_.name, number), std::move(span), std::move(message))
       .of(family_.layer)
       .that_says(said_by(family_, number));
+}
+
+Diagnostic& Fields::complain(int number, const Span& span, std::string message) const {
+  return family_.compared ? unheard_.error({}, span, std::move(message)) : error(number, span, std::move(message));
 }
 
 Diagnostic& Fields::warning(int number, Span span, std::string message) const {
@@ -112,7 +116,7 @@ Diagnostic& Fields::wrong(std::string_view key, std::string_view message) const 
 }
 
 Diagnostic& Fields::wrong_kind(const Value& value, const std::string& name, std::string_view expected) const {
-  return error(family_.kind, value.span, fmt::format("{} must be {}, found {}", name, expected, described(value)))
+  return complain(family_.kind, value.span, fmt::format("{} must be {}, found {}", name, expected, described(value)))
       .about_field(name);
 }
 
@@ -141,7 +145,7 @@ void Fields::ignore(std::initializer_list<std::string_view> keys) {
 
 void Fields::require(std::string_view key) {
   const Value::Object* members = object_.as_object();
-  if (members == nullptr) return;
+  if (members == nullptr || family_.compared) return;
   const Value* value = object_.find(key);
   if (value != nullptr && !value->is_null()) return;
   if (value == nullptr)
@@ -202,11 +206,29 @@ Field<bool> Fields::boolean(std::string_view key, bool otherwise) {
 Field<std::string> Fields::choice(std::string_view key, std::span<const std::string_view> allowed) {
   const Value* value = take(key);
   if (value == nullptr) return {.span = object_.span};
-  Field<std::string> field = text_of(*value, path_of(key));
-  if (!value->is_string() || std::ranges::find(allowed, field.value) != allowed.end()) return field;
-  not_allowed(*value, key, field.value, {allowed.begin(), allowed.end()});
-  field.value.clear();
-  return field;
+  const std::string* text = value->as_string();
+  if (text == nullptr) {
+    wrong_choice(*value, key, allowed);
+    return {.span = value->span};
+  }
+  if (std::ranges::find(allowed, *text) != allowed.end()) return {.value = *text, .present = true, .span = value->span};
+  not_allowed(*value, key, *text, {allowed.begin(), allowed.end()});
+  return {.present = true, .span = value->span};
+}
+
+// Quotes do not make an unquoted `yes` right where "on" or "off" is expected, and only a person knows which was meant.
+void Fields::wrong_choice(const Value& value, std::string_view key, std::span<const std::string_view> allowed) const {
+  const bool scalar = value.kind() == Kind::kBool || value.kind() == Kind::kInt || value.kind() == Kind::kDouble;
+  const std::string_view written = value.written();
+  if (!scalar || written.empty() || std::ranges::find(allowed, written) != allowed.end()) {
+    text_of(value, path_of(key));
+    return;
+  }
+  std::string fix;
+  for (const std::string_view one : allowed)
+    fix += (fix.empty() ? "write " : " or ") + line(key, fmt::format("\"{}\"", one));
+  wrong_kind(value, path_of(key), alternatives({allowed.begin(), allowed.end()}))
+      .with_fix(allowed.size() > 4 ? "" : std::move(fix));
 }
 
 const Value* Fields::object(std::string_view key) {
@@ -233,8 +255,12 @@ std::optional<int64_t> Fields::integer_of(const Value& value, Place place, int64
   if (*number >= min && *number <= max) return *number;
   const bool open = max == type_max && *number < min;
   const std::string allowed = open ? fmt::format("at least {}", min) : fmt::format("{} to {}", min, max);
-  error(family_.value, value.span, fmt::format("{} must be {}, found {}", name_of(place), allowed, *number))
-      .about_field(name_of(place));
+  std::string message = fmt::format("{} must be {}, found {}", name_of(place), allowed, *number);
+  // A schema whose bound is open knows nothing of the type here.
+  const bool too_large = max == type_max && *number > max;
+  auto& told = too_large ? error(family_.value, value.span, std::move(message))
+                         : complain(family_.value, value.span, std::move(message));
+  told.about_field(name_of(place));
   return std::nullopt;
 }
 
@@ -307,8 +333,8 @@ void Fields::not_allowed(const Value& value, std::string_view key, const std::st
                          const std::vector<std::string_view>& allowed) const {
   const std::string meant = nearest(text, allowed);
   const bool json = object_.style == Style::kJson;
-  error(family_.value, value.span,
-        fmt::format("{} must be {}, found \"{}\"", path_of(key), alternatives(allowed), text))
+  complain(family_.value, value.span,
+           fmt::format("{} must be {}, found \"{}\"", path_of(key), alternatives(allowed), text))
       .with_fix(meant.empty() ? "" : line(key, json ? fmt::format("\"{}\"", meant) : meant))
       .about_field(path_of(key));
 }
@@ -340,7 +366,7 @@ void Fields::hex(std::string_view key, uint64_t& member) {
 
 void Fields::finish(const std::vector<Elsewhere>& elsewhere) {
   const Value::Object* members = object_.as_object();
-  if (members == nullptr || static_cast<size_t>(std::popcount(asked_)) == members->size()) return;
+  if (members == nullptr || family_.compared || static_cast<size_t>(std::popcount(asked_)) == members->size()) return;
   for (const Value::Member& member : *members) {
     if (std::ranges::find(known_, member.key) != known_.end()) continue;
     const auto misplaced = std::ranges::find(elsewhere, std::string_view(member.key), &Elsewhere::key);

@@ -47,6 +47,9 @@ struct Family {
   int value = 5;      // a value that is not allowed
   int missing = 6;
   Layer layer = Layer::kEmbedded;  // of the findings
+  // The document was compared with its schema, which has reported types, bounds, choices, unknown and missing fields.
+  // The reader is silent about them, and a field of a wrong type counts as absent.
+  bool compared = false;
 
   constexpr Family(const char* family) : Family(std::string_view(family)) {}
   // RB-API is about the manifests themselves, the others about what stands in a field of one.
@@ -59,6 +62,12 @@ struct Family {
         kind(number_of_all_others),
         value(number_of_all_others),
         missing(number_of_all_others) {}
+
+  constexpr Family after_schema() const {
+    Family out = *this;
+    out.compared = true;
+    return out;
+  }
 };
 // Documents whose complaints become one Error.
 inline constexpr Family kNoFamily{""};
@@ -202,6 +211,8 @@ class Fields {
   std::string name_of(Place place) const;
 
   void expect_object();
+  // What a schema says, too: an error, unless it has said it.
+  Diagnostic& complain(int number, const Span& span, std::string message) const;
   Diagnostic& wrong_kind(const Value& value, const std::string& name, std::string_view expected) const;
   // The integer, within the bounds; a complaint and nothing otherwise. `type_max` is what the type can hold.
   std::optional<int64_t> integer_of(const Value& value, Place place, int64_t min, int64_t max, int64_t type_max) const;
@@ -211,6 +222,7 @@ class Fields {
   const Value::Array* items_of(const Value& value, Place place, size_t max_entries) const;
   const Value::Object* members_of(const Value& value, Place place) const;
   std::optional<size_t> place_in(std::string_view key, std::span<const std::string_view> names);
+  void wrong_choice(const Value& value, std::string_view key, std::span<const std::string_view> allowed) const;
   // `text` is none of `allowed`; the fix is the nearest one.
   void not_allowed(const Value& value, std::string_view key, const std::string& text,
                    const std::vector<std::string_view>& allowed) const;
@@ -284,6 +296,7 @@ class Fields {
   std::vector<std::string_view> known_;
   uint64_t asked_ = 0;  // a bit for each of the first 64 members that was asked for
   size_t next_ = 0;     // where the next field probably is: documents have mostly the order in which they are read
+  mutable Diagnostics unheard_;  // what the schema has reported
 };
 
 // The first complaint as one Error: "stdin:3:5: ips[0].address must be …", with its fix as the hint. The place is left

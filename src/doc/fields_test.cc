@@ -169,6 +169,48 @@ TEST(Fields, TellsWhatNobodyAskedFor) {
 }
 
 // The quick way out of finish() counts the members that were asked for, each once.
+// Of a document that its schema was compared with, a reader reports what it finds itself.
+TEST(Fields, AfterASchemaAreSilentAboutTypesAndNames) {
+  const Value object = *read_object(
+      "in",
+      R"({"text": 5, "flag": 1, "number": "x", "small": 300, "list": 1, "mode": "x", "word": true, "large": 2147483648,
+                "extra": 1})");
+  Diagnostics found;
+  const Family family = Family("RB-X").after_schema();
+  Fields fields(object, "spec", family, found);
+  EXPECT_FALSE(fields.text("text").present);
+  EXPECT_FALSE(*fields.boolean("flag"));
+  EXPECT_EQ(*fields.integer("number", 0, 9, 7), 7);
+  EXPECT_EQ(*fields.integer("small", 0, 255, 7), 7);
+  EXPECT_EQ(fields.list("list"), nullptr);
+  EXPECT_EQ(*fields.choice("mode", kModes), "");
+  EXPECT_FALSE(fields.choice("word", kModes).present);
+  fields.require("missing");
+  fields.require_one_of({"a", "b"}, {}, "neither a nor b");
+  fields.finish();
+  Fields(Value(1), "other", family, found);
+  EXPECT_EQ(render(found), "");
+  // A schema without an upper bound knows nothing of the type that the reader has.
+  EXPECT_EQ(*fields.integer("large", 0, INT32_MAX), 0);
+  fields.error(7, object.span, "a and b contradict each other");
+  ASSERT_EQ(found.all().size(), 2U);
+  EXPECT_EQ(found.all()[0].message, "spec.large must be 0 to 2147483647, found 2147483648");
+  EXPECT_EQ(found.all()[1].message, "a and b contradict each other");
+}
+
+TEST(Fields, AChoiceWithoutQuotesNamesTheWords) {
+  const auto complaint = [](const std::string& text) {
+    Diagnostics found;
+    const Value value = *read_object("in", text);
+    Fields(value, "", kNoFamily, found).choice("mode", kModes);
+    return first_error(found).error().to_string();
+  };
+  EXPECT_EQ(complaint(R"({"mode": true})"),
+            "in:1:10: mode must be \"legacy\" or \"switchdev\", found a boolean true\n  write \"mode\": \"legacy\" or "
+            "\"mode\": \"switchdev\"");
+  EXPECT_EQ(complaint(R"({"mode": []})"), "in:1:10: mode must be a string, found a list");
+}
+
 TEST(Fields, FindsTheUnknownFieldBesideOneThatWasAskedForTwice) {
   const Value object = *read_object("in", R"({"a": 1, "b": 2})");
   Diagnostics found;
@@ -207,6 +249,51 @@ TEST(Members, TakeWhatIsAsExpectedAndNothingElse) {
   EXPECT_EQ(object_in(object, "l"), nullptr);
   EXPECT_EQ(list_in(object, "o"), nullptr);
   EXPECT_EQ(text_in(Value(3), "t"), "");
+}
+
+TEST(Members, HaveTheirPlaces) {
+  const Value object = *read_object("in", R"({"t": "x", "n": 5, "f": true, "big": 4294967296, "z": null})");
+  EXPECT_EQ(text_field(object, "t"), given(std::string("x")));
+  EXPECT_EQ(text_field(object, "t").span.to_string(), "in:1:7");
+  EXPECT_EQ(text_field(object, "n"), Field<std::string>());
+  EXPECT_EQ(text_field(object, "n").span.to_string(), "in:1:17");
+  EXPECT_EQ(number_field(object, "n"), given(5));
+  EXPECT_EQ(number_field(object, "big", 3), Field<int>{.value = 3});
+  EXPECT_EQ(number_field(object, "z", 3), Field<int>{.value = 3});
+  EXPECT_EQ(number_field(object, "z", 3).span.to_string(), "in:1:1") << "absent: the object's place";
+  EXPECT_EQ(flag_field(object, "f"), given(true));
+  EXPECT_EQ(flag_field(object, "n"), Field<bool>());
+}
+
+TEST(Members, AreFoundBelowObjects) {
+  const Value object =
+      *read_object("in", R"({"spec": {"a": {"b": "12", "c": true}, "word": "z"}, "labels": {"x.y/z": "1", "n": 2}})");
+  EXPECT_EQ(integer_at(object, "spec.a.b"), 12);
+  EXPECT_EQ(integer_at(object, "spec.word"), std::nullopt);
+  EXPECT_EQ(flag_at(object, "spec.a.c"), true);
+  EXPECT_EQ(flag_at(object, "spec.a.b"), std::nullopt);
+  EXPECT_EQ(text_at(object, "spec.word"), "z");
+  EXPECT_EQ(text_at(object, "spec.a"), "");
+  EXPECT_EQ(at(object, "spec.no.such"), nullptr);
+  EXPECT_EQ(at(object, "spec.word.further"), nullptr);
+  EXPECT_EQ(at(object, ""), &object);
+  EXPECT_EQ(text_in(at(object, "labels"), "x.y/z"), "1");
+  EXPECT_EQ(text_in(at(object, "no.labels"), "x.y/z"), "");
+  EXPECT_EQ(text_map_at(object, "labels"), (std::map<std::string, std::string>{{"x.y/z", "1"}}));
+  EXPECT_TRUE(text_map_at(object, "spec.word").empty());
+}
+
+// The same content in two places is the same.
+TEST(Where, IsNoPartOfAComparison) {
+  struct Placed {
+    int number = 0;
+    Where place;
+    bool operator==(const Placed&) const = default;
+  };
+  const Value object = *read_object("in", R"({"a": 1, "b": 1})");
+  EXPECT_EQ((Placed{1, object.find("a")->span}), (Placed{1, object.find("b")->span}));
+  EXPECT_NE((Placed{1, {}}), (Placed{2, {}}));
+  EXPECT_EQ(number_field(object, "a"), number_field(object, "b"));
 }
 
 TEST(Members, LeaveOutWhatSaysNothing) {

@@ -14,7 +14,7 @@ std::string_view trimmed_page(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \n") - first + 1);
 }
 
-void read_page(const Page& page, std::vector<Explanation>& out) {
+void read_page(const EmbeddedFile& page, std::vector<Explanation>& out) {
   constexpr std::string_view kHeading = "\n## RB-";
   for (size_t at = page.text.find(kHeading); at != std::string_view::npos;) {
     const size_t begin = at + kHeading.size() - 3;
@@ -33,7 +33,7 @@ void read_page(const Page& page, std::vector<Explanation>& out) {
 const std::vector<Explanation>& explanations() {
   static const std::vector<Explanation> kAll = [] {
     std::vector<Explanation> all;
-    for (const Page& page : pages()) read_page(page, all);
+    for (const EmbeddedFile& page : pages()) read_page(page, all);
     return all;
   }();
   return kAll;

@@ -20,12 +20,13 @@ std::ptrdiff_t headings_in(std::string_view text) {
 
 TEST(Explanations, AreAllSectionsOfAllPages) {
   std::set<std::string_view> names;
-  for (const Page& page : pages()) {
+  for (const EmbeddedFile& page : pages()) {
     names.insert(page.name);
     EXPECT_EQ(std::ranges::count(explanations(), page.name, &Explanation::page), headings_in(page.text)) << page.name;
   }
   EXPECT_EQ(names.size(), pages().size());
-  for (const char* page : {"docs/check/addresses.md", "docs/findings/cluster.md", "docs/findings/machine.md"})
+  for (const char* page :
+       {"docs/check/addresses.md", "docs/findings/cluster.md", "docs/findings/machine.md", "docs/findings/results.md"})
     EXPECT_TRUE(names.contains(page)) << page;
 }
 

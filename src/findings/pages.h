@@ -7,16 +7,12 @@
 #pragma once
 
 #include <span>
-#include <string_view>
+
+#include "base/embed.h"
 
 namespace railbed::findings {
 
-struct Page {
-  std::string_view name;  // "docs/check/addresses.md"
-  std::string_view text;
-};
-
-// In the order of their names.
-std::span<const Page> pages();
+// In the order of their names: "docs/check/addresses.md".
+std::span<const EmbeddedFile> pages();
 
 }  // namespace railbed::findings

@@ -7,6 +7,7 @@
 
 #include "api/names.h"
 #include "doc/text.h"
+#include "facts/gpu_vendors.h"
 #include "facts/host_use.h"
 #include "facts/rails.h"
 #include "graph/graph.h"
@@ -63,6 +64,12 @@ std::vector<Numbered> rails_of(const NodeFacts& node, Design& design) {
     if (nic.link_type == LinkType::kUnknown || (choice.link_type && nic.link_type != *choice.link_type)) continue;
     design.notes.push_back(fmt::format("{} is left out: {}", label(node, nic), roles[i].reason));
   }
+  const facts::GpuVendor& vendor = facts::gpu_vendor_of(node);
+  if (&vendor != facts::gpu_vendors().data() && design.request.image == kTestImage)
+    design.notes.push_back(
+        fmt::format("node {}: GPUs of {}: the image of its test pod has no RDMA tools; --image names "
+                    "another",
+                    node.node, vendor.name));
   const size_t gpus = node.gpus.size();
   const bool has_lost_gpus = std::ranges::any_of(roles, [](const facts::NicRole& role) { return role.lost_gpu; });
   if (has_lost_gpus)

@@ -61,8 +61,7 @@ ApiError refusal(std::string_view what, int status, std::string reason, std::str
 ApiError refused(std::string_view what, const doc::Value& status) {
   ApiError error =
       refusal(what, doc::number_in(status, "code"), doc::text_in(status, "reason"), doc::text_in(status, "message"));
-  if (const doc::Value* metadata = doc::object_in(status, "metadata"))
-    error.continue_token = doc::text_in(*metadata, "continue");
+  error.continue_token = doc::text_at(status, "metadata.continue");
   const doc::Value* details = doc::object_in(status, "details");
   if (details == nullptr) return error;
   const std::chrono::seconds wait(std::max(0, doc::number_in(*details, "retryAfterSeconds")));

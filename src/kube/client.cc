@@ -38,8 +38,7 @@ std::string path_of(const std::string& target) {
 }
 
 std::string list_field(const Value& list, std::string_view key) {
-  const Value* metadata = doc::object_in(list, "metadata");
-  return metadata != nullptr ? doc::text_in(*metadata, key) : "";
+  return doc::text_in(list.find("metadata"), key);
 }
 
 }  // namespace

@@ -106,8 +106,7 @@ Result<Value> parse_object(std::string_view json) {
 }
 
 std::string metadata_text(const Value& object, std::string_view field) {
-  const Value* metadata = doc::object_in(object, "metadata");
-  return metadata != nullptr ? doc::text_in(*metadata, field) : "";
+  return doc::text_in(object.find("metadata"), field);
 }
 
 ObjectKey key_of(const Value& object) {
@@ -115,13 +114,7 @@ ObjectKey key_of(const Value& object) {
 }
 
 std::map<std::string, std::string> labels_of(const Value& object) {
-  std::map<std::string, std::string> out;
-  const Value* meta = doc::object_in(object, "metadata");
-  const Value* labels = meta != nullptr ? doc::object_in(*meta, "labels") : nullptr;
-  if (labels == nullptr) return out;
-  for (const Value::Member& member : *labels->as_object())
-    if (const std::string* value = member.value.as_string()) out[member.key] = *value;
-  return out;
+  return doc::text_map_at(object, "metadata.labels");
 }
 
 std::string describe(const Value& object) {

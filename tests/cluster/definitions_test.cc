@@ -3,22 +3,22 @@
 // what check refuses by itself is refused.
 #include <gtest/gtest.h>
 
-#include "check/schema/schema.h"
 #include "control_plane.h"
 #include "controller/crds.h"
 #include "doc/json.h"
 #include "doc/members.h"
+#include "schema/schema.h"
 
 namespace railbed::controller {
 namespace {
 
-using check::FieldType;
-using check::Schema;
 using cluster::admin;
 using cluster::Connection;
 using cluster::new_namespace;
 using cluster::shell;
 using doc::Value;
+using schema::FieldType;
+using schema::Schema;
 
 const char* definitions_folder() {
   return RAILBED_SOURCE_DIR "/deploy/crds";
@@ -108,7 +108,7 @@ TEST(Definitions, KeepEveryFieldThatCheckKnows) {
   const auto api = admin();
   const std::string ns = new_namespace();
   for (const CustomResource& resource : custom_resources()) {
-    const Schema& known = *check::find_schema(resource.group + "/v1", resource.kind);
+    const Schema& known = *schema::find_schema(resource.group + "/v1", resource.kind);
     Value object = object_of(resource, ns, "all");
     Value& spec = object.set("spec", sample(*known.fields.at("spec")));
     if (resource.kind == "SriovNetworkNodePolicy") spec.set("eSwitchMode", "switchdev");  // vdpaType wants it

@@ -42,9 +42,7 @@ Result<ipam::CellOwner> cell_owner(kube::Client& client, const std::string& node
                       .message = fmt::format("Node {} not found; addresses are leased in its name", node),
                       .hint = "set --node to the Node's name if it differs from the host name"});
   if (!object) return fail(static_cast<const Error&>(object.error()));
-  const doc::Value* status = doc::object_in(*object, "status");
-  const doc::Value* info = status != nullptr ? doc::object_in(*status, "nodeInfo") : nullptr;
-  const std::string uuid = info != nullptr ? doc::text_in(*info, "systemUUID") : "";
+  const std::string uuid(doc::text_at(*object, "status.nodeInfo.systemUUID"));
   if (uuid.empty()) return fail(Code::kBusy, "the Node {} has no status.nodeInfo.systemUUID yet", node);
   if (std::ranges::find(machine.uuids, plain(uuid)) == machine.uuids.end())
     return fail(Error{

@@ -36,14 +36,10 @@ void add_requests(const Value& pod, const char* containers, std::set<std::string
   const Value* spec = doc::object_in(pod, "spec");
   const Value::Array* all = spec != nullptr ? doc::list_in(*spec, containers) : nullptr;
   if (all == nullptr) return;
-  for (const Value& container : *all) {
-    const Value* resources = doc::object_in(container, "resources");
-    for (const char* part : {"limits", "requests"}) {
-      const Value* wanted = resources != nullptr ? doc::object_in(*resources, part) : nullptr;
-      if (wanted == nullptr) continue;
-      for (const Value::Member& one : *wanted->as_object()) out.insert(one.key);
-    }
-  }
+  for (const Value& container : *all)
+    for (const char* part : {"resources.limits", "resources.requests"})
+      if (const Value* wanted = doc::at(container, part); wanted != nullptr && wanted->is_object())
+        for (const Value::Member& one : *wanted->as_object()) out.insert(one.key);
 }
 
 }  // namespace

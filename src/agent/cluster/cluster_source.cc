@@ -123,9 +123,8 @@ Result<bool> ClusterSource::may_use_node(const std::string& ns) {
   const Result<ObjectPtr> asked = asks_.get(kube::kNamespaces, {.ns = "", .name = ns});
   const std::lock_guard lock(mutex_);
   if (asked.has_value()) {
-    const Value* metadata = doc::object_in(**asked, "metadata");
-    const Value* labels = metadata != nullptr ? doc::object_in(*metadata, "labels") : nullptr;
-    return may_use_node_[ns] = labels != nullptr && doc::text_in(*labels, kHostDevicesLabel) == kHostDevicesAllowed;
+    const Value* labels = doc::at(**asked, "metadata.labels");
+    return may_use_node_[ns] = doc::text_in(labels, kHostDevicesLabel) == kHostDevicesAllowed;
   }
   if (const auto last = may_use_node_.find(ns); last != may_use_node_.end()) return last->second;
   Error error = asked.error();

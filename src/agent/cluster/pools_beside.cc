@@ -45,8 +45,7 @@ bool has_addresses_of(const IpPool& pool, const IpAddress& base) {
 Result<std::vector<PoolBeside>> node_slices(kube::Client& client, std::stop_token stop) {
   std::vector<PoolBeside> out;
   for (const Value& object : TRY(all_of(client, kube::kNodeSlicePools, "", std::move(stop)))) {
-    const Value* spec = doc::object_in(object, "spec");
-    const auto range = IpPrefix::parse(spec != nullptr ? doc::text_in(*spec, "range") : "");
+    const auto range = IpPrefix::parse(doc::text_at(object, "spec.range"));
     if (!range.has_value()) continue;  // whereabouts gives nothing of it, either
     out.push_back(
         {fmt::format("{} (node_slice_size)", kube::key_of(object).to_string()), {range->network(), range->last()}});

@@ -10,7 +10,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
-#include "api/cni_types.h"
+#include "schema/cni_types.h"
 
 namespace railbed::agent {
 
@@ -20,7 +20,7 @@ const prometheus::Histogram::BucketBoundaries kSeconds{0.0005, 0.001, 0.002, 0.0
                                                        0.1,    0.2,   0.5,   1,     2,    5,    20};
 
 std::string known_type(std::string_view type) {
-  return std::string(api::find_cni_type(type) != nullptr ? type : "other");
+  return std::string(schema::find_cni_type(type) != nullptr ? type : "other");
 }
 
 }  // namespace
@@ -153,9 +153,7 @@ Reply Metrics::metered(const cni::Request& request, RequestStory& story,
   impl_->requests.Add({{"command", std::string(command_name(request.command))}}, kSeconds).Observe(seconds);
   if (request.command == cni::Command::kAdd) took(request.type, Phase::kTotal, seconds);
   story.took(Phase::kTotal, seconds);
-  // Failures are rare, so parsing the answer again costs little.
-  if (reply.status != 0)
-    failed(request.type, cni::read_failure(reply.output).value_or(cni::Failure{cni::kInternal, {}, {}}).code);
+  if (!reply.result.has_value()) failed(request.type, cni::code_of(reply.result.error()));
   return reply;
 }
 

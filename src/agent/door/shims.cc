@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/door/shims.h"
 
-#include "api/cni_types.h"
+#include "schema/cni_types.h"
 
 namespace railbed::agent {
 
@@ -13,7 +13,7 @@ constexpr size_t kMostShimBytes = 4 << 20;  // larger files cannot be shims and 
 std::span<const std::string_view> shim_types() {
   static const std::vector<std::string_view> kNames = [] {
     std::vector<std::string_view> names;
-    for (const api::CniType& type : api::cni_types()) {
+    for (const schema::CniType& type : schema::cni_types()) {
       if (!type.ours) continue;
       names.push_back(type.name);
       if (!type.also_called.empty()) names.push_back(type.also_called);

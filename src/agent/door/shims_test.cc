@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "api/cni_types.h"
 #include "base/testdata.h"
+#include "schema/cni_types.h"
 
 namespace railbed::agent {
 namespace {
@@ -86,7 +86,7 @@ const std::map<std::string, std::string> kBefore = {{"bridge", "not ours"}, {"ma
 
 TEST(ShimTypes, AreAllTypesThatAreOurs) {
   const auto names = shim_types();
-  for (const api::CniType& type : api::cni_types())
+  for (const schema::CniType& type : schema::cni_types())
     for (const std::string_view name : {type.name, type.also_called})
       EXPECT_TRUE(name.empty() || std::ranges::count(names, name) == (type.ours ? 1 : 0)) << name;
   EXPECT_EQ(std::ranges::count(names, "railbed"), 1);

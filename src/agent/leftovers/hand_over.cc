@@ -3,8 +3,8 @@
 
 #include "agent/records/exec_records.h"
 #include "agent/records/meta_records.h"
-#include "api/cni_types.h"
 #include "attach/record.h"
+#include "schema/cni_types.h"
 #include "state/sandbox.h"
 
 namespace railbed::agent {
@@ -24,7 +24,7 @@ Result<void> write_alias(os::Kernel& kernel, const Attachment& record) {
 std::string problem_of(os::Kernel& kernel, const Attachment& record, bool of_meta) {
   if (of_meta) return "the meta plugin attached it, so only railbed can release it";
   if (is_of_program(record)) return "";
-  if (const api::CniType* type = api::find_cni_type(record.type); type != nullptr && type->needs_own_files)
+  if (const schema::CniType* type = schema::find_cni_type(record.type); type != nullptr && type->needs_own_files)
     return "the original plugin has no file for it and would leave the device as the pod configured it";
   if (record.type != "host-device") return "";
   Result<void> told = write_alias(kernel, record);

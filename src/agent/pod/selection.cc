@@ -13,7 +13,7 @@ struct Said {
   int code = cni::kInvalidConfig;
 };
 
-const std::string* text_at(const doc::Value& object, std::string_view key) {
+const std::string* non_empty_text(const doc::Value& object, std::string_view key) {
   const doc::Value* value = object.is_object() ? object.find(key) : nullptr;
   const std::string* text = value != nullptr ? value->as_string() : nullptr;
   return text != nullptr && !text->empty() ? text : nullptr;
@@ -22,10 +22,11 @@ const std::string* text_at(const doc::Value& object, std::string_view key) {
 // The first place that has a value.
 std::optional<Said> said(const cni::Request& request, const cni::PluginConfig& config, std::string_view runtime,
                          std::string_view args, std::string_view environment) {
-  if (const std::string* text = text_at(config.runtime, runtime))
+  if (const std::string* text = non_empty_text(config.runtime, runtime))
     return Said{*text, fmt::format("runtimeConfig.{}", runtime)};
   if (!args.empty())
-    if (const std::string* text = text_at(config.args, args)) return Said{*text, fmt::format("args.cni.{}", args)};
+    if (const std::string* text = non_empty_text(config.args, args))
+      return Said{*text, fmt::format("args.cni.{}", args)};
   if (environment.empty()) return std::nullopt;
   auto found = request.args.find(std::string(environment));
   if (found == request.args.end() || found->second.empty()) return std::nullopt;
@@ -33,23 +34,21 @@ std::optional<Said> said(const cni::Request& request, const cni::PluginConfig& c
 }
 
 template <typename T>
-cni::Outcome<std::optional<T>> parsed(const std::optional<Said>& one) {
+Result<std::optional<T>> parsed(const std::optional<Said>& one) {
   if (!one.has_value()) return std::optional<T>{};
   Result<T> value = T::parse(one->text);
   if (value.has_value()) return std::optional<T>(std::move(*value));
-  return std::unexpected(
-      cni::Failure{.code = one->code, .message = fmt::format("{}: {}", one->where, value.error().story())});
+  return cni::fail_with(one->code, fmt::format("{}: {}", one->where, value.error().story()));
 }
 
 }  // namespace
 
-cni::Outcome<api::NetworkSelection> selection_of(const cni::Request& request, const cni::PluginConfig& config) {
+Result<api::NetworkSelection> selection_of(const cni::Request& request, const cni::PluginConfig& config) {
   api::NetworkSelection selection;
   selection.name = api::given(config.network);
   selection.interface = api::given(request.ifname);
-  if (auto mac = TRY_CNI(parsed<MacAddress>(said(request, config, "mac", "mac", "MAC"))))
-    selection.mac = api::given(*mac);
-  if (auto guid = TRY_CNI(parsed<Guid>(said(request, config, "infinibandGUID", "", ""))))
+  if (auto mac = TRY(parsed<MacAddress>(said(request, config, "mac", "mac", "MAC")))) selection.mac = api::given(*mac);
+  if (auto guid = TRY(parsed<Guid>(said(request, config, "infinibandGUID", "", ""))))
     selection.infiniband_guid = api::given(*guid);
   if (auto device = said(request, config, "deviceID", "", "")) selection.device_id = api::given(device->text);
   if (config.args.is_object()) selection.cni_args = api::given(config.args);

@@ -22,18 +22,11 @@ Result<doc::Value> parse_network_config(const std::string& text) {
 }
 
 std::map<std::string, std::string> annotations_of(const doc::Value& object) {
-  std::map<std::string, std::string> out;
-  const doc::Value* metadata = doc::object_in(object, "metadata");
-  const doc::Value* annotations = metadata != nullptr ? doc::object_in(*metadata, "annotations") : nullptr;
-  if (annotations == nullptr) return out;
-  for (const doc::Value::Member& one : *annotations->as_object())
-    if (one.value.is_string()) out[one.key] = *one.value.as_string();
-  return out;
+  return doc::text_map_at(object, "metadata.annotations");
 }
 
 Result<NetworkInfo> read_network(const std::string& ns, const std::string& name, const doc::Value& definition) {
-  const doc::Value* spec = doc::object_in(definition, "spec");
-  const std::string config = spec != nullptr ? doc::text_in(*spec, "config") : "";
+  const std::string config(doc::text_at(definition, "spec.config"));
   return NetworkInfo{ns, name, TRY(parse_network_config(config).context("network {}/{}", ns, name)),
                      annotations_of(definition)["k8s.v1.cni.cncf.io/resourceName"]};
 }

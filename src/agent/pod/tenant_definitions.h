@@ -5,7 +5,7 @@
 // Why: a definition can attach the host's own NIC to a pod, read a file of the host, and execute a CNI plugin with the
 // agent's rights. If users other than administrators may write definitions, `railbed agent --tenant-definitions
 // restrict` refuses such definitions in namespaces that administrators have not allowed (kHostDevicesLabel). The table
-// of types (api/cni_table.h, `of_host`) marks the keys that name something of the host.
+// of types (schema/cni_table.h, `of_host`) marks the keys that name something of the host.
 // Threading: pure functions.
 // Failure: none.
 #pragma once

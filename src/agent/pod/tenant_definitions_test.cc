@@ -5,7 +5,7 @@
 
 #include "agent/pod/meta_pod.h"
 #include "agent/pod/sources.h"
-#include "api/cni_types.h"
+#include "schema/cni_types.h"
 
 namespace railbed::agent {
 namespace {
@@ -77,8 +77,8 @@ TEST(TenantDefinitions, SayWhatTheyTakeOfTheNode) {
 
 // Who adds a key to a type that railbed serves says whether it names something of the host.
 TEST(TenantDefinitions, KeysThatSoundLikeTheHostsAreMarked) {
-  for (const api::CniType& type : api::cni_types())
-    for (const api::CniKey& key : type.keys)
+  for (const schema::CniType& type : schema::cni_types())
+    for (const schema::CniKey& key : type.keys)
       for (const char* part : {"dev", "Dir", "dir", "path", "Path", "master", "Conf", "socket"}) {
         const bool sounds = key.name.find(part) != std::string_view::npos && key.name != "configuration_path";
         EXPECT_TRUE(!type.ours || !sounds || key.of_host) << type.name << ": " << key.name;

@@ -6,13 +6,15 @@
 #include <optional>
 #include <string>
 
-#include "check/schema/schema.h"
 #include "doc/scalar.h"
 #include "doc/yaml.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 
 using doc::Value;
+using schema::FieldType;
+using schema::Schema;
 
 namespace {
 
@@ -478,7 +480,7 @@ Rebuilt rebuild_object(const doc::SourcePtr& source, const doc::LineIndex& index
   if (kind_at == std::string_view::npos) return out;
   const std::string_view kind = plain_value(text, begin + kind_at + 5);
   out.one_line = begin + kind_at < line_end;
-  const Schema* schema = find_schema(version, kind);
+  const Schema* schema = schema::find_schema(version, kind);
   if (schema != nullptr) {
     Words words(text, begin, text.size(), out.one_line);
     out.end = Rebuilder(source, index, words, *schema, out.value).run();

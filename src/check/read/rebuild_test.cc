@@ -5,10 +5,10 @@
 
 #include "check/case_files.h"
 #include "check/read/bundle.h"
-#include "check/schema/schema.h"
 #include "doc/edits.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 namespace {
@@ -282,7 +282,7 @@ TEST(Rebuild, GivesBackTheManifestsOfTheBundles) {
       const auto values = doc::parse_yaml(std::make_shared<const doc::Source>(doc::Source{"a.yaml", manifest}), none);
       if (values.size() != 1 || !values[0].find("apiVersion") || !values[0].find("kind")) continue;
       const std::string kind = *values[0].find("kind")->as_string();
-      if (find_schema(*values[0].find("apiVersion")->as_string(), kind) == nullptr) continue;
+      if (schema::find_schema(*values[0].find("apiVersion")->as_string(), kind) == nullptr) continue;
       ++manifests;
       std::string flat;
       std::istringstream lines(manifest);

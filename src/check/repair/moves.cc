@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <optional>
 
-#include "check/schema/schema.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 namespace {
 
 using doc::Value;
+using schema::FieldType;
+using schema::Schema;
 
 // An object on the path to the field, with its schema.
 struct Level {
@@ -174,7 +176,7 @@ void add_moves(std::span<const Document> documents, doc::Diagnostics& findings) 
     for (const Document& document : documents) {
       if (document.rebuilt || document.value.span.source != finding.span.source) continue;
       const auto levels =
-          levels_to(document.value, find_schema(document.api_version, document.kind), finding.span.offset);
+          levels_to(document.value, schema::find_schema(document.api_version, document.kind), finding.span.offset);
       if (levels.empty()) continue;
       const auto& members = *levels.back().object->as_object();
       const auto member = std::ranges::find(members, finding.span.offset,

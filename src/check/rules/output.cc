@@ -11,11 +11,13 @@
 #include "check/data_files.h"
 #include "check/read/command_view.h"
 #include "check/rules/lookups.h"
-#include "check/schema/schema.h"
+#include "schema/schema.h"
 
 namespace railbed::check {
 
 using doc::Value;
+using schema::FieldType;
+using schema::Schema;
 using Line = Command::Line;
 
 namespace {
@@ -297,7 +299,7 @@ void path_leads_nowhere(const Input& in, Findings& out) {
       const std::string_view rest = path.substr(first.size() + 1);
       for (const Document& document : in.bundle.documents) {
         if (!same_source(document.value.span, prose.span)) continue;
-        const Schema* spec = child(find_schema(document.api_version, document.kind), "spec");
+        const Schema* spec = child(schema::find_schema(document.api_version, document.kind), "spec");
         if (child(spec, first) == nullptr || leads(spec, path) || !leads(spec, rest) || is_open(spec)) continue;
         out.warning(part_of(prose.span, static_cast<size_t>(path.data() - prose.text.data()), path.size()),
                     fmt::format("{} has no field spec.{}; it is spec.{}", document.kind, path, rest))

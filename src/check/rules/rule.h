@@ -15,7 +15,10 @@
 #include <string_view>
 #include <vector>
 
+#include "check/project/policy.h"
 #include "check/read/bundle.h"
+#include "check/read/coverage.h"
+#include "check/read/open_world.h"
 #include "check/read/pods.h"
 #include "doc/diagnostic.h"
 #include "graph/graph.h"
@@ -28,6 +31,21 @@ struct Settings {
   std::vector<IpPrefix> cluster_networks;  // pod, service, machine and join networks
   // Interfaces of the node that pods have now: facts do not show them, and they come home.
   std::set<std::string> lent_interfaces;
+  std::vector<std::string> given = {};  // the files and folders that the user named
+  bool together = false;                // the files are all there is, and one bundle
+  const World* world = nullptr;         // of all files of the run; null: of those that are checked
+  // The files that are asked about; others are there for their sake. Null: all.
+  const std::set<std::string, std::less<>>* about = nullptr;
+  // What project files and options say of findings; null: nothing. It outlives the check.
+  const Policy* policy = nullptr;
+  // Which repairs are made in memory and offered: all, or the safe ones only, so that --fix writes what was checked.
+  doc::Applicability least_repair = doc::Applicability::kSuggested;
+  // Files of the given folders that may make objects and are in languages that are not read.
+  std::vector<NotRead> not_read;
+  // Sources that another check of the same run has counted.
+  std::set<std::string> counted;
+  // Whether the report gets the state of all objects, to compare it with that of another version.
+  bool object_states = false;
 };
 
 struct Views;  // lookups.h
@@ -50,6 +68,10 @@ enum class Needs : uint8_t {
   kFacts,  // at least one node; without one, the rule is listed once as not checked
 };
 
+// How far a rule has come. A new one says "warning" where it means "error", until it was right often enough about
+// files that nobody had looked at (maturity.h).
+enum class RuleState : uint8_t { kStable, kPreview };
+
 struct Rule {
   std::string_view id;       // "RB-ADDR-001"
   std::string_view summary;  // one line of `railbed explain --list`
@@ -57,6 +79,10 @@ struct Rule {
   void (*run)(const Input&, Findings&);
   // What only follows, of the same object, where this rule finds something.
   doc::Says explains = doc::Says::kOther;
+  doc::Confidence confidence = doc::Confidence::kHigh;  // of its findings, unless one says less
+  // From data/maturity.yaml, by all_rules(): a row says nothing of it, so that all grounds are in one place.
+  std::string_view since = "0.1";  // the version that has it first
+  RuleState state = RuleState::kStable;
 };
 
 // Where a rule tells; every finding gets the rule's id, and what the rule explains.
@@ -64,16 +90,23 @@ class Findings {
  public:
   Findings(const Rule& rule, doc::Diagnostics& out) : rule_(rule), out_(out) {}
   doc::Diagnostic& error(doc::Span span, std::string message) {
-    return out_.error(rule_.id, std::move(span), std::move(message)).that_explains(rule_.explains);
+    if (rule_.state == RuleState::kPreview) return warning(std::move(span), std::move(message));
+    return of_this_rule(out_.error(rule_.id, std::move(span), std::move(message)));
   }
   doc::Diagnostic& warning(doc::Span span, std::string message) {
-    return out_.warning(rule_.id, std::move(span), std::move(message)).that_explains(rule_.explains);
+    return of_this_rule(out_.warning(rule_.id, std::move(span), std::move(message)));
   }
   doc::Diagnostic& note(doc::Span span, std::string message) {
-    return out_.note(rule_.id, std::move(span), std::move(message)).that_explains(rule_.explains);
+    return of_this_rule(out_.note(rule_.id, std::move(span), std::move(message)));
   }
 
  private:
+  doc::Diagnostic& of_this_rule(doc::Diagnostic& finding) {
+    finding.preview = rule_.state == RuleState::kPreview;
+    finding.confidence = rule_.confidence;
+    return finding.that_explains(rule_.explains);
+  }
+
   const Rule& rule_;
   doc::Diagnostics& out_;
 };

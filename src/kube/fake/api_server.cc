@@ -65,8 +65,7 @@ bool has_label(const Value& object, std::string selector) {
   const std::string key = selector.substr(0, equals);
   if (selector.empty() || selector.find_first_of("!,%") != std::string::npos || key.size() + 1 == selector.size())
     return true;
-  const Value* metadata = doc::object_in(object, "metadata");
-  const Value* labels = metadata != nullptr ? doc::object_in(*metadata, "labels") : nullptr;
+  const Value* labels = doc::at(object, "metadata.labels");
   if (labels == nullptr || labels->find(key) == nullptr) return false;
   return equals == std::string::npos || doc::text_in(*labels, key) == selector.substr(equals + 1);
 }

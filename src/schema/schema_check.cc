@@ -1,0 +1,759 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compares a value with its schema, object by object. Each object knows those around it (Frame), so that a
+// field in the wrong place can be told where it belongs: in an object around it, in one below it, beside it,
+// or in another kind. An embedded text begins anew: nothing in it belongs to the manifest around it.
+#include <algorithm>
+#include <cctype>
+
+#include "doc/fields.h"
+#include "doc/json.h"
+#include "doc/yaml.h"
+#include "schema/schema.h"
+
+namespace railbed::schema {
+
+using doc::Kind;
+using doc::Value;
+
+namespace {
+
+// A value that is being checked, and the path to it. Messages build the path's text, which is seldom needed.
+struct Frame {
+  enum class Step : uint8_t { kRoot, kField, kKey, kItem };
+
+  const Schema* schema = nullptr;  // of an object
+  const Frame* around = nullptr;   // the object around it
+  const Frame* up = nullptr;       // one step back; null for a root
+  Step step = Step::kRoot;
+  std::string_view key;   // of a field or of a map's member
+  size_t index = 0;       // of an item
+  std::string_view name;  // instead of a path from here on
+  bool json = false;      // of an object
+
+  // "spec.nicSelector", "plugins[1].mtu"; empty at the top.
+  std::string path() const {
+    if (!name.empty() || up == nullptr) return std::string(name);
+    std::string text = up->path();
+    const bool plain = key.find_first_of("./") == std::string_view::npos;
+    if (step == Step::kItem) return text + fmt::format("[{}]", index);
+    if (step == Step::kKey || !plain) return text + fmt::format("[{}]", key);
+    return text.empty() ? std::string(key) : fmt::format("{}.{}", text, key);
+  }
+  // Not of a text inside an object, which has a name.
+  bool is_object_itself() const { return up == nullptr && name.empty(); }
+  // The field that contains it.
+  std::string_view field() const {
+    const Frame* frame = this;
+    while (frame->step == Step::kItem && frame->up != nullptr) frame = frame->up;
+    return frame->key;
+  }
+};
+
+// Where a misplaced field belongs.
+struct Home {
+  std::string sentence;  // "is a field of spec, not of spec.nicSelector"
+  std::string fix;
+};
+
+// A description of a value for "found …"; short texts and numbers appear literally.
+std::string described(const Value& value) {
+  const std::string_view written = value.written();
+  const bool scalar = value.kind() >= Kind::kBool && value.kind() <= Kind::kString;
+  if (!scalar || written.empty() || written.size() > 40) return std::string(kind_name(value.kind()));
+  return fmt::format("{} {}", kind_name(value.kind()), written);
+}
+
+std::string name_of(const Frame& frame) {
+  if (std::string path = frame.path(); !path.empty()) return path;
+  return frame.schema->name.empty() ? "this object" : frame.schema->name;
+}
+
+// "64Gi", "500m", "1e3"
+bool is_quantity_text(std::string_view text) {
+  size_t at = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
+  size_t digits = 0;
+  bool point = false;
+  for (; at < text.size() && (std::isdigit(static_cast<unsigned char>(text[at])) || text[at] == '.'); ++at) {
+    if (text[at] != '.')
+      ++digits;
+    else if (std::exchange(point, true))
+      return false;
+  }
+  if (digits == 0) return false;
+  const std::string_view unit = text.substr(at);
+  static constexpr std::string_view kUnits[] = {"",  "n", "u",  "m",  "k",  "M",  "G",  "T",
+                                                "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+  if (std::ranges::find(kUnits, unit) != std::end(kUnits)) return true;
+  if (unit.size() < 2 || (unit[0] != 'e' && unit[0] != 'E')) return false;
+  const std::string_view exponent = unit.substr(unit[1] == '-' || unit[1] == '+' ? 2 : 1);
+  return !exponent.empty() && std::ranges::all_of(exponent, [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+bool is_embedded(FieldType type) {
+  return type == FieldType::kJson || type == FieldType::kJsonList || type == FieldType::kYaml;
+}
+
+// The path from `schema` to `key`: "containers[]", "metadata.annotations"; empty where no field within `depth` objects
+// has it. Ignores the field `but`.
+std::string way_to(const Schema& schema, std::string_view key, int depth, std::string_view but = "") {
+  for (const auto& [name, field] : schema.fields) {
+    const Schema* inner = object_in(field);
+    if (inner == nullptr || is_embedded(field->type) || name == but) continue;
+    const std::string here = field->type == FieldType::kList ? name + "[]" : name;
+    const auto has_key = [&](const auto& variant) { return variant.second->fields.contains(key); };
+    if (inner->fields.contains(key) || std::ranges::any_of(inner->variants, has_key)) return here;
+    if (depth == 1) continue;
+    if (const std::string rest = way_to(*inner, key, depth - 1); !rest.empty()) return fmt::format("{}.{}", here, rest);
+  }
+  return "";
+}
+
+// An object with more mistakes is another kind of file, or an attack; nobody reads all of them.
+constexpr size_t kMaxMistakes = 1'000;
+// A larger object is no manifest, and repeated searches among its members would take too long.
+constexpr size_t kMaxMembers = 10'000;
+
+// `driver: { ... }`: pages leave out what their reader knows.
+constexpr std::string_view kLeftOut = "...";
+
+// The family of findings about the objects themselves; others are of texts in them.
+constexpr const char* kOfObjects = "RB-API";
+
+class Checker {
+ public:
+  Checker(doc::Diagnostics& out, const CheckOptions& options)
+      : out_(out), options_(options), limit_(out.all().size() + kMaxMistakes) {}
+
+  bool is_right() const { return is_right_; }
+  bool is_full() const { return out_.all().size() >= limit_; }
+
+  void check(const Value& value, const Schema& schema, const Frame& at) {
+    if (is_full()) return;
+    switch (schema.type) {
+      case FieldType::kAny:
+        return;
+      case FieldType::kObject:
+        return check_object(value, schema, at);
+      case FieldType::kMap:
+        return check_map(value, schema, at);
+      case FieldType::kList:
+        return check_list(value, schema, at);
+      case FieldType::kOneOrMany:
+        return value.is_array() ? check_items(value, schema, at) : check(value, *schema.items, at);
+      case FieldType::kJson:
+      case FieldType::kJsonList:
+      case FieldType::kYaml:
+        return check_embedded(value, schema, at);
+      default:
+        return check_scalar(value, schema, at);
+    }
+  }
+
+ private:
+  // Enters the family of ids that begins here; returns the previous one.
+  std::string enter_family(const Schema& schema) {
+    std::string before = family_;
+    if (!schema.family.empty()) family_ = schema.family;
+    return before;
+  }
+
+  // The findings of the family, each with what its number says.
+  doc::Diagnostic& error(int number, const doc::Span& span, std::string message) {
+    is_right_ = false;
+    return typed(number, out_.error(fmt::format("{}-{:03}", family_, number), span, std::move(message)));
+  }
+  doc::Diagnostic& warning(int number, const doc::Span& span, std::string message) {
+    return typed(number, out_.warning(fmt::format("{}-{:03}", family_, number), span, std::move(message)));
+  }
+  doc::Diagnostic& typed(int number, doc::Diagnostic& told) const {
+    return told.of(family_ == kOfObjects ? doc::Layer::kObject : doc::Layer::kEmbedded)
+        .that_says(doc::said_by(doc::Family(std::string_view(family_)), number));
+  }
+
+  void wrong_type(const Value& value, const Frame& at, std::string_view expected, std::string fix = "",
+                  std::string edit = "") {
+    const std::string path = at.path();
+    const std::string name = path.empty() ? "the document" : path;
+    auto& told = error(4, value.span, fmt::format("{} must be {}, found {}", name, expected, described(value)));
+    told.with_fix(std::move(fix)).about_field(path);
+    if (!edit.empty()) told.with_edit(value.span, std::move(edit));
+  }
+
+  // What a reader reports: embedded texts, networks.
+  template <typename Read>
+  auto with_findings_of(const Read& read) {
+    doc::Diagnostics found;
+    auto result = read(found);
+    is_right_ = is_right_ && !found.has_errors();
+    out_.append(std::move(found));
+    return result;
+  }
+
+  // ── values ──
+
+  void check_grammar(void (*read)(const Value&, doc::Diagnostics&), const Value& value) {
+    if (read != nullptr)
+      with_findings_of([&](doc::Diagnostics& found) {
+        read(value, found);
+        return 0;
+      });
+  }
+
+  void check_scalar(const Value& value, const Schema& schema, const Frame& at) {
+    switch (schema.type) {
+      case FieldType::kText:
+        return check_text(value, schema, at);
+      case FieldType::kNetworks:
+        check_text(value, schema, at);
+        if (value.is_string()) check_grammar(options_.networks, value);
+        return;
+      case FieldType::kInteger:
+        return check_number(value, schema, at, "an integer");
+      case FieldType::kNumber:
+        if (value.as_double_exact() == nullptr) check_number(value, schema, at, "a number");
+        return;
+      case FieldType::kFlag:
+        if (value.as_bool() == nullptr) wrong_flag(value, at);
+        return;
+      case FieldType::kIntegerOrText:
+        if (!value.is_string() && value.as_int() == nullptr)
+          wrong_type(value, at, "an integer or a string such as \"25%\"");
+        return;
+      default:
+        return check_quantity(value, at);
+    }
+  }
+
+  void check_text(const Value& value, const Schema& schema, const Frame& at) {
+    const std::string* text = value.as_string();
+    if (text == nullptr) return wrong_text(value, schema, at);
+    if (schema.choices.empty() || std::ranges::find(schema.choices, *text) != schema.choices.end()) return;
+    std::vector<std::string_view> allowed;
+    for (const std::string& choice : schema.choices)
+      if (!choice.empty()) allowed.push_back(choice);
+    const std::string meant = doc::nearest(*text, allowed);
+    auto& told =
+        error(5, value.span, fmt::format("{} must be {}, found \"{}\"", at.path(), doc::alternatives(allowed), *text))
+            .about_field(at.path());
+    if (!meant.empty()) told.with_fix(line(value, at.field(), meant));
+  }
+
+  // `key: value` in YAML or JSON, like the value.
+  static std::string line(const Value& value, std::string_view key, std::string_view text) {
+    return value.style == doc::Style::kJson ? fmt::format("\"{}\": \"{}\"", key, text)
+                                            : fmt::format("{}: {}", key, text);
+  }
+  // Whether the value is on one line, with nothing else in its place.
+  static bool is_whole(const Value& value) {
+    const std::string* text = value.as_string();
+    const size_t size = value.written().size();
+    return size > 0 && value.span.length == static_cast<int>(size) && (text == nullptr || size <= text->size() + 4);
+  }
+
+  void wrong_text(const Value& value, const Schema& schema, const Frame& at) {
+    const bool scalar = value.kind() == Kind::kBool || value.kind() == Kind::kInt || value.kind() == Kind::kDouble;
+    const std::string_view written = value.written();
+    if (!scalar || written.empty()) return wrong_type(value, at, "a string");
+    // YAML reads an unquoted `on` as true where a word is meant. The fix quotes it as written.
+    const std::string quoted = fmt::format("\"{}\"", written);
+    const bool fits =
+        schema.choices.empty() || std::ranges::find(schema.choices, std::string(written)) != schema.choices.end();
+    if (!fits) return wrong_choice(value, schema, at);
+    wrong_type(value, at, "a string", fmt::format("put it in quotes: {}", quoted),
+               !in_quotes_ && !no_quotes_ && is_whole(value) ? quoted : "");
+  }
+
+  // For an unquoted `yes` where "on" or "off" is expected: quotes would not make it right, and only a person knows
+  // which of the words was meant.
+  void wrong_choice(const Value& value, const Schema& schema, const Frame& at) {
+    std::vector<std::string_view> allowed;
+    for (const std::string& choice : schema.choices)
+      if (!choice.empty()) allowed.push_back(choice);
+    const bool json = value.style == doc::Style::kJson;
+    const std::string key = json ? fmt::format("\"{}\"", at.field()) : std::string(at.field());
+    std::string fix;
+    for (const std::string_view choice : allowed)
+      fix += fmt::format("{}{}: \"{}\"", fix.empty() ? "write " : " or ", key, choice);
+    wrong_type(value, at, doc::alternatives(allowed), allowed.size() > 4 ? "" : fix);
+  }
+
+  static bool is_quoted(const Value& value, std::string_view text) {
+    const std::string_view written = value.written();
+    return written.size() == text.size() + 2 && (written[0] == '"' || written[0] == '\'') &&
+           written.substr(1, text.size()) == text && value.span.length == static_cast<int>(written.size());
+  }
+
+  // A text in quotes where the word without quotes is expected.
+  void wrong_quotes(const Value& value, const Frame& at, std::string_view expected, bool bare_is_right) {
+    const std::string* text = value.as_string();
+    if (text == nullptr || !bare_is_right) return wrong_type(value, at, expected);
+    const bool json = value.style == doc::Style::kJson;
+    wrong_type(value, at, expected,
+               fmt::format("write it without quotes: {}", json ? fmt::format("\"{}\": {}", at.field(), *text)
+                                                               : fmt::format("{}: {}", at.field(), *text)),
+               is_quoted(value, *text) ? *text : "");
+  }
+
+  void wrong_flag(const Value& value, const Frame& at) {
+    const std::string* text = value.as_string();
+    wrong_quotes(value, at, "true or false", text != nullptr && (*text == "true" || *text == "false"));
+  }
+
+  void check_number(const Value& value, const Schema& schema, const Frame& at, std::string_view expected) {
+    const int64_t* number = value.as_int();
+    if (number == nullptr) {
+      const std::string* text = value.as_string();
+      const bool digits = text && !text->empty() && text->size() < 19 &&
+                          std::ranges::all_of(*text, [](unsigned char c) { return std::isdigit(c) != 0; });
+      return wrong_quotes(value, at, expected, digits);
+    }
+    if (*number >= schema.min.value_or(INT64_MIN) && *number <= schema.max.value_or(INT64_MAX)) return;
+    std::string allowed;
+    if (schema.min && schema.max)
+      allowed = fmt::format("{} to {}", *schema.min, *schema.max);
+    else
+      allowed = schema.min ? fmt::format("at least {}", *schema.min) : fmt::format("at most {}", *schema.max);
+    error(5, value.span, fmt::format("{} must be {}, found {}", at.path(), allowed, *number)).about_field(at.path());
+  }
+
+  void check_quantity(const Value& value, const Frame& at) {
+    if (is_quantity(value)) return;
+    error(5, value.span,
+          fmt::format("{} must be a quantity such as 8, \"500m\" or \"64Gi\", found {}", at.path(), described(value)))
+        .about_field(at.path());
+  }
+
+  // ── many values ──
+
+  void check_map(const Value& value, const Schema& schema, const Frame& at) {
+    const Value::Object* members = value.as_object();
+    if (members == nullptr) return wrong_type(value, at, "an object (keys with values)");
+    // Labels next to an object or a list, or next to a field of the enclosing object: these lines slipped in, and
+    // nobody can tell which of them are labels that need quotes.
+    const bool slipped = std::ranges::any_of(*members, [&](const Value::Member& member) {
+      return schema.items->type == FieldType::kText &&
+             (member.value.is_object() || member.value.is_array() || member.value.is_null() ||
+              field_around(member, *schema.items, at) != nullptr);
+    });
+    const bool outer = std::exchange(no_quotes_, no_quotes_ || slipped);
+    for (const Value::Member& member : *members) check_member(member, *schema.items, at);
+    no_quotes_ = outer;
+  }
+  // The object that contains `at`.
+  static const Frame* around(const Frame& at) { return at.schema != nullptr ? &at : at.around; }
+
+  void check_member(const Value::Member& member, const Schema& schema, const Frame& at) {
+    if (belongs_around(member, schema, at)) return;
+    check(member.value, schema, {.around = around(at), .up = &at, .step = Frame::Step::kKey, .key = member.key});
+  }
+
+  // `priority: 50` among the labels of a nodeSelector: any key is allowed there, but no such value, and the enclosing
+  // object has a field of that name. So it is a line that slipped in, not a label that needs quotes.
+  static const Frame* field_around(const Value::Member& member, const Schema& schema, const Frame& at) {
+    if (schema.type != FieldType::kText || member.value.is_string()) return nullptr;
+    for (const Frame* frame = around(at); frame != nullptr; frame = frame->around) {
+      if (frame->schema == nullptr) continue;
+      const auto field = frame->schema->fields.find(member.key);
+      if (field != frame->schema->fields.end() && field->second->type != FieldType::kText) return frame;
+    }
+    return nullptr;
+  }
+
+  bool belongs_around(const Value::Member& member, const Schema& schema, const Frame& at) {
+    const Frame* frame = field_around(member, schema, at);
+    if (frame == nullptr) return false;
+    is_right_ = false;
+    out_.error("RB-API-003", member.key_span,
+               fmt::format("'{}' is a field of {}, not of {}", member.key, name_of(*frame), at.path()))
+        .with_fix(as_far_as_others_of(*frame))
+        .of(doc::Layer::kObject)
+        .that_says(doc::Says::kMisplacedField)
+        .about_field(fmt::format("{}.{}", at.path(), member.key));
+    return true;
+  }
+
+  void check_list(const Value& value, const Schema& schema, const Frame& at) {
+    if (value.is_array()) return check_items(value, schema, at);
+    const std::string_view written = value.written();
+    const bool scalar = !written.empty() && !value.is_object();
+    const bool json = value.style == doc::Style::kJson;
+    const std::string key = json ? fmt::format("\"{}\"", at.field()) : std::string(at.field());
+    wrong_type(value, at, "a list", scalar ? fmt::format("{}: [{}]", key, written) : "",
+               scalar && is_whole(value) ? fmt::format("[{}]", written) : "");
+  }
+  void check_items(const Value& value, const Schema& schema, const Frame& at) {
+    const Value::Array& items = *value.as_array();
+    if (schema.items == nullptr) return;
+    for (size_t i = 0; i < items.size(); ++i)
+      check(items[i], *schema.items, {.around = around(at), .up = &at, .step = Frame::Step::kItem, .index = i});
+  }
+
+  // ── texts with a grammar of their own ──
+
+  void check_embedded(const Value& value, const Schema& schema, const Frame& at) {
+    const bool yaml = schema.type == FieldType::kYaml;
+    const std::string family = enter_family(schema);
+    if (const std::string* text = value.as_string()) {
+      const bool blank = text->find_first_not_of(" \t\r\n") == std::string::npos;
+      const bool quotes = value.style == doc::Style::kDoubleQuoted || value.style == doc::Style::kJson;
+      const bool outer = std::exchange(in_quotes_, in_quotes_ || quotes);
+      if (!blank) check_inside(value, schema, at);
+      in_quotes_ = outer;
+    } else if (!(yaml && value.is_null())) {
+      const std::string_view language = yaml ? "YAML" : "JSON";
+      error(4, value.span,
+            fmt::format("{} must be a text that holds {}, found {}", at.path(), language, kind_name(value.kind())))
+          .with_fix(fmt::format("write '{}: |' and the {} below it, indented", at.field(), language))
+          .about_field(at.path());
+    }
+    family_ = family;
+  }
+
+  void check_inside(const Value& text, const Schema& schema, const Frame& at) {
+    const std::string path = schema.path.empty() ? at.path() : schema.path;
+    const auto frame = [&] { return Frame{.key = at.field(), .name = path}; };
+    if (schema.type == FieldType::kYaml) {
+      const auto parse = [&](doc::Diagnostics& found) { return doc::parse_embedded_yaml(text, found); };
+      if (const auto value = with_findings_of(parse); value && !value->is_null()) check(*value, *schema.items, frame());
+    } else if (schema.type == FieldType::kJson) {
+      const auto parse = [&](doc::Diagnostics& found) { return doc::parse_embedded_json(text, found); };
+      if (const auto value = with_findings_of(parse)) check(*value, *schema.items, frame());
+    } else if (const auto list = with_findings_of(
+                   [&](doc::Diagnostics& found) { return doc::parse_embedded_json_list(text, found); })) {
+      for (const Value& item : *list->as_array()) check(item, *schema.items, frame());
+    }
+  }
+
+  // ── objects ──
+
+  void check_object(const Value& value, const Schema& schema, const Frame& at) {
+    if (!schema.when.empty() && schema.then != nullptr && value.find(schema.when) != nullptr)
+      return check_object(value, *schema.then, at);
+    const std::string family = enter_family(schema);
+    Frame frame = at;
+    frame.schema = &schema;
+    frame.json = value.style == doc::Style::kJson;
+    if (!schema.path.empty()) frame.name = schema.path;
+    if (!value.is_object())
+      wrong_type(value, frame, "an object (keys with values)");
+    else if (!schema.by.empty())
+      check_variant(value, schema, frame);
+    else if (!schema.fields.empty() || schema.items != nullptr)
+      check_fields(value, schema, frame);
+    family_ = family;
+  }
+
+  void check_variant(const Value& value, const Schema& schema, Frame& frame) {
+    const Value::Object& members = *value.as_object();
+    if (schema.may_be_empty && members.empty()) return;
+    const Value* by = value.find(schema.by);
+    const std::string* type = by ? by->as_string() : nullptr;
+    if (by != nullptr && by->is_null()) by = nullptr;
+    const auto found = type ? schema.variants.find(*type) : schema.variants.end();
+    if (found != schema.variants.end()) {
+      frame.schema = found->second;
+      variants_ = &schema;
+      check_fields(value, *found->second, frame);
+      variants_ = nullptr;
+      return;
+    }
+    if (!schema.when.empty() && value.find(schema.by) == nullptr && nearly(value, schema.by, schema) == nullptr) {
+      error(6, value.span, fmt::format("{} has neither \"{}\" nor \"{}\"", name_of(frame), schema.when, schema.by));
+      return;
+    }
+    if (by == nullptr) return check_required(value, {schema.by}, schema, frame, none_);
+    if (type == nullptr) return check(*by, *schema.fields.at(schema.by), below(frame, schema.by));
+    if (std::ranges::find(schema.others, *type) != schema.others.end()) return;
+    if (type->find('/') != std::string::npos) {
+      error(5, by->span, fmt::format("{}: the type of a {} has no '/'", name_of(frame), schema.what))
+          .about_field(below(frame, schema.by).path());
+      return;
+    }
+    std::vector<std::string_view> known(schema.others.begin(), schema.others.end());
+    for (const auto& [name, variant] : schema.variants) known.push_back(name);
+    const std::string meant = doc::nearest(*type, known);
+    auto& told =
+        warning(1, by->span, fmt::format("{} \"{}\" is unknown; its fields are not checked", schema.what, *type))
+            .about_field(below(frame, schema.by).path());
+    // Plugins of others are nobody's mistake; a name that is near to a known one is.
+    if (meant.empty())
+      told.for_one_machine();
+    else
+      told.with_fix(fmt::format("did you mean \"{}\"?", meant));
+  }
+
+  static Frame below(const Frame& frame, std::string_view key) {
+    return {.around = &frame, .up = &frame, .step = Frame::Step::kField, .key = key};
+  }
+
+  void check_fields(const Value& value, const Schema& schema, const Frame& frame) {
+    const Schema* variants = std::exchange(variants_, nullptr);
+    std::vector<const Value::Member*> told;
+    check_required(value, schema.required, schema, frame, told);
+    check_groups(value, schema, frame, variants, told);
+    for (const Value::Member& member : *value.as_object()) {
+      if (is_full()) return;
+      const auto field = schema.fields.find(member.key);
+      if (field != schema.fields.end() && frame.is_object_itself() && member.key == "status") {
+        check_status(member.value, *field->second, below(frame, member.key));
+      } else if (field != schema.fields.end()) {
+        if (!member.value.is_null()) check(member.value, *field->second, below(frame, member.key));
+      } else if (schema.items != nullptr) {
+        check_member(member, *schema.items, frame);
+      } else if (std::ranges::find(told, &member) == told.end()) {
+        unknown(member, value, frame, variants);
+      }
+    }
+  }
+
+  // Servers and programs write it: what is wrong in it is no mistake of the object's author.
+  void check_status(const Value& value, const Schema& schema, const Frame& at) {
+    if (!options_.status || value.is_null()) return;
+    const bool before = is_right_;
+    check(value, schema, at);
+    is_right_ = before;
+  }
+
+  void check_required(const Value& value, const std::vector<std::string>& required, const Schema& schema,
+                      const Frame& frame, std::vector<const Value::Member*>& told) {
+    if (schema.may_be_empty && value.as_object()->empty()) return;
+    if (!schema.unless.empty() && value.find(schema.unless) != nullptr) return;
+    if (value.find(kLeftOut) != nullptr) return;
+    for (const std::string& key : required) {
+      const Value* there = value.find(key);
+      if (there != nullptr && !there->is_null()) continue;
+      const std::string name = below(frame, key).path();
+      if (there != nullptr)
+        error(6, there->span, fmt::format("{} is empty", name))
+            .with_fix(fmt::format("indent what belongs to it below '{}:'", key))
+            .that_says(doc::Says::kEmptyField)
+            .about_field(name);
+      else if (const Value::Member* misspelt = nearly(value, key, schema))
+        misspelt_required(*misspelt, key, name, told);
+      else
+        error(6, value.span, fmt::format("{} is missing", name)).about_field(name);
+    }
+  }
+
+  // One field of each group is required. The finding also names what was written instead: a field with a similar name,
+  // or the one that another type needs.
+  void check_groups(const Value& value, const Schema& schema, const Frame& frame, const Schema* variants,
+                    std::vector<const Value::Member*>& told) {
+    for (const std::vector<std::string>& group : schema.one_of) {
+      const auto there = [&](const std::string& key) {
+        const Value* field = value.find(key);
+        return field != nullptr && !field->is_null();
+      };
+      if (std::ranges::any_of(group, there)) continue;
+      const std::vector<std::string_view> names(group.begin(), group.end());
+      const std::string needs = fmt::format("{} needs {}", name_of(frame), doc::alternatives(names));
+      const Value::Member* instead = nullptr;
+      std::string meant;
+      for (const Value::Member& member : *value.as_object()) {
+        if (instead != nullptr || schema.fields.contains(member.key)) continue;
+        meant = doc::nearest(member.key, names);
+        if (!meant.empty() || is_needed_elsewhere(member.key, variants)) instead = &member;
+      }
+      if (instead == nullptr) {
+        error(6, value.span, needs);
+        continue;
+      }
+      told.push_back(instead);
+      auto& finding = error(6, instead->key_span, fmt::format("{}; '{}' is not a field here", needs, instead->key))
+                          .that_says(doc::Says::kMisspeltField);
+      if (meant.empty()) continue;
+      finding.with_fix(fmt::format("did you mean '{}'?", meant));
+      rename(finding, *instead, meant);
+    }
+  }
+  static bool is_needed_elsewhere(const std::string& key, const Schema* variants) {
+    if (variants == nullptr) return false;
+    const auto needs = [&](const auto& variant) {
+      return std::ranges::any_of(variant.second->one_of, [&](const std::vector<std::string>& group) {
+        return std::ranges::find(group, key) != group.end();
+      });
+    };
+    return std::ranges::any_of(variants->variants, needs);
+  }
+
+  static const Value::Member* nearly(const Value& value, std::string_view key, const Schema& schema) {
+    for (const Value::Member& member : *value.as_object())
+      if (!schema.fields.contains(member.key) && !doc::nearest(member.key, {key}).empty()) return &member;
+    return nullptr;
+  }
+
+  void misspelt_required(const Value::Member& member, const std::string& key, const std::string& name,
+                         std::vector<const Value::Member*>& told) {
+    told.push_back(&member);
+    auto& finding = error(6, member.key_span, fmt::format("{} is missing; '{}' is not a field", name, member.key));
+    finding.with_fix(fmt::format("did you mean '{}'?", key)).that_says(doc::Says::kMisspeltField).about_field(name);
+    rename(finding, member, key);
+  }
+
+  // Replaces only the key's own bytes, so that its quotes stay.
+  static void rename(doc::Diagnostic& finding, const Value::Member& member, const std::string& key) {
+    doc::Span span = member.key_span;
+    if (!span.known() || span.length <= 0) return;
+    const std::string_view written = std::string_view(span.source->text).substr(span.offset, span.length);
+    const size_t at = written.find(member.key);
+    if (at == std::string_view::npos || written.size() > member.key.size() + 4) return;
+    span.offset += static_cast<uint32_t>(at);
+    span.column += static_cast<int>(at);
+    span.length = static_cast<int>(member.key.size());
+    finding.with_edit(span, key);
+  }
+
+  // `template: {spec: {containers: …}}` where the template is the pod's spec. Nothing is below `spec` in a page that
+  // lost its indentation; there it is told from the field of that name that leads here.
+  static bool is_a_level_too_much(const Value::Member& member, const Frame& frame) {
+    if (frame.field().empty()) return false;
+    if (member.value.is_null())
+      for (const Frame* around = frame.around; around != nullptr; around = around->around)
+        if (around->schema != nullptr && child_below(*around, frame) == member.key) return true;
+    const Value::Object* inner = member.value.as_object();
+    return inner != nullptr && !inner->empty() &&
+           std::ranges::all_of(*inner, [&](const auto& one) { return frame.schema->fields.contains(one.key); });
+  }
+
+  void unknown(const Value::Member& member, const Value& value, const Frame& frame, const Schema* variants) {
+    if (member.key == kLeftOut) return;
+    std::vector<std::string_view> known;
+    for (const auto& [name, field] : frame.schema->fields) known.push_back(name);
+    const std::string meant = doc::nearest(member.key, known);
+    if (is_a_level_too_much(member, frame)) {
+      const std::string name = name_of(frame);
+      warning(3, member.key_span,
+              fmt::format("'{}' is one level too many: {} contains the fields directly", member.key, name))
+          .with_fix(fmt::format("remove '{}:' and put its content directly below '{}:'", member.key, frame.field()))
+          .about_field(below(frame, member.key).path());
+      return;
+    }
+    if (const auto home = home_of(member.key, frame, variants, meant.empty())) {
+      warning(3, member.key_span, fmt::format("'{}' {}; it has no effect here", member.key, home->sentence))
+          .with_fix(home->fix)
+          .about_field(below(frame, member.key).path());
+      return;
+    }
+    auto& told = warning(2, member.key_span,
+                         fmt::format("'{}' is not a field of {}; it has no effect", member.key, name_of(frame)))
+                     .about_field(below(frame, member.key).path());
+    if (meant.empty()) return;
+    told.with_fix(fmt::format("did you mean '{}'?", meant));
+    std::erase(known, std::string_view(meant));
+    const bool only_one = doc::nearest(member.key, known).empty();
+    if (only_one && value.as_object()->size() < kMaxMembers && value.find(meant) == nullptr)
+      rename(told, member, meant);
+  }
+
+  // Where a field belongs: in an enclosing object; or, if no field here has a similar name, in one below, beside, two
+  // levels below, or in another kind.
+  std::optional<Home> home_of(std::string_view key, const Frame& frame, const Schema* variants, bool look_far) const {
+    for (const Frame* around = frame.around; around != nullptr; around = around->around)
+      if (around->schema != nullptr && around->schema->fields.contains(key) && key != child_below(*around, frame))
+        return Home{fmt::format("is a field of {}, not of {}", name_of(*around), name_of(frame)),
+                    frame.json ? fmt::format("move it out of '{}'", child_below(*around, frame))
+                               : as_far_as_others_of(*around)};
+    if (!look_far) return std::nullopt;
+    if (const std::string way = way_to(*frame.schema, key, 1); !way.empty()) return inside(frame, way);
+    if (auto home = of_another_type(key, frame, variants)) return home;
+    for (const Frame* around = frame.around; around != nullptr; around = around->around)
+      if (around->schema != nullptr)
+        if (const std::string way = way_to(*around->schema, key, 1, child_below(*around, frame)); !way.empty()) {
+          const std::string home = around->path().empty() ? way : fmt::format("{}.{}", around->path(), way);
+          return Home{fmt::format("is a field of {}, not of {}", home, name_of(frame)), into(frame, last_of(way))};
+        }
+    if (const std::string way = way_to(*frame.schema, key, 2); !way.empty()) return inside(frame, way);
+    if (auto home = of_another_kind(key, frame)) return home;
+    return label_of(key, frame);
+  }
+
+  // Names no single field: the one that it slipped into may be in the wrong column, too.
+  static std::string as_far_as_others_of(const Frame& frame) {
+    return fmt::format("indent it as far as the other fields of {}", name_of(frame));
+  }
+  static std::optional<Home> inside(const Frame& frame, const std::string& way) {
+    const std::string path = frame.path();
+    const std::string home = path.empty() ? way : fmt::format("{}.{}", path, way);
+    return Home{fmt::format("is a field of {}, not of {}", home, name_of(frame)), into(frame, last_of(way))};
+  }
+  static std::string into(const Frame& frame, const std::string& name) {
+    return frame.json ? fmt::format("move it into '{}'", name) : fmt::format("indent it below '{}:'", name);
+  }
+  static std::string last_of(std::string_view way) {
+    const size_t dot = way.rfind('.');
+    std::string_view last = dot == std::string_view::npos ? way : way.substr(dot + 1);
+    if (last.ends_with("[]")) last.remove_suffix(2);
+    return std::string(last);
+  }
+  // The key of `around` that leads to `frame`.
+  static std::string child_below(const Frame& around, const Frame& frame) {
+    const Frame* child = &frame;
+    while (child->around != nullptr && child->around != &around) child = child->around;
+    return std::string(child->field());
+  }
+
+  // Whether the field would be right if the object had another type.
+  static std::optional<Home> of_another_type(std::string_view key, const Frame& frame, const Schema* variants) {
+    if (variants == nullptr) return std::nullopt;
+    for (const auto& [type, variant] : variants->variants)
+      if (variant->fields.contains(key))
+        return Home{fmt::format("is a field of {}, not of {}", variant->name, frame.schema->name), ""};
+    return std::nullopt;
+  }
+
+  static std::optional<Home> of_another_kind(std::string_view key, const Frame& frame) {
+    const std::string here = frame.schema->name.empty() ? root_name(frame) : frame.schema->name;
+    for (const Schema::Other& other : frame.schema->also)
+      if (other.schema->fields.contains(key) || !way_to(*other.schema, key, 1).empty())
+        return Home{fmt::format("is a field of {}, not of {}", other.name, here), ""};
+    return std::nullopt;
+  }
+  // A label in an object that has a map for labels ("matchLabels"): selectors of pods have one, those of nodes do not.
+  static std::optional<Home> label_of(std::string_view key, const Frame& frame) {
+    if (key.find('/') == std::string_view::npos) return std::nullopt;
+    for (const auto& [name, field] : frame.schema->fields)
+      if (field->type == FieldType::kMap)
+        return Home{fmt::format("is a key of {}.{}, not of {}", name_of(frame), name, name_of(frame)),
+                    into(frame, name)};
+    return std::nullopt;
+  }
+
+  static std::string root_name(const Frame& frame) {
+    const Frame* root = &frame;
+    while (root->around != nullptr) root = root->around;
+    return root->schema != nullptr && !root->schema->name.empty() ? root->schema->name : name_of(frame);
+  }
+
+  doc::Diagnostics& out_;
+  const CheckOptions& options_;
+  size_t limit_;
+  bool is_right_ = true;  // nothing but the status has errors
+  std::string family_ = kOfObjects;
+  bool no_quotes_ = false;            // lines slipped in from elsewhere
+  bool in_quotes_ = false;            // inside a double-quoted text, where another quote would end it
+  const Schema* variants_ = nullptr;  // the group of the next object to check
+  std::vector<const Value::Member*> none_;
+};
+
+}  // namespace
+
+bool is_quantity(const Value& value) {
+  const std::string* text = value.as_string();
+  return value.as_int() || value.as_double_exact() || (text && is_quantity_text(*text));
+}
+
+bool check_schema(const Value& value, const Schema& schema, const std::string& path, doc::Diagnostics& out,
+                  const CheckOptions& options) {
+  const size_t before = out.all().size();
+  Checker checker(out, options);
+  checker.check(value, schema, {.key = path, .name = path});
+  if (!checker.is_full()) return checker.is_right();
+  // Repairing so many mistakes round by round would take too long.
+  for (size_t i = before; i < out.all().size(); ++i) out.mutable_all()[i].edits.clear();
+  out.note("RB-API-013", value.span,
+           fmt::format("first {} errors of this object shown; there may be more", kMaxMistakes));
+  return checker.is_right();
+}
+
+}  // namespace railbed::schema
