@@ -103,7 +103,9 @@ class UnjudgedFilter {
     const std::string_view key = written_at(finding.span);
     const std::string_view path = finding.subject.field;
     if (is_merge_directive(path.substr(path.find_last_of(".[") + 1)) || engine_of_key(key) != nullptr) return true;
-    if (has_mark(written_at(bundle_.given(finding.span)))) return true;
+    const std::string_view mark = mark_at(bundle_.given(finding.span));
+    const bool plain = mark.starts_with('$') && !mark.starts_with("${") && !mark.starts_with("$(");
+    if (!mark.empty() && !plain) return true;
     return is_on_page(bundle_, document, finding.span) && is_placeholder(key);
   }
 
