@@ -115,12 +115,14 @@ class Judge {
 
  private:
   static void classify(Diagnostic& finding, const Document* document, std::optional<GivenClass> given) {
-    if (given)
+    if (given) {
       finding.document_class = given_class_name(*given);
-    else if (finding.document_class.empty() && document != nullptr)
+    } else if (finding.document_class.empty() && document != nullptr) {
       finding.document_class = class_of_document(*document);
-    else if (finding.document_class.empty() && finding.span.source != nullptr && is_page(finding.span.source->name))
+      finding.document_why = document->cls.why;
+    } else if (finding.document_class.empty() && finding.span.source != nullptr && is_page(finding.span.source->name)) {
       finding.document_class = kPageClass;
+    }
   }
 
   // Whether it rests on more than the object that it points at.
