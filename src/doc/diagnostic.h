@@ -126,7 +126,6 @@ struct Diagnostic {
   Applicability applicability = Applicability::kNone;
   bool preview = false;        // of a rule that has not proven itself yet: never an error
   std::string document_class;  // of the document around it: "manifest", "page", …; empty: of no document
-  std::string document_why;    // why the document is of that class; may be empty
   std::string why;             // why it is less than sure, or less severe than its rule says; may be empty
   std::string fingerprint;     // the same for the same mistake in a later version of the text; empty: not computed
 

@@ -50,8 +50,7 @@ Value finding_value(const doc::Diagnostic& finding, const std::string& fingerpri
   one.set("severity", doc::severity_name(finding.severity));
   one.set("confidence", doc::confidence_name(finding.confidence));
   if (!finding.document_class.empty()) one.set("class", finding.document_class);
-  if (const std::string& why = finding.why.empty() ? finding.document_why : finding.why; !why.empty())
-    one.set("why", why);
+  if (!finding.why.empty()) one.set("why", finding.why);
   if (finding.preview) one.set("preview", true);
   add_place(one, finding.span);
   add_object(one, finding);
