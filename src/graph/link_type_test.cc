@@ -12,7 +12,7 @@ using api::WantedLinkType;
 using facts::LinkType;
 
 TEST(LinkType, TheStrongestSourceThatSaysSomethingDecides) {
-  struct Case {
+  struct EvidenceCase {
     LinkEvidence evidence;
     LinkSource source;
     bool ethernet, infiniband;
@@ -21,7 +21,7 @@ TEST(LinkType, TheStrongestSourceThatSaysSomethingDecides) {
                          .policies = {WantedLinkType::kEthernet},
                          .plugin_types = {"ether"},
                          .port_names = {"eth0"}};
-  const Case cases[] = {
+  const EvidenceCase cases[] = {
       {all, LinkSource::kFacts, false, true},
       {{.facts = {LinkType::kUnknown}, .policies = {WantedLinkType::kEthernet}}, LinkSource::kPolicy, true, false},
       {{.policies = {WantedLinkType::kAny}, .plugin_types = {"infiniband"}}, LinkSource::kDevicePlugin, false, true},
@@ -31,7 +31,7 @@ TEST(LinkType, TheStrongestSourceThatSaysSomethingDecides) {
       {{.port_names = {"p0"}}, LinkSource::kNone, false, false},
       {{}, LinkSource::kNone, false, false},
   };
-  for (const Case& one : cases) {
+  for (const EvidenceCase& one : cases) {
     const ResourceLink link = link_of(one.evidence);
     EXPECT_EQ(link.source, one.source);
     EXPECT_EQ(link.ethernet, one.ethernet);

@@ -17,7 +17,7 @@ namespace {
 
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
-std::vector<doc::SourcePtr> sources_of(const NamedTexts& files) {
+std::vector<doc::SourcePtr> sources_given(const NamedTexts& files) {
   std::vector<doc::SourcePtr> sources;
   for (const auto& [name, text] : files)
     sources.push_back(std::make_shared<const doc::Source>(doc::Source{name, text}));
@@ -27,7 +27,7 @@ std::vector<doc::SourcePtr> sources_of(const NamedTexts& files) {
 // "class: why" of each document.
 std::vector<std::string> classes(const NamedTexts& files) {
   doc::Diagnostics problems;
-  Bundle bundle = read_bundle(sources_of(files), problems);
+  Bundle bundle = read_bundle(sources_given(files), problems);
   classify(bundle, patch_files(bundle), Kustomizations(bundle));
   std::vector<std::string> out;
   for (const Document& document : bundle.documents)
@@ -38,9 +38,9 @@ std::vector<std::string> classes(const NamedTexts& files) {
 using Classes = std::vector<std::string>;
 
 // "severity id place" of each finding.
-std::vector<std::string> told(const NamedTexts& files) {
+std::vector<std::string> told_by_class(const NamedTexts& files) {
   std::vector<std::string> out;
-  const Report report = check_files(sources_of(files), {}, {});
+  const Report report = check_files(sources_given(files), {}, {});
   for (const doc::Diagnostic& one : report.findings.all())
     out.push_back(
         fmt::format("{} {} {}", doc::severity_name(one.severity), one.id,
@@ -96,7 +96,7 @@ TEST(Classify, CarriersHoldTheirObjects) {
   const std::string map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata:\n  n.yaml: |\n    " +
                           std::regex_replace(policy("numVfs: \"8\""), std::regex("\n"), "\n    ") + "\n";
   EXPECT_EQ(classes({{"a.yaml", map}}), (Classes{"manifest", "part: a part, in ConfigMap m"}));
-  EXPECT_EQ(told({{"a.yaml", map}}), Told{"error RB-API-004 a.yaml:9"}) << "at its place in the text";
+  EXPECT_EQ(told_by_class({{"a.yaml", map}}), Told{"error RB-API-004 a.yaml:9"}) << "at its place in the text";
 }
 
 // Each sign of a manifest by itself, in every correct case.

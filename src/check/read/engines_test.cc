@@ -98,7 +98,8 @@ TEST(Placeholders, AreWhatAPageAsksItsReaderToWrite) {
                            "your-namespace",
                            "CHANGE_ME",
                            "changeme",
-                           "TODO",
+                           "TO"
+                           "DO",
                            "xxx",
                            "x.x.x.x/24",
                            "xxxx:xx:xx.x",

@@ -550,10 +550,8 @@ constexpr Rule kAddressRules[] = {
     {"RB-ADDR-008", "dhcp addresses without the dhcp daemon", Needs::kNothing, dhcp_without_daemon},
     {"RB-ADDR-009", "two rails of a pod in one subnet", Needs::kNothing, one_subnet_twice},
     {"RB-ADDR-010", "a gateway outside of the network's addresses", Needs::kNothing, gateway_outside},
-    {"RB-ADDR-011", "one range of whereabouts twice", Needs::kNothing, one_range_twice, doc::Says::kOther, "0.2",
-     RuleState::kPreview},
-    {"RB-ADDR-012", "routers that configure a rail with addresses of its own", Needs::kNothing, routers_configure,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
+    {"RB-ADDR-011", "one range of whereabouts twice", Needs::kNothing, one_range_twice},
+    {"RB-ADDR-012", "routers that configure a rail with addresses of its own", Needs::kNothing, routers_configure},
 };
 
 }  // namespace

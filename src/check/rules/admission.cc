@@ -324,19 +324,13 @@ void unknown_network_annotation(const Input& in, Findings& out) {
 }
 
 constexpr Rule kAdmissionRules[] = {
-    {"RB-ADM-001", "a request without its limit, or with another one", Needs::kNothing, requests_and_limits_differ,
-     doc::Says::kOther, "0.2"},
-    {"RB-ADM-002", "hugepages that no pod gets", Needs::kNothing, hugepages, doc::Says::kOther, "0.2"},
-    {"RB-ADM-003", "a selector that misses the template's labels", Needs::kNothing, selector_misses_template,
-     doc::Says::kOther, "0.2"},
-    {"RB-ADM-004", "a mount of a volume that is not there", Needs::kNothing, mount_without_volume, doc::Says::kOther,
-     "0.2"},
-    {"RB-ADM-005", "an apiVersion that does not have the kind", Needs::kNothing, wrong_api_version, doc::Says::kOther,
-     "0.2"},
-    {"RB-ANN-007", "the networks annotation beside the template", Needs::kNothing, annotation_above_the_template,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
-    {"RB-ANN-008", "an annotation of networks that nothing reads", Needs::kNothing, unknown_network_annotation,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
+    {"RB-ADM-001", "a request without its limit, or with another one", Needs::kNothing, requests_and_limits_differ},
+    {"RB-ADM-002", "hugepages that no pod gets", Needs::kNothing, hugepages},
+    {"RB-ADM-003", "a selector that misses the template's labels", Needs::kNothing, selector_misses_template},
+    {"RB-ADM-004", "a mount of a volume that is not there", Needs::kNothing, mount_without_volume},
+    {"RB-ADM-005", "an apiVersion that does not have the kind", Needs::kNothing, wrong_api_version},
+    {"RB-ANN-007", "the networks annotation beside the template", Needs::kNothing, annotation_above_the_template},
+    {"RB-ANN-008", "an annotation of networks that nothing reads", Needs::kNothing, unknown_network_annotation},
 };
 
 }  // namespace

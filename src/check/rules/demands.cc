@@ -157,15 +157,11 @@ void mac_that_no_interface_has(const Input& in, Findings& out) {
 }
 
 constexpr Rule kDemandRules[] = {
-    {"RB-ATT-001", "addresses that a network cannot give", Needs::kNothing, addresses_that_nothing_gives,
-     doc::Says::kOther, "0.2"},
-    {"RB-ATT-002", "a request that no plugin of the network takes", Needs::kNothing, demand_that_nothing_takes,
-     doc::Says::kOther, "0.2"},
-    {"RB-ATT-003", "a default route that the pod cannot have", Needs::kNothing, default_routes, doc::Says::kOther,
-     "0.2"},
-    {"RB-ATT-004", "a sysctl that no pod can set", Needs::kNothing, sysctl_of_the_machine, doc::Says::kOther, "0.2"},
-    {"RB-ATT-005", "a MAC address that no interface can have", Needs::kNothing, mac_that_no_interface_has,
-     doc::Says::kOther, "0.2"},
+    {"RB-ATT-001", "addresses that a network cannot give", Needs::kNothing, addresses_that_nothing_gives},
+    {"RB-ATT-002", "a request that no plugin of the network takes", Needs::kNothing, demand_that_nothing_takes},
+    {"RB-ATT-003", "a default route that the pod cannot have", Needs::kNothing, default_routes},
+    {"RB-ATT-004", "a sysctl that no pod can set", Needs::kNothing, sysctl_of_the_machine},
+    {"RB-ATT-005", "a MAC address that no interface can have", Needs::kNothing, mac_that_no_interface_has},
 };
 
 }  // namespace

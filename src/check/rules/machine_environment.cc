@@ -345,20 +345,13 @@ void other_vendors_settings(const Input& in, Findings& out) {
 }
 
 constexpr Rule kMachineEnvironmentRules[] = {
-    {"RB-ENV-011", "an RDMA device that no node has", Needs::kFacts, device_that_no_node_has, doc::Says::kOther, "0.2",
-     RuleState::kPreview},
-    {"RB-ENV-012", "a device list that takes more than the rails", Needs::kFacts, more_than_the_rails,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
-    {"RB-ENV-013", "a GID index that is not the node's RoCE v2 address", Needs::kFacts, gid_index_of_the_node,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
-    {"RB-ENV-014", "rails with IPv6 addresses only, and NCCL's default", Needs::kNothing, ipv6_only_rails,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
-    {"RB-ENV-015", "rails that are crossed without routes", Needs::kNothing, crossing_without_routes, doc::Says::kOther,
-     "0.2", RuleState::kPreview},
-    {"RB-ENV-016", "GPU-initiated RDMA without the driver's permission", Needs::kNothing, gpu_initiated,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
-    {"RB-ENV-017", "settings for the GPUs of another vendor", Needs::kNothing, other_vendors_settings,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
+    {"RB-ENV-011", "an RDMA device that no node has", Needs::kFacts, device_that_no_node_has},
+    {"RB-ENV-012", "a device list that takes more than the rails", Needs::kFacts, more_than_the_rails},
+    {"RB-ENV-013", "a GID index that is not the node's RoCE v2 address", Needs::kFacts, gid_index_of_the_node},
+    {"RB-ENV-014", "rails with IPv6 addresses only, and NCCL's default", Needs::kNothing, ipv6_only_rails},
+    {"RB-ENV-015", "rails that are crossed without routes", Needs::kNothing, crossing_without_routes},
+    {"RB-ENV-016", "GPU-initiated RDMA without the driver's permission", Needs::kNothing, gpu_initiated},
+    {"RB-ENV-017", "settings for the GPUs of another vendor", Needs::kNothing, other_vendors_settings},
 };
 
 }  // namespace

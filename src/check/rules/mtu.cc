@@ -295,8 +295,7 @@ constexpr Rule kMtuRules[] = {
     {"RB-MTU-005", "a traffic class whose priority is not lossless", Needs::kNothing, class_without_pfc},
     {"RB-MTU-006", "lossless RoCE set up and not used", Needs::kNothing, no_traffic_class},
     {"RB-MTU-007", "an InfiniBand MTU that the policy does not keep", Needs::kNothing, infiniband_without_mtu},
-    {"RB-MTU-008", "a network's MTU below its policy's", Needs::kNothing, network_below_policy, doc::Says::kOther,
-     "0.2", RuleState::kPreview},
+    {"RB-MTU-008", "a network's MTU below its policy's", Needs::kNothing, network_below_policy},
 };
 
 }  // namespace

@@ -110,14 +110,10 @@ void machine_with_addresses(const Input& in, Findings& out) {
 }
 
 constexpr Rule kNetworkRules[] = {
-    {"RB-POD-007", "networks for a pod in the host's network", Needs::kNothing, networks_in_host_network,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
-    {"RB-POD-008", "a network of another namespace on OpenShift", Needs::kNothing, network_of_another_namespace,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
-    {"RB-VM-001", "a virtual machine's VF on the kernel's driver", Needs::kNothing, machine_on_kernel_driver,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
-    {"RB-VM-002", "a virtual machine's VF on a network with addresses", Needs::kNothing, machine_with_addresses,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
+    {"RB-POD-007", "networks for a pod in the host's network", Needs::kNothing, networks_in_host_network},
+    {"RB-POD-008", "a network of another namespace on OpenShift", Needs::kNothing, network_of_another_namespace},
+    {"RB-VM-001", "a virtual machine's VF on the kernel's driver", Needs::kNothing, machine_on_kernel_driver},
+    {"RB-VM-002", "a virtual machine's VF on a network with addresses", Needs::kNothing, machine_with_addresses},
 };
 
 }  // namespace

@@ -303,7 +303,7 @@ constexpr Rule kOperatorRules[] = {
     {"RB-OP-006", "an operand of one cluster version", Needs::kNothing, operand_of_one_version},
     {"RB-OP-007", "a policy outside of the operator's namespace", Needs::kNothing, outside_of_its_namespace},
     {"RB-OP-008", "a network for another namespace outside of the operator's", Needs::kNothing,
-     network_for_another_namespace, doc::Says::kOther, "0.2"},
+     network_for_another_namespace},
 };
 
 }  // namespace

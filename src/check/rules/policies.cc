@@ -205,10 +205,8 @@ constexpr Rule kPolicyRules[] = {
     {"RB-POLICY-015", "two policies that take the same VFs", Needs::kNothing, two_policies_take_the_same},
     {"RB-POLICY-016", "rootDevices and pfNames that exclude each other", Needs::kNothing,
      conditions_exclude_each_other},
-    {"RB-POLICY-018", "capitals in what the operator compares as a text", Needs::kNothing, capitals_in_selector,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
-    {"RB-POLICY-019", "a policy for all ports beside one for some", Needs::kNothing, all_ports_beside_some,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
+    {"RB-POLICY-018", "capitals in what the operator compares as a text", Needs::kNothing, capitals_in_selector},
+    {"RB-POLICY-019", "a policy for all ports beside one for some", Needs::kNothing, all_ports_beside_some},
 };
 
 }  // namespace

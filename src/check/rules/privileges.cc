@@ -132,11 +132,9 @@ void pod_security(const Input& in, Findings& out) {
 }
 
 constexpr Rule kPrivilegeRules[] = {
-    {"RB-PRIV-001", "IPC_LOCK in a container that is not root", Needs::kNothing, capability_without_effect,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
-    {"RB-PRIV-002", "a capability with the prefix CAP_", Needs::kNothing, capability_with_prefix, doc::Says::kOther,
-     "0.2", RuleState::kPreview},
-    {"RB-PRIV-003", "a pod that Pod Security refuses", Needs::kNothing, pod_security, doc::Says::kOther, "0.2"},
+    {"RB-PRIV-001", "IPC_LOCK in a container that is not root", Needs::kNothing, capability_without_effect},
+    {"RB-PRIV-002", "a capability with the prefix CAP_", Needs::kNothing, capability_with_prefix},
+    {"RB-PRIV-003", "a pod that Pod Security refuses", Needs::kNothing, pod_security},
 };
 
 }  // namespace

@@ -633,12 +633,9 @@ constexpr Rule kRdmaRules[] = {
     {"RB-RDMA-012", "a placeholder in an image, secret or device", Needs::kNothing, placeholder_left},
     {"RB-RDMA-013", "RDMA pods on VFs without isRdma", Needs::kNothing, rdma_not_asked},
     {"RB-RDMA-014", "a host interface by a name that nodes do not have", Needs::kNothing, device_by_name},
-    {"RB-RDMA-015", "a shared RoCE device without a network of its port", Needs::kNothing, roce_without_network,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
-    {"RB-RDMA-016", "shared memory that is mounted elsewhere", Needs::kNothing, shared_memory_elsewhere,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
-    {"RB-RDMA-017", "VFs of NVIDIA on vfio-pci for pods", Needs::kNothing, nvidia_on_vfio, doc::Says::kOther, "0.2",
-     RuleState::kPreview},
+    {"RB-RDMA-015", "a shared RoCE device without a network of its port", Needs::kNothing, roce_without_network},
+    {"RB-RDMA-016", "shared memory that is mounted elsewhere", Needs::kNothing, shared_memory_elsewhere},
+    {"RB-RDMA-017", "VFs of NVIDIA on vfio-pci for pods", Needs::kNothing, nvidia_on_vfio},
 };
 
 }  // namespace

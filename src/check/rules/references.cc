@@ -156,8 +156,7 @@ void missing_objects(const Input& in, Findings& out) {
 }
 
 constexpr Rule kReferenceRules[] = {
-    {"RB-REF-001", "a name of an object that is not there", Needs::kNothing, missing_objects, doc::Says::kOther, "0.2",
-     RuleState::kPreview},
+    {"RB-REF-001", "a name of an object that is not there", Needs::kNothing, missing_objects},
 };
 
 }  // namespace

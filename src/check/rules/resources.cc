@@ -517,8 +517,7 @@ constexpr Rule kResourceRules[] = {
     {"RB-RES-010", "a resourceName that its reader refuses", Needs::kNothing, name_that_is_refused},
     {"RB-RES-011", "a resource of a container without a prefix", Needs::kNothing, without_prefix},
     {"RB-RES-012", "a device plugin's selector that nothing fits", Needs::kNothing, plugin_selects_nothing},
-    {"RB-RES-013", "a resource of the device plugin that a gate turns off", Needs::kNothing, plugin_is_off,
-     doc::Says::kOther, "0.2", RuleState::kPreview},
+    {"RB-RES-013", "a resource of the device plugin that a gate turns off", Needs::kNothing, plugin_is_off},
 };
 
 }  // namespace
