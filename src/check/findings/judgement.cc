@@ -119,7 +119,8 @@ class Judge {
       finding.document_class = given_class_name(*given);
     } else if (finding.document_class.empty() && document != nullptr) {
       finding.document_class = class_of_document(*document);
-      if (finding.why.empty() && finding.document_class != kPageClass) finding.why = document->cls.why;
+      const bool plain = finding.document_class == kPageClass || finding.document_class == kOtherClass;
+      if (finding.why.empty() && !plain) finding.why = document->cls.why;
     } else if (finding.document_class.empty() && finding.span.source != nullptr && is_page(finding.span.source->name)) {
       finding.document_class = kPageClass;
     }
