@@ -37,7 +37,7 @@ bool agree(const Pair& ends, std::string_view option) {
   const GivenOption* client = ends.client->parsed.given(*ends.client->tool, option);
   if (server == nullptr || client == nullptr) return server == client;
   return server->argument == client->argument || is_placeholder_word(server->argument) ||
-         is_placeholder(client->argument);
+         is_placeholder_word(client->argument);
 }
 
 namespace {
