@@ -206,7 +206,7 @@ void infer_namespaces(Bundle& bundle, doc::Diagnostics& out) {
   const std::vector<PodTemplate> pods = find_pods(bundle);
   for (const PodTemplate& pod : pods)
     for (const api::NetworkSelection& selection : pod.networks) {
-      if (!selection.ns->empty()) continue;
+      if (selection.ns.present) continue;
       const auto index = static_cast<size_t>(pod.document - bundle.documents.data());
       if (pod.document->has_namespace()) {
         of_users[*selection.name].insert(pod.document->ns);
