@@ -61,29 +61,34 @@ bool is_never_overcommitted(std::string_view name) {
   return extended || name.starts_with("hugepages-");
 }
 
-// Whether the name is misspelt in the requests: nothing makes it, and the limits have one that is made and not
-// requested. Rules about resources report it.
+// Whether the requests and the limits name one resource differently: nothing makes the requested one, and the limits
+// have one that is made and not requested; or they have its name without a prefix. Rules about resources report it.
 bool is_other_name(const Input& in, std::string_view requested, const Value& requests, const Value* limits) {
-  if (limits == nullptr || in.views.producer(requested) != nullptr) return false;
+  if (limits == nullptr) return false;
+  if (const size_t slash = requested.rfind('/');
+      slash != std::string_view::npos && limits->find(requested.substr(slash + 1)) != nullptr)
+    return true;
+  if (in.views.producer(requested) != nullptr) return false;
   return std::ranges::any_of(*limits->as_object(), [&](const Value::Member& limit) {
     return requests.find(limit.key) == nullptr && in.views.producer(limit.key) != nullptr;
   });
 }
 
 // Whether the key is anywhere in the value, at any depth: something of a wrong depth is not missing.
-bool has_key(const Value& value, std::string_view key) {
+bool has_member_below(const Value& value, std::string_view key) {
   if (value.is_array())
-    return std::ranges::any_of(*value.as_array(), [&](const Value& one) { return has_key(one, key); });
+    return std::ranges::any_of(*value.as_array(), [&](const Value& one) { return has_member_below(one, key); });
   if (!value.is_object()) return false;
-  return std::ranges::any_of(
-      *value.as_object(), [&](const Value::Member& member) { return member.key == key || has_key(member.value, key); });
+  return std::ranges::any_of(*value.as_object(), [&](const Value::Member& member) {
+    return member.key == key || has_member_below(member.value, key);
+  });
 }
 
 // Whether limits of the container are at a wrong depth; other rules report that.
 bool has_misplaced_limit(const Container& container, const Value& requests, std::string_view name) {
-  if (has_key(requests, "limits")) return true;
+  if (has_member_below(requests, "limits")) return true;
   return std::ranges::any_of(*container.value->as_object(), [&](const Value::Member& member) {
-    if (member.key != "resources") return member.key == name || has_key(member.value, name);
+    if (member.key != "resources") return member.key == name || has_member_below(member.value, name);
     return member.value.is_object() && member.value.find(name) != nullptr;
   });
 }
@@ -220,7 +225,7 @@ void mount_without_volume(const Input& in, Findings& out) {
     if (!makes_pods_verbatim(pod)) continue;
     const auto names = volumes_of(pod);
     for (const Container& container : pod.containers) {
-      if (has_key(*container.value, "volumes")) continue;  // at a wrong depth, which other rules report
+      if (has_member_below(*container.value, "volumes")) continue;  // at a wrong depth, which other rules report
       for (const std::string_view key : {"volumeMounts", "volumeDevices"}) {
         const Value* mounts = container.value->find(key);
         if (mounts == nullptr || !mounts->is_array()) continue;
