@@ -79,15 +79,16 @@ void fewer_rails_than_gpus(const Input& in, Findings& out) {
 // Whether a container requests a resource and has another limit: an API server refuses it (RB-ADM-001), and one of the
 // two numbers is the right one.
 bool contradicts_itself(const PodTemplate& pod, const std::string& resource) {
+  const auto text_of = [](const Value& value) {
+    return value.as_string() != nullptr ? *value.as_string() : std::string(value.written());
+  };
   return std::ranges::any_of(pod.containers, [&](const Container& container) {
     const Value* resources = container.value->find("resources");
     const Value* limits = resources == nullptr ? nullptr : resources->find("limits");
     const Value* requests = resources == nullptr ? nullptr : resources->find("requests");
     const Value* limit = limits == nullptr ? nullptr : limits->find(resource);
     const Value* request = requests == nullptr ? nullptr : requests->find(resource);
-    return limit != nullptr && request != nullptr && limit->written() != request->written() &&
-           (limit->as_string() == nullptr || request->as_string() == nullptr ||
-            *limit->as_string() != *request->as_string());
+    return limit != nullptr && request != nullptr && text_of(*limit) != text_of(*request);
   });
 }
 
