@@ -175,7 +175,7 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const Patches&
   sort_documents(reading, patches);
   std::vector<const doc::Value*> values;
   for (const doc::Value& value : reading.bundle.without_kind)
-    if (may_lack_its_kind(value)) values.push_back(&value);
+    if (may_lack_its_kind(value) && engine_of_lines(value.span.source->text) == nullptr) values.push_back(&value);
   Diagnostics found;
   for (const Document& document : reading.bundle.documents) {
     values.push_back(&document.value);

@@ -249,9 +249,10 @@ class Reader {
     const std::string_view text = text_of(region);
     const bool partial = leaves_lines_out(text) || partial_.contains(region.begin);
     std::vector<Value> values = doc::parse_yaml(source_, *index_, region, found);
-    drop_errors_on_marks(*source_, text, found);
+    const Engine* engine = drop_errors_on_marks(*source_, text, found);
     fold_missing_separators(found);
     std::string why;
+    if (engine != nullptr && !found.has_errors()) why = "a template; check what is rendered from it";
     if (found.has_errors() && partial) why = "parts of it are left out";
     if (found.has_errors() && why.empty() && origin == Origin::kFence) why = why_block_not_read(text);
     if (why.empty()) {

@@ -112,7 +112,11 @@ bool applies_files_here(const Bundle& bundle, const Document& document) {
 }
 
 void add_makers(const Bundle& bundle, const Document& document, World& world) {
-  const std::string_view why = why_it_makes(document.group(), document.kind, is_known(document));
+  const bool names_nothing = document.kind == "Application" &&
+                             value_below(document.value, {"spec", "source"}) == nullptr &&
+                             value_below(document.value, {"spec", "sources"}) == nullptr;
+  const std::string_view why =
+      names_nothing ? std::string_view() : why_it_makes(document.group(), document.kind, is_known(document));
   const std::string file = name_of_file(bundle, document);
   if (!why.empty() && !document.carries && !applies_files_here(bundle, document))
     world.not_read.push_back({document.label(), std::string(why), "", true});
