@@ -139,6 +139,9 @@ bool is_network_kind(std::string_view kind) {
 void set_namespace(Document& document, std::string_view ns, const doc::Span& where) {
   Value* metadata = document.value.find("metadata");
   if (metadata == nullptr || !metadata->is_object()) return;
+  // A namespace that is no text is a mistake of its own.
+  if (const Value* written = metadata->find("namespace"); written != nullptr && !written->is_null())
+    if (!written->is_string()) return;
   metadata->set("namespace", ns).span = where;
   document.ns = ns;
   document.ns_from = NamespaceFrom::kAdded;
