@@ -20,7 +20,7 @@ std::ptrdiff_t headings_in(std::string_view text) {
 
 TEST(Explanations, AreAllSectionsOfAllPages) {
   std::set<std::string_view> names;
-  for (const Page& page : pages()) {
+  for (const EmbeddedFile& page : pages()) {
     names.insert(page.name);
     EXPECT_EQ(std::ranges::count(explanations(), page.name, &Explanation::page), headings_in(page.text)) << page.name;
   }
