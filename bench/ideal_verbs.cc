@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "perf/verbs_library.h"
+#include "perf/stream/verbs_library.h"
 
 #undef ibv_query_port
 #undef ibv_reg_mr

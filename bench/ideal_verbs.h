@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An RDMA device that has done everything the moment it is asked: what is measured with it is the loop's own cost.
 //
-// It takes the place of libibverbs as the tests' provider does (perf/fake_verbs.h), without its checks and locks.
+// It takes the place of libibverbs as the tests' provider does (perf/stream/fake_verbs.h), without its checks and
+// locks.
 // Threading: one thread; LateAnswers has one of its own, for one message at a time.
 #pragma once
 

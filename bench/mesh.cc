@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mesh that is simulated: what it costs at the largest size, and how often its verdicts are right.
+// A mesh that is simulated: what it costs at the largest size, and how often the outliers found are right.
 //   bench_mesh scale HOSTS RAILS     seconds of schedule and analysis (of the processor, and by the clock), peak memory
 //   bench_mesh faults TRIALS PATTERN precision and recall, with the confusion matrix; PATTERN: full, quick
 #include <array>
@@ -11,15 +11,15 @@
 
 #include <sys/resource.h>
 
+#include "perf/mesh/outlier_lines.h"
 #include "perf/mesh/test_mesh.h"
-#include "perf/mesh/verdict_lines.h"
 
 using namespace railbed::perf::mesh;  // NOLINT
 
 namespace {
 
 // Whether the same thing is accused.
-bool same_subject(const Verdict& one, const Verdict& other) {
+bool same_subject(const Outlier& one, const Outlier& other) {
   return one.scope == other.scope && one.nic == other.nic && one.leaf == other.leaf;
 }
 
@@ -83,11 +83,11 @@ int scale(uint32_t hosts, uint32_t rails) {
   cpu_began = cpu_s();
   const double began = now_s();
   const Analysis analysis = analyse(*results, {}, std::max(1U, std::thread::hardware_concurrency()));
-  const auto verdicts = find_verdicts(results->fabric(), analysis, {});
-  const SecondPass second = plan_second_pass(results->fabric(), analysis, verdicts);
+  const auto outliers = find_outliers(results->fabric(), analysis, {});
+  const SecondPass second = plan_second_pass(results->fabric(), analysis, outliers);
   const double analysis_s = cpu_s() - cpu_began;
   const double clock_s = now_s() - began;
-  if (verdicts.size() != 1 || verdicts[0].nic != slow || second.rounds.empty()) {
+  if (outliers.size() != 1 || outliers[0].nic != slow || second.rounds.empty()) {
     std::fprintf(stderr, "the slow NIC is not the verdict\n");
     return 1;
   }
@@ -106,9 +106,9 @@ constexpr const char* kTruthNames[] = {"slow NIC", "slow host", "slow leaf", "fl
 enum class Said : uint8_t { kNic, kHost, kLeaf, kRail, kFlapping, kNothing };
 constexpr const char* kSaidNames[] = {"NIC", "host", "leaf", "rail", "flapping", "nothing"};
 
-Said said_of(const Verdict& verdict) {
-  if (verdict.scope == Scope::kNic && verdict.evidence.front().symptom >= Symptom::kOutages) return Said::kFlapping;
-  return static_cast<Said>(verdict.scope);
+Said said_of(const Outlier& outlier) {
+  if (outlier.scope == Scope::kNic && outlier.evidence.front().symptom >= Symptom::kOutages) return Said::kFlapping;
+  return static_cast<Said>(outlier.scope);
 }
 
 // Slow by 8 to 70 % in what it sends, receives or both, or 1.5 to 4 times the latency.
@@ -122,10 +122,10 @@ NicFault slow_fault(Dice& dice) {
   return fault;
 }
 
-// Puts a fault into the mesh and says which verdict would be right.
-Verdict plant(SimulatedMesh& mesh, Truth truth, Dice& dice) {
+// Puts a fault into the mesh and says which outlier would be right.
+Outlier plant(SimulatedMesh& mesh, Truth truth, Dice& dice) {
   const Fabric& fabric = mesh.fabric();
-  Verdict right{.nic = {dice.below(fabric.hosts()), dice.below(fabric.rail_count())}};
+  Outlier right{.nic = {dice.below(fabric.hosts()), dice.below(fabric.rail_count())}};
   const NicFault fault = slow_fault(dice);
   switch (truth) {
     case Truth::kSlowNic:
@@ -157,32 +157,32 @@ Verdict plant(SimulatedMesh& mesh, Truth truth, Dice& dice) {
 struct Tally {
   std::array<std::array<int, std::size(kSaidNames)>, std::size(kTruthNames)> matrix{};
   int right = 0;
-  int wrong = 0;   // verdicts on what has no fault
-  int missed = 0;  // faults without a verdict
+  int wrong = 0;   // outliers on what has no fault
+  int missed = 0;  // faults without an outlier
 };
 
 void trial(uint64_t seed, Pattern pattern, Tally& tally) {
   Dice dice(seed);
   const Truth truth = kTruths[seed % kTruths.size()];
   SimulatedMesh mesh(rail_fabric(64, 4, 16), dice.next());
-  const Verdict right = plant(mesh, truth, dice);
+  const Outlier right = plant(mesh, truth, dice);
   ScheduleSpec spec = mesh.full();
   spec.pattern = pattern;
   spec.seed = seed;
   const MeshResults results = mesh.run(spec);
   const Analysis analysis = analyse(results, {});
-  auto verdicts = find_verdicts(mesh.fabric(), analysis, {});
-  conclude(mesh.fabric(), analysis, mesh.retest(plan_second_pass(mesh.fabric(), analysis, verdicts)), verdicts);
-  std::erase_if(verdicts, [](const Verdict& verdict) { return verdict.standing == Standing::kNotReproduced; });
+  auto outliers = find_outliers(mesh.fabric(), analysis, {});
+  conclude(mesh.fabric(), analysis, mesh.retest(plan_second_pass(mesh.fabric(), analysis, outliers)), outliers);
+  std::erase_if(outliers, [](const Outlier& outlier) { return outlier.retest == RetestOutcome::kNotReproduced; });
   auto& row = tally.matrix[static_cast<size_t>(truth)];
   bool found = false;
-  for (const Verdict& verdict : verdicts) {
-    ++row[static_cast<size_t>(said_of(verdict))];
-    const bool is_right = truth != Truth::kJitter && same_subject(verdict, right);
+  for (const Outlier& outlier : outliers) {
+    ++row[static_cast<size_t>(said_of(outlier))];
+    const bool is_right = truth != Truth::kJitter && same_subject(outlier, right);
     found = found || is_right;
     ++(is_right ? tally.right : tally.wrong);
   }
-  if (verdicts.empty()) ++row[static_cast<size_t>(Said::kNothing)];
+  if (outliers.empty()) ++row[static_cast<size_t>(Said::kNothing)];
   if (truth != Truth::kJitter && !found) ++tally.missed;
 }
 

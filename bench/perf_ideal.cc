@@ -12,10 +12,10 @@
 
 #include "ideal_verbs.h"
 #include "os/ports/kernel.h"
-#include "perf/control.h"
+#include "perf/channel/control.h"
+#include "perf/channel/socket.h"
 #include "perf/jitter/probes.h"
-#include "perf/rdma_loops.h"
-#include "perf/socket.h"
+#include "perf/stream/rdma_loops.h"
 
 namespace railbed::perf {
 namespace {

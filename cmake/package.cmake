@@ -62,7 +62,7 @@ measures every rail.
 The agent's systemd unit is installed, and neither enabled nor started. The
 CNI shim takes the place of plugins when `railbed cni install` says so.")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Loaded by name (os/record/archive_library.h, perf/verbs_library.h, perf/hmac.h).
+# Loaded by name (os/record/archive_library.h, perf/stream/verbs_library.h, perf/channel/hmac.h).
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libarchive13 (>= 3.6), libibverbs1 (>= 32), libssl3 (>= 3.0)")
 # The names of PCI devices (numbers without it), what libibverbs needs to know a NIC, and what `perf ping` loads.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pci.ids, ibverbs-providers, librdmacm1")

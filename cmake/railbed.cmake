@@ -6,7 +6,7 @@
 # takes all *.cc of the folder, and of the folders in it that FOLDERS names: foo.cc goes into the library, foo_test.cc into one GoogleTest program `doc_test` (with
 # RAILBED_TESTS), foo_fuzz.cc becomes the libFuzzer program `foo_fuzz` (with RAILBED_FUZZ). A folder may use exactly the
 # folders named in DEPS (and theirs), so that a wrong call across rooms fails to link. ALONE names files that cannot share
-# a translation unit with others of their room, and says why.
+# a translation unit with others of their room, APART those that share one with each other only; the folder says why.
 #
 # Without RAILBED_TESTS nothing asks for GoogleTest, rapidcheck or Google Benchmark: the program builds on a machine that
 # has only the packages of `tools/setup build`.
@@ -47,11 +47,13 @@ if(RAILBED_SANITIZE STREQUAL "thread")
 endif()
 
 # In batches, the files of a room are compiled 16 at a time: most of a compiler's time goes into the headers that they share.
-# make test does it with tests and with all that sanitizers see; who changes one file compiles that one (tools/build dev).
-# The programs are never made so: the linker takes from a room the files that a program calls, and leaves out the libraries of all
-# others. The batch of a file is decided by its name, so that a new file changes one batch. A batch includes its
-# files by relative paths: it is the same text in every clone, which is what the compiler cache compares.
-option(RAILBED_BATCHES "Compile tests, and what sanitizers see, 16 files of a room at a time" OFF)
+# `make build` and `make test` do it; who changes one file compiles that one (tools/build dev). The batch of a file is decided by
+# its name, so that a new file changes one batch. A batch includes its files by relative paths: it is the same text in every clone,
+# which is what the compiler cache compares.
+#
+# The linker takes from a library the objects that a program calls. So the programs' batches are made of one folder of a room each,
+# and files that bring a library which only some programs load are APART (tests/tools/hardening compares what the programs load).
+option(RAILBED_BATCHES "Compile 16 files of a room at a time" OFF)
 set(RAILBED_BATCH_SIZE 16)
 
 # Replaces the sources in the list VARIABLE by batches, but for those that are not called *.cc or are named behind.
@@ -94,6 +96,30 @@ function(railbed_batches variable name) # VARIABLE NAME [ALONE...]
   set(${variable} ${result} PARENT_SCOPE)
 endfunction()
 
+# The same, a folder of the room at a time, and the files that APART names by themselves.
+function(railbed_folder_batches variable name) # VARIABLE NAME [ALONE files...] [APART files...]
+  cmake_parse_arguments(ARG "" "" "ALONE;APART" ${ARGN})
+  set(groups)
+  foreach(source ${${variable}})
+    get_filename_component(path ${source} ABSOLUTE)
+    get_filename_component(file ${source} NAME)
+    cmake_path(GET path PARENT_PATH group)
+    cmake_path(GET group FILENAME group)
+    if(file IN_LIST ARG_APART)
+      set(group apart)
+    endif()
+    list(APPEND groups ${group})
+    list(APPEND files_${group} ${source})
+  endforeach()
+  list(REMOVE_DUPLICATES groups)
+  set(result)
+  foreach(group ${groups})
+    railbed_batches(files_${group} ${name}_${group} ${ARG_ALONE})
+    list(APPEND result ${files_${group}})
+  endforeach()
+  set(${variable} ${result} PARENT_SCOPE)
+endfunction()
+
 if(RAILBED_TESTS)
   # Tests are not optimized outside the sanitizers' builds: what they test is, and half of their build time was the
   # optimizer's. File by file, they share a precompiled header with GoogleTest.
@@ -128,7 +154,7 @@ function(railbed_test name folder)
 endfunction()
 
 function(railbed_library name)
-  cmake_parse_arguments(ARG "HOT" "" "FOLDERS;DEPS;LIBS;TEST_DEPS;ALONE" ${ARGN})
+  cmake_parse_arguments(ARG "HOT" "" "FOLDERS;DEPS;LIBS;TEST_DEPS;ALONE;APART" ${ARGN})
   set(patterns ${ARG_FOLDERS})
   list(TRANSFORM patterns APPEND "/*.cc")
   file(GLOB all CONFIGURE_DEPENDS *.cc ${patterns})
@@ -143,6 +169,8 @@ function(railbed_library name)
   if(sources)
     if(RAILBED_SANITIZE)
       railbed_batches(sources ${name} ${ARG_ALONE})
+    else()
+      railbed_folder_batches(sources ${name} ALONE ${ARG_ALONE} APART ${ARG_APART})
     endif()
     add_library(railbed_${name} STATIC ${sources})
     target_link_libraries(railbed_${name} PUBLIC railbed_flags ${links} PRIVATE ${ARG_LIBS})

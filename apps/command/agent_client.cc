@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "cni/failure.h"
+#include "cni/error.h"
 #include "cni/wire.h"
 #include "doc/json.h"
 #include "node/netns_name.h"
@@ -86,14 +86,11 @@ class Conversation {
 
 // The error in a failed answer.
 Error error_of(const std::string& output, const std::string& socket) {
-  auto failure = cni::read_failure(output);
-  if (!failure.has_value())
-    failure =
-        cni::Failure{cni::kInternal, fmt::format("the agent at {} refused the request without a reason", socket), {}};
-  return Error{.code = Code::kConflict,
-               .message = std::move(failure->message),
-               .context = {"the agent"},
-               .hint = std::move(failure->details)};
+  Error error = cni::read_error(output).value_or(
+      Error{.message = fmt::format("the agent at {} refused the request without a reason", socket)});
+  error.code = Code::kConflict;
+  error.context.emplace_back("the agent");
+  return error;
 }
 
 }  // namespace

@@ -46,11 +46,14 @@ std::string did_you_mean(const std::string& wrong, const std::vector<std::string
   return near.empty() ? "" : fmt::format(" (did you mean {}?)", near);
 }
 
-// Accepts one of the choices; `any_case` makes the value the choice in its spelling there.
-CLI::Validator one_of(const std::vector<std::string_view>& choices, bool any_case) {
-  const auto check = [choices, any_case](std::string& value) -> std::string {
+// Accepts one of the choices; `any_case` makes the value the choice in its spelling there, `with_file` takes also
+// CHOICE=FILE.
+CLI::Validator one_of(const std::vector<std::string_view>& choices, bool any_case, bool with_file) {
+  const auto check = [choices, any_case, with_file](std::string& value) -> std::string {
     for (const std::string_view choice : choices) {
       if (value == choice) return "";
+      const bool to_file = with_file && value.starts_with(choice) && value.substr(choice.size()).starts_with('=');
+      if (to_file && value.size() > choice.size() + 1) return "";
       if (!any_case || CLI::detail::to_lower(value) != CLI::detail::to_lower(std::string(choice))) continue;
       value = choice;
       return "";
@@ -152,6 +155,17 @@ Option& Option::size_in_bytes() {
   return *this;
 }
 
+Option& Option::or_to_file() {
+  declaration_.with_file = true;
+  return *this;
+}
+
+Option& Option::as_flag(std::string_view choice) {
+  declaration_.takes_value = false;
+  declaration_.flag_value = choice;
+  return *this;
+}
+
 Option& Option::one_value_each() {
   one_each_ = true;
   return *this;
@@ -187,8 +201,13 @@ struct OptionMaker {
   const std::string help;
   const std::vector<std::string_view> choices;  // of an enumeration
   const bool is_size;
+  const std::string flag_value;
 
   CLI::Option* operator()(bool* value) const { return app.add_flag(names, *value, help); }
+  CLI::Option* operator()(std::string* value) const {
+    if (flag_value.empty()) return app.add_option(names, *value, help);
+    return app.add_flag(fmt::format("{}{{{}}}", names, flag_value), *value, help);
+  }
   CLI::Option* operator()(int64_t* value) const {
     if (!is_size) return app.add_option(names, *value, help);
     // No size is negative, so it is typed and read as one without a sign.
@@ -236,7 +255,8 @@ class OptionParser {
                                                .names = std::string(one.names_),
                                                .help = std::string(one.declaration_.help),
                                                .choices = one.declaration_.choices,
-                                               .is_size = one.size_},
+                                               .is_size = one.size_,
+                                               .flag_value = std::string(one.declaration_.flag_value)},
                                    one.destination_);
     made->required(one.declaration_.required);
     if (one.declaration_.default_text) made->default_str(*one.declaration_.default_text);
@@ -250,9 +270,9 @@ class OptionParser {
     if (!choices.empty()) {
       // A transformation may change the value, a check only looks.
       if (one.any_case_)
-        made.transform(railbed::one_of(choices, true));
+        made.transform(railbed::one_of(choices, true, one.declaration_.with_file));
       else
-        made.check(railbed::one_of(choices, false));
+        made.check(railbed::one_of(choices, false, one.declaration_.with_file));
     }
     const Names names = one.declaration_.value_names;
     if (one.must_exist_ && names == Names::kFile) made.check(CLI::ExistingFile);

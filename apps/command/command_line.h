@@ -45,9 +45,11 @@ struct Declaration {
   Names value_names = Names::kNothing;
   bool takes_value = true;  // false: a flag
   bool is_number = false;
-  bool many = false;      // may be given more than once
-  bool commas = false;    // with `many`: also several with commas between them
-  bool required = false;  // the command line is invalid without it
+  bool many = false;            // may be given more than once
+  bool commas = false;          // with `many`: also several with commas between them
+  bool required = false;        // the command line is invalid without it
+  bool with_file = false;       // of choices: each may be followed by =FILE
+  std::string_view flag_value;  // a flag that also takes one of `choices` behind "=": what it means without one
 
   bool positional() const { return !names.front().starts_with('-'); }
 };
@@ -98,7 +100,10 @@ class Option {
     return between(static_cast<double>(bound.min) / unit, static_cast<double>(bound.max) / unit);
   }
   Option& positive();
-  Option& size_in_bytes();   // "64KiB"
+  Option& size_in_bytes();  // "64KiB"
+  Option& or_to_file();     // with one_of, and many or a text: also CHOICE=FILE
+  // With one_of, and a text: `--fix` alone means this choice, another one is typed as `--fix=CHOICE`.
+  Option& as_flag(std::string_view choice);
   Option& one_value_each();  // with many: `--facts A --facts B`, so that a word after A may be positional
   Option& with_commas();     // with many: also `--types A,B`
   Option& excludes(const Option& other);

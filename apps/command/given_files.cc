@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "perf/message.h"
+#include "perf/channel/message.h"
 
 namespace railbed {
 namespace {

@@ -34,15 +34,15 @@ Sample gauge(std::string_view name, std::string_view help, double value) {
 
 }  // namespace
 
-NodeCells::NodeCells(const Parts& parts, Settings settings)
-    : parts_(parts),
+NodeCells::NodeCells(const Dependencies& deps, Settings settings)
+    : deps_(deps),
       settings_(std::move(settings)),
-      blocks_(parts.store, parts.clock, quiet_seconds(settings_.reclaim_after_s)) {}
+      blocks_(deps.store, deps.clock, quiet_seconds(settings_.reclaim_after_s)) {}
 
 agent::CellKeeper::Settings NodeCells::keeper_settings() const {
   std::random_device random;
   agent::CellKeeper::Settings out{.node = settings_.node,
-                                  .machine = agent::machine_identity(parts_.kernel),
+                                  .machine = agent::machine_identity(deps_.kernel),
                                   .quiet_seconds = quiet_seconds(settings_.reclaim_after_s),
                                   .process = fmt::format("{:08x}{:08x}", random(), random())};
   if (settings_.whereabouts == agent::Whereabouts::kShare) out.share_with_whereabouts_in = settings_.whereabouts_ns;
@@ -54,22 +54,22 @@ agent::CellKeeper::Settings NodeCells::keeper_settings() const {
 void NodeCells::start(agent::Engine& engine, std::function<std::map<std::string, uint64_t>()> vfs) {
   book_ = std::make_unique<agent::EngineCells>(engine);
   const auto wants = [this, vfs = std::move(vfs)]() -> std::optional<std::vector<ipam::CellWant>> {
-    const agent::KeptCache &pods = parts_.side.pods(), &networks = parts_.side.networks();
+    const agent::KeptCache &pods = deps_.side.pods(), &networks = deps_.side.networks();
     if (!pods.is_known() || !networks.is_known()) return std::nullopt;
     return agent::cell_wants(pods.objects(), networks.objects(), vfs());
   };
   const auto pools = [this](kube::Client& client, const std::stop_token& stop) {
     std::set<std::string> here;
-    for (const auto& [key, pod] : parts_.side.pods().objects()) here.insert(key.to_string());
+    for (const auto& [key, pod] : deps_.side.pods().objects()) here.insert(key.to_string());
     return agent::pools_beside(client, settings_.whereabouts, here, stop);
   };
-  const auto tell = [this](const char* reason, const std::string& note) { parts_.side.tell_at_node(reason, note); };
+  const auto tell = [this](const char* reason, const std::string& note) { deps_.side.tell_at_node(reason, note); };
   keeper_ = std::make_unique<agent::CellKeeper>(
-      agent::CellKeeper::World{
-          .client = parts_.side.asking(),
+      agent::CellKeeper::Dependencies{
+          .client = deps_.side.asking(),
           .book = *book_,
           .blocks = blocks_,
-          .events = parts_.events,
+          .events = deps_.events,
           .wants = wants,
           .pools = pools,
           .tell = tell,
@@ -78,7 +78,7 @@ void NodeCells::start(agent::Engine& engine, std::function<std::map<std::string,
   started_ = keeper_.get();
   thread_ = std::jthread([this](const std::stop_token& stop) {
     // Before its pods are known, whereabouts' addresses of theirs would be taken for other nodes'.
-    while (!parts_.side.pods().is_known() && parts_.clock.wait(kLookForPods, stop)) {
+    while (!deps_.side.pods().is_known() && deps_.clock.wait(kLookForPods, stop)) {
     }
     keeper_->run(stop);
   });

@@ -21,7 +21,7 @@ namespace railbed {
 
 class NodeCells : public agent::AddressSupply {
  public:
-  struct Parts {
+  struct Dependencies {
     os::Kernel& kernel;
     state::Store& store;
     kube::Clock& clock;
@@ -34,12 +34,12 @@ class NodeCells : public agent::AddressSupply {
     agent::Whereabouts whereabouts = agent::Whereabouts::kRefuse;
     std::string whereabouts_ns;  // where its pools are
   };
-  // All parts outlive it.
-  NodeCells(const Parts& parts, Settings settings);
+  // All dependencies outlive it.
+  NodeCells(const Dependencies& deps, Settings settings);
 
   ipam::BlockSource& blocks() { return blocks_; }
   // What an earlier agent had leased; before start().
-  Result<void> restore() { return agent::resume_cells(parts_.store, blocks_); }
+  Result<void> restore() { return agent::resume_cells(deps_.store, blocks_); }
   // `engine` outlives it, too. `vfs` is how many there are of each resource.
   void start(agent::Engine& engine, std::function<std::map<std::string, uint64_t>()> vfs);
   void wake();
@@ -54,7 +54,7 @@ class NodeCells : public agent::AddressSupply {
  private:
   agent::CellKeeper::Settings keeper_settings() const;
 
-  const Parts parts_;
+  const Dependencies deps_;
   const Settings settings_;
   agent::CellBlocks blocks_;
   std::unique_ptr<agent::EngineCells> book_;

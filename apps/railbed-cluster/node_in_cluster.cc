@@ -33,16 +33,16 @@ Result<std::unique_ptr<kube::Connection>> connect(const ClusterOptions& options,
 
 class NodeInCluster : public NodeCluster {
  public:
-  NodeInCluster(const AgentOptions& options, World world, std::unique_ptr<kube::Connection> api)
-      : world_(std::move(world)),
+  NodeInCluster(const AgentOptions& options, Dependencies deps, std::unique_ptr<kube::Connection> api)
+      : deps_(std::move(deps)),
         states_{.ns = options.cluster.ns,
-                .keeper = {.node = world_.node,
+                .keeper = {.node = deps_.node,
                            .options = {.resource_prefix = options.settings.resource_prefix,
                                        .soft_rdma = options.settings.soft_rdma},
                            .apply = options.settings.apply}},
         api_(std::move(api)),
-        side_({api_->client(), api_->transport(), world_.disk, world_.store, world_.events},
-              {.node = world_.node,
+        side_({api_->client(), api_->transport(), deps_.disk, deps_.store, deps_.events},
+              {.node = deps_.node,
                .soft_rdma = options.settings.soft_rdma,
                .restrict_definitions = options.cluster.tenant_definitions == "restrict",
                .server = api_->server(),
@@ -50,8 +50,8 @@ class NodeInCluster : public NodeCluster {
                .changed = [this] { wake_cells(); }}) {
     if (!options.alone)
       cells_ = std::make_unique<NodeCells>(
-          NodeCells::Parts{world_.kernel, world_.store, api_->clock(), world_.events, side_},
-          NodeCells::Settings{.node = world_.node,
+          NodeCells::Dependencies{deps_.kernel, deps_.store, api_->clock(), deps_.events, side_},
+          NodeCells::Settings{.node = deps_.node,
                               .reclaim_after_s = reclaim_seconds(options.cluster.reclaim_after)->value_or(0),
                               .whereabouts = options.cluster.whereabouts == "share" ? agent::Whereabouts::kShare
                                                                                     : agent::Whereabouts::kRefuse,
@@ -77,7 +77,7 @@ class NodeInCluster : public NodeCluster {
   }
   Result<void> start(agent::Engine& engine) override {
     side_.start(engine);
-    vfs_ = TRY(NodeVfs::start({world_.kernel, world_.disk, pod_resources_, engine, api_->client()}, states_));
+    vfs_ = TRY(NodeVfs::start({deps_.kernel, deps_.disk, pod_resources_, engine, api_->client()}, states_));
     kubelet_.known_by([this](const std::string& id) { return vfs_->offered(id); });
     if (cells_ != nullptr) cells_->start(engine, [this] { return vfs_->counts(); });
     side_.wait_known(kFirstList);
@@ -93,7 +93,7 @@ class NodeInCluster : public NodeCluster {
     side_.stop();
   }
 
-  void failed(const cni::Request& request, const cni::Failure& failure) override { side_.failed(request, failure); }
+  void failed(const cni::Request& request, const Error& error) override { side_.failed(request, error); }
   void pod_came() override { vfs_->pod_came(); }
   void pod_gone() override { vfs_->wake(); }
 
@@ -117,21 +117,21 @@ class NodeInCluster : public NodeCluster {
     if (cells_ != nullptr) cells_->wake();
   }
 
-  World world_;
+  Dependencies deps_;
   agent::NodeStatesSettings states_;
   std::unique_ptr<kube::Connection> api_;
   agent::ClusterSide side_;
   std::unique_ptr<NodeCells> cells_;  // null: no other node gives addresses of this one's ranges
   kubelet::PodResourcesClient pod_resources_;
-  agent::KubeletDevices kubelet_{world_.kernel.files(), &pod_resources_};
+  agent::KubeletDevices kubelet_{deps_.kernel.files(), &pod_resources_};
   std::unique_ptr<NodeVfs> vfs_;  // last: it uses the others
 };
 
 }  // namespace
 
-Result<std::unique_ptr<NodeCluster>> join_cluster(const AgentOptions& options, NodeCluster::World world) {
-  std::unique_ptr<kube::Connection> api = TRY(connect(options.cluster, world.kernel));
-  return std::make_unique<NodeInCluster>(options, std::move(world), std::move(api));
+Result<std::unique_ptr<NodeCluster>> join_cluster(const AgentOptions& options, NodeCluster::Dependencies deps) {
+  std::unique_ptr<kube::Connection> api = TRY(connect(options.cluster, deps.kernel));
+  return std::make_unique<NodeInCluster>(options, std::move(deps), std::move(api));
 }
 
 }  // namespace railbed

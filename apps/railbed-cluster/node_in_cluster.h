@@ -9,6 +9,6 @@
 namespace railbed {
 
 // A JoinCluster.
-Result<std::unique_ptr<NodeCluster>> join_cluster(const AgentOptions& options, NodeCluster::World world);
+Result<std::unique_ptr<NodeCluster>> join_cluster(const AgentOptions& options, NodeCluster::Dependencies deps);
 
 }  // namespace railbed

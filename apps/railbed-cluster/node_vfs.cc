@@ -6,17 +6,18 @@
 
 namespace railbed {
 
-Result<std::unique_ptr<NodeVfs>> NodeVfs::start(const Parts& parts, agent::NodeStatesSettings settings) {
-  auto plugin = TRY(kubelet::DevicePlugin::start({parts.disk, parts.kernel.files(), parts.pod_resources})
+Result<std::unique_ptr<NodeVfs>> NodeVfs::start(const Dependencies& deps, agent::NodeStatesSettings settings) {
+  auto plugin = TRY(kubelet::DevicePlugin::start({deps.disk, deps.kernel.files(), deps.pod_resources})
                         .context("serving devices to the kubelet"));
-  return std::unique_ptr<NodeVfs>(new NodeVfs(parts, std::move(plugin), std::move(settings)));
+  return std::unique_ptr<NodeVfs>(new NodeVfs(deps, std::move(plugin), std::move(settings)));
 }
 
-NodeVfs::NodeVfs(const Parts& parts, std::unique_ptr<kubelet::DevicePlugin> plugin, agent::NodeStatesSettings settings)
+NodeVfs::NodeVfs(const Dependencies& deps, std::unique_ptr<kubelet::DevicePlugin> plugin,
+                 agent::NodeStatesSettings settings)
     : plugin_(std::move(plugin)),
-      watch_(parts.kernel, [this] { states_.wake(); }),
+      watch_(deps.kernel, [this] { states_.wake(); }),
       offers_(*plugin_, [this](const facts::NodeFacts& facts) { watch_.expect(agent::links_of_pfs(facts)); }),
-      states_({parts.engine, offers_, parts.client}, std::move(settings)),
+      states_({deps.engine, offers_, deps.client}, std::move(settings)),
       listener_([this](std::stop_token stop) { watch_.run(std::move(stop)); }),
       thread_([this](std::stop_token stop) { states_.run(std::move(stop)); }) {}
 

@@ -24,15 +24,15 @@ namespace railbed {
 
 class NodeVfs {
  public:
-  struct Parts {
+  struct Dependencies {
     os::Kernel& kernel;
     os::Disk& disk;
     kubelet::PodResources& pod_resources;
     agent::Engine& engine;
     kube::Client& client;
   };
-  // All parts outlive it.
-  static Result<std::unique_ptr<NodeVfs>> start(const Parts& parts, agent::NodeStatesSettings settings);
+  // All dependencies outlive it.
+  static Result<std::unique_ptr<NodeVfs>> start(const Dependencies& deps, agent::NodeStatesSettings settings);
 
   // A pod has its interfaces.
   void pod_came() { plugin_->devices_made(); }
@@ -49,7 +49,7 @@ class NodeVfs {
   std::vector<std::string> reasons() const;
 
  private:
-  NodeVfs(const Parts& parts, std::unique_ptr<kubelet::DevicePlugin> plugin, agent::NodeStatesSettings settings);
+  NodeVfs(const Dependencies& deps, std::unique_ptr<kubelet::DevicePlugin> plugin, agent::NodeStatesSettings settings);
 
   std::unique_ptr<kubelet::DevicePlugin> plugin_;
   agent::MachineWatch watch_;

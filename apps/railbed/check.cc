@@ -1,133 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed check: what is wrong in a bundle of manifests, before a node reboots. railbed explain: why.
-#include "check/check.h"
-
 #include <algorithm>
-#include <cstdio>
+#include <cctype>
 
 #include <fmt/core.h>
 
-#include "check/findings/output.h"
-#include "check/read/folders.h"
-#include "check/read/rendered.h"
+#include "check/rules/maturity.h"
+#include "check_run.h"
 #include "command/output.h"
-#include "command/replace_file.h"
-#include "doc/edits.h"
+#include "doc/diagnostic.h"
 #include "findings/explain.h"
-#include "machine.h"
-#include "manifests.h"
-#include "render.h"
 #include "verb.h"
 
 namespace railbed {
 namespace {
 
-struct CheckOptions {
-  std::vector<std::string> files;
-  std::vector<std::string> facts;
-  std::vector<std::string> cluster_networks;
-  std::string output = "text";
-  bool fix = false;
-  bool quiet = false;
-  bool strict = false;
-  bool each = false;
-  bool together = false;
-  bool render = false;
-  int render_timeout_s = 60;
-  bool render_remote = false;
-  std::vector<std::string> excluded;
-  check::Settings settings;
-};
-
-void print_findings(const check::Report& report, const CheckOptions& options) {
-  const std::string& output = options.output;
-  if (output == "json" || output == "yaml") return print_value(check::to_value(report), output);
-  if (output == "sarif") return print_document(check::to_sarif(report));
-  if (output == "junit") return print_document(check::to_junit(report));
-  if (output == "github") return print_document(check::to_github(report));
-  if (output == "mistakes") return print_document(check::to_mistakes(report));
-  if (output == "markdown") return print_document(check::to_markdown(report));
-  const Colour colour = colour_of(stdout);
-  print("{}", options.quiet ? check::findings_text(report, colour) : check::to_text(report, colour));
+// What is read, and together with what.
+void declare_input(CommandLine& line, CheckOptions& options) {
+  line.option("FILES", &options.files, "files, directories, - for standard input").required().file();
+  line.option("--facts", &options.facts,
+              "node facts (railbed discover -o yaml) or a recording (FILE.tar); more may follow, or be among FILES")
+      .one_value_each()
+      .existing_file();
+  line.option("--each", &options.each, "check each file as a separate bundle");
+  line.option("--together", &options.together, "check all folders as one bundle, even if they contradict each other");
+  line.option("--exclude", &options.excluded,
+              "skip files and folders with this name or path (*.tmpl.yaml); may be repeated")
+      .one_value_each();
+  line.option("--require-read", &options.require_read,
+              "fail if fewer than N objects were read, or none from files like this pattern; may be repeated")
+      .one_value_each();
+  const Option& render = line.option(
+      "--render", &options.render,
+      "render charts and kustomizations among FILES (helm template, kubectl kustomize) and check the result");
+  line.option("--render-timeout", &options.render_timeout_s, "time limit of one rendering, in seconds").show_default();
+  line.option("--render-remote", &options.render_remote,
+              "also render kustomizations that fetch from other machines, with network access");
+  line.option("--since", &options.since,
+              "report only what was not found at this commit of git (main, HEAD~1), in all files, and what caused it")
+      .excludes(render);
 }
 
-Result<void> repair(const check::Report& report) {
-  for (const check::Repair& one : report.repairs) {
-    print("{}", doc::unified_diff(one.before->name, one.before->text, one.after->text));
-    if (one.before->name != "<stdin>") TRY(replace_file(one.before->name, one.after->text));
-  }
-  return {};
+// What is done with the findings.
+void declare_findings(CommandLine& line, CheckOptions& options) {
+  line.option("--select", &options.select,
+              "only these rules or families (RB-RES-001, RB-MTU), with commas between them")
+      .with_commas()
+      .one_value_each();
+  line.option("--ignore", &options.ignore, "not these rules or families").with_commas().one_value_each();
+  line.option("--fail-on", &options.fail_on,
+              "exit with 2 for an error that is sure, also for a warning, or never for what is found")
+      .one_of({"error", "warning", "never"})
+      .show_default();
+  line.option("--strict", &options.strict, "the same as --fail-on warning");
+  Option& write = line.option("--write-baseline", &options.write_baseline,
+                              "write all findings to this file, to accept them, and exit with 0");
+  write.file();
+  line.option("--baseline", &options.baseline, "report only what is not in this file").existing_file().excludes(write);
+  line.option("--fix", &options.fix,
+              "apply safe fixes, print them as a diff, and check again; --fix=suggested also applies those that a "
+              "person should read")
+      .one_of({"safe", "suggested"})
+      .as_flag("safe");
+  line.option("--diff", &options.diff, "with --fix: only print the diff, and exit with 2 if there is one");
 }
 
-// What a program printed is in no file: nothing of it can be repaired.
-void keep_rendered_text(check::Report& report) {
-  std::erase_if(report.repairs, [](const check::Repair& one) { return check::is_rendered(one.before->name); });
-  for (doc::Diagnostic& finding : report.findings.mutable_all())
-    if (finding.span.known() && check::is_rendered(finding.span.source->name)) finding.edits.clear();
-}
-
-check::Report check_all(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
-                        const CheckOptions& options) {
-  if (!options.each) {
-    const check::FileGroups folders =
-        options.together ? check::FileGroups{{sources}, ""} : check::group_by_folder(sources);
-    if (folders.groups.size() == 1) return check::check(folders.groups.front(), nodes, options.settings);
-    check::Report all;
-    for (const auto& group : folders.groups) all.add(check::check(group, nodes, options.settings));
-    all.grouped = fmt::format(
-        "{}; so each of {} folders, pages or files was checked separately (--together checks all as one bundle)",
-        folders.why, folders.groups.size());
-    return all;
-  }
-  check::Report all;
-  for (const doc::SourcePtr& source : sources) all.add(check::check({source}, nodes, options.settings));
-  return all;
-}
-
-Result<int> run_check(CheckOptions& options) {
-  TRY(take_facts(options.files, options.facts));
-  for (const std::string& network : options.cluster_networks)
-    options.settings.cluster_networks.push_back(TRY(IpPrefix::parse(network)));
-  std::vector<doc::SourcePtr> sources = TRY(read_sources(
-      options.files, {.endings = {".yaml", ".yml", ".json", ".md", ".markdown", ".adoc", ".asciidoc", ".rst", ".txt"},
-                      .excluded = options.excluded}));
-  doc::Diagnostics about_facts;
-  const std::vector<facts::NodeFacts> nodes = TRY(read_nodes_of(options.facts, about_facts));
-  print_diagnostics(about_facts);
-  if (about_facts.has_errors()) return kExitError;
-
-  std::vector<Error> not_rendered;
-  if (options.render) {
-    RenderedSources all = render(sources, {.given = options.files,
-                                           .limit = std::chrono::seconds(options.render_timeout_s),
-                                           .remote = options.render_remote});
-    sources = std::move(all.sources);
-    not_rendered = std::move(all.failures);
-  }
-  check::Report report = check_all(sources, nodes, options);
-  keep_rendered_text(report);
-  // Documents are about machines of several kinds: each node is asked for itself, too, and none of them.
-  if (options.output == "mistakes" && !nodes.empty()) {
-    check::Report all = check_all(sources, {}, options);
-    for (const facts::NodeFacts& node : nodes) all.add(check_all(sources, {node}, options));
-    all.add(std::move(report));
-    report = std::move(all);
-  }
-  if (options.fix && !report.repairs.empty()) {
-    TRY(repair(report));
-    std::vector<doc::SourcePtr> repaired = sources;
-    for (doc::SourcePtr& source : repaired)
-      for (const check::Repair& one : report.repairs)
-        if (one.before == source) source = one.after;
-    report = check_all(repaired, nodes, options);
-    keep_rendered_text(report);
-  }
-  print_findings(report, options);
-  for (const Error& error : not_rendered) print_error("railbed: {}\n", error.to_string());
-  if (!not_rendered.empty()) return kExitError;
-  const size_t bad = report.findings.count(doc::Severity::kError) +
-                     (options.strict ? report.findings.count(doc::Severity::kWarning) : 0);
-  return bad > 0 ? kExitFound : kExitOk;
+void declare_output(CommandLine& line, CheckOptions& options) {
+  line.option("-o,--output", &options.outputs,
+              "text, json, yaml, sarif, junit, github, markdown, or mistakes (a table of known mistakes); with =FILE "
+              "into a file; may be repeated")
+      .one_of({"text", "json", "yaml", "sarif", "junit", "github", "markdown", "mistakes"})
+      .or_to_file()
+      .one_value_each();
+  line.option("--notes", &options.notes, "SARIF has notes, too");
+  line.option("-q,--quiet", &options.quiet, "print only the findings, without their number and what was not checked");
+  line.option("--show-config", &options.show_config,
+              "print what project files (railbed.yaml) and options say, without a check");
 }
 
 }  // namespace
@@ -138,40 +86,24 @@ int check_verb(CommandLine& line) {
       "Finds errors in manifests before a node reboots: unknown and misplaced fields, objects that do not\n"
       "match each other, addresses and VFs that run out and, with --facts, what the nodes do not support.\n"
       "Reads YAML, JSON, Markdown with manifests and commands, and Ansible tasks. Exits 0 if no error was\n"
-      "found, 2 if one was (with --strict also for a warning), 1 if the check could not run.\n"
-      "A comment `# railbed: ignore ID reason` ignores a finding.");
-  line.option("FILES", &options.files, "files, directories, - for standard input").required().file();
-  line.option("--facts", &options.facts,
-              "node facts (railbed discover -o yaml) or a recording (FILE.tar); more may follow, or be among FILES")
-      .one_value_each()
-      .existing_file();
-  line.option("-o,--output", &options.output,
-              "text, json, yaml, sarif, junit, github, markdown, or mistakes (a table of known mistakes)")
-      .one_of({"text", "json", "yaml", "sarif", "junit", "github", "markdown", "mistakes"});
-  line.option("--fix", &options.fix, "apply safe fixes, print them as a diff, and check again");
-  line.option("--each", &options.each, "check each file as a separate bundle");
-  line.option("--together", &options.together, "check all folders as one bundle, even if they contradict each other");
-  line.option("--exclude", &options.excluded,
-              "skip files and folders with this name or path (*.tmpl.yaml); may be repeated")
-      .one_value_each();
-  line.option("--render", &options.render,
-              "render charts and kustomizations among FILES (helm template, kubectl kustomize) and check the result");
-  line.option("--render-timeout", &options.render_timeout_s, "time limit of one rendering, in seconds").show_default();
-  line.option("--render-remote", &options.render_remote,
-              "also render kustomizations that fetch from other machines, with network access");
-  line.option("--strict", &options.strict, "warnings fail, too");
-  line.option("-q,--quiet", &options.quiet, "print only the findings, without their number and what was not checked");
+      "found, 2 if one was (--fail-on says what counts), 1 if something could not be read or checked.\n"
+      "A comment `# railbed: ignore ID reason` ignores a finding; a file railbed.yaml sets rules for a repository.");
+  declare_input(line, options);
+  declare_findings(line, options);
+  declare_output(line, options);
   line.option("--cluster-network", &options.cluster_networks,
               "a pod, service or machine network of the cluster, as CIDR; may be repeated")
       .one_value_each();
   line.option("--resource-prefix", &options.settings.graph.resource_prefix,
               "prefix of the SR-IOV operator's resource names")
       .show_default();
-  line.exit_status(kExitFound, "an error was found; with --strict also: a warning");
+  line.exit_status(kExitFound, "an error was found, also if other files could not be read; see --fail-on and --diff");
   if (auto status = line.parse()) return *status;
-  Result<int> done = run_check(options);
-  if (done) return *done;
-  return give_up(done.error());
+  if (options.diff && options.fix.empty()) {
+    print_error("railbed check: --diff shows what --fix would do; give both\n");
+    return kExitError;
+  }
+  return status_of(run_check(options));
 }
 
 int explain_verb(CommandLine& line) {
@@ -187,7 +119,9 @@ int explain_verb(CommandLine& line) {
   }
   std::ranges::transform(id, id.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   if (const findings::Explanation* one = findings::explain(id)) {
-    print("{}: {}\n\n{}\n\n({})\n", one->id, one->title, one->story, one->page);
+    const std::string state =
+        one->is_about_text() ? check::in_words(check::maturity_of(one->id)) + "\n\n" : std::string();
+    print("{}: {}\n\n{}\n\n{}({})\n", one->id, one->title, one->story, state, one->page);
     return kExitOk;
   }
   std::vector<std::string_view> ids;

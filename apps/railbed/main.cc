@@ -27,7 +27,7 @@ namespace {
 constexpr Verb kVerbs[] = {
     {"discover", "show this node's NICs, VFs, RDMA devices, GPUs and fabrics", discover_verb},
     {"check", "find errors in manifests, across objects and against node facts, with fixes", check_verb},
-    {"explain", "explain a finding of check, discover or preflight", explain_verb},
+    {"explain", "explain a finding of check, discover, preflight or perf report", explain_verb},
     {"generate", "write manifests for nodes: a network per rail, a test pod per node", generate_verb},
     {"size", "show how many VFs and addresses the rails of nodes have and need", size_verb},
     {"plan", "show the steps that would apply the manifests, with reasons and disrupted pods", plan_verb},

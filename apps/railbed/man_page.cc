@@ -67,7 +67,9 @@ std::string heading(const Declaration& option) {
   if (option.positional()) return slanted(option.names.front());
   std::string text;
   for (const std::string_view name : option.names) text += (text.empty() ? "" : ", ") + bold(name);
-  if (option.takes_value) text += " " + slanted(value_placeholder(option));
+  if (option.takes_value)
+    text += " " + slanted(value_placeholder(option)) + (option.with_file ? "[=" + slanted("FILE") + "]" : "");
+  if (!option.flag_value.empty()) text += "[=" + slanted(value_placeholder(option)) + "]";
   return text;
 }
 

@@ -9,7 +9,6 @@
 #include <set>
 
 #include <fmt/ranges.h>
-#include <fnmatch.h>
 
 #include "check/check.h"
 #include "command/output.h"
@@ -48,41 +47,21 @@ Result<doc::SourcePtr> read_source(const std::string& path) {
 
 namespace {
 
-// By the name alone, or by the path below the directory that was given.
-bool is_excluded(const fs::path& path, const fs::path& root, const std::vector<std::string>& patterns) {
-  const std::string below = path.lexically_relative(root).string();
-  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
-    return fnmatch(pattern.c_str(), path.filename().c_str(), 0) == 0 || fnmatch(pattern.c_str(), below.c_str(), 0) == 0;
-  });
-}
-
-Result<std::vector<std::string>> files_of(const std::string& path, const FileChoice& choice) {
-  const std::set<std::string>& endings = choice.endings;
+Result<std::vector<std::string>> files_of(const std::string& path) {
+  static const std::set<std::string> kEndings = {".yaml", ".yml", ".json"};
   std::error_code error;
   if (path == "-" || !fs::is_directory(path, error)) return std::vector{path};
   std::vector<std::string> files;
-  for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
-    const bool excluded = is_excluded(entry->path(), path, choice.excluded);
-    if (excluded && entry->is_directory()) entry.disable_recursion_pending();
-    if (!excluded && endings.contains(entry->path().extension().string()) && !entry->is_directory())
+  for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error))
+    if (kEndings.contains(entry->path().extension().string()) && !entry->is_directory())
       files.push_back(entry->path().string());
-  }
   if (error) return fail(system_error(error.value(), "read " + path));
-  if (files.empty()) return fail(Code::kNotFound, "no *{} in {}", fmt::join(endings, ", *"), path);
+  if (files.empty()) return fail(Code::kNotFound, "no *{} in {}", fmt::join(kEndings, ", *"), path);
   std::ranges::sort(files);
   return files;
 }
 
 }  // namespace
-
-Result<std::vector<doc::SourcePtr>> read_sources(const std::vector<std::string>& paths, const FileChoice& choice) {
-  std::vector<doc::SourcePtr> sources;
-  for (const std::string& path : paths) {
-    std::vector<std::string> files = TRY(files_of(path, choice));
-    for (const std::string& file : files) sources.push_back(TRY(read_source(file)));
-  }
-  return sources;
-}
 
 namespace {
 
@@ -109,7 +88,10 @@ Result<void> take_facts(std::vector<std::string>& files, std::vector<std::string
 
 Result<Manifests> read_manifests(const std::vector<std::string>& paths) {
   Manifests manifests;
-  manifests.sources = TRY(read_sources(paths, {.endings = {".yaml", ".yml", ".json"}, .excluded = {}}));
+  for (const std::string& path : paths) {
+    const std::vector<std::string> files = TRY(files_of(path));
+    for (const std::string& file : files) manifests.sources.push_back(TRY(read_source(file)));
+  }
   manifests.objects = api::load(manifests.sources, manifests.diagnostics);
   return manifests;
 }

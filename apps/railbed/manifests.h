@@ -23,15 +23,6 @@ struct Manifests {
 // The content of one file; "-" is standard input.
 Result<doc::SourcePtr> read_source(const std::string& path);
 
-// Which files of a directory are read.
-struct FileChoice {
-  std::set<std::string> endings;      // ".yaml"
-  std::vector<std::string> excluded;  // patterns of the shell, for names and for paths below the directory
-};
-
-// The content of all files in `paths`; of a directory those that are chosen, in the order of paths.
-Result<std::vector<doc::SourcePtr>> read_sources(const std::vector<std::string>& paths, const FileChoice& choice);
-
 // `--facts A B` means the same in every verb. Where files are positional, too, only A is the option's: B, a recording
 // or a file of node facts among `files`, is moved to `facts`.
 Result<void> take_facts(std::vector<std::string>& files, std::vector<std::string>& facts);

@@ -14,8 +14,8 @@
 #include "live_line.h"
 #include "os/ports/kernel.h"
 #include "perf/bounds.h"
-#include "perf/client.h"
 #include "perf/perftest/perftest.h"
+#include "perf/session/client.h"
 #include "perf_verb.h"
 #include "result_file.h"
 

@@ -9,9 +9,9 @@
 #include "doc/fields.h"
 #include "os/ports/kernel.h"
 #include "perf/bounds.h"
-#include "perf/client.h"
 #include "perf/ping/ping.h"
 #include "perf/ping/ping_session.h"
+#include "perf/session/client.h"
 #include "perf_verb.h"
 #include "progress.h"
 

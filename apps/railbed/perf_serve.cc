@@ -14,10 +14,14 @@
 #include "command/output.h"
 #include "command/stop_signal.h"
 #include "doc/text.h"
+#include "perf/collective/collective_endpoint.h"
 #include "perf/mesh/fabric.h"
 #include "perf/mesh/mesh_endpoint.h"
+#include "perf/mesh/mesh_protocol.h"
 #include "perf/mesh/registrant.h"
-#include "perf/server.h"
+#include "perf/ping/ping_session.h"
+#include "perf/session/point_to_point.h"
+#include "perf/session/server.h"
 #include "perf_verb.h"
 
 namespace railbed {
@@ -50,6 +54,12 @@ std::vector<std::string> words_of(std::string_view text) {
   }
 }
 
+// All that clients can open.
+std::vector<Protocol> protocols_of(mesh::Membership& membership) {
+  return {point_to_point_protocol(), ping_protocol(), mesh::mesh_protocol(membership),
+          mesh::membership_protocol(membership), collective::collective_protocol(membership)};
+}
+
 // Absent where nothing is to be registered.
 Result<std::optional<mesh::RegistrantOptions>> registrant_of(const ServeArguments& arguments, os::Kernel& kernel,
                                                              const ServerOptions& server) {
@@ -71,6 +81,8 @@ Result<std::optional<mesh::RegistrantOptions>> registrant_of(const ServeArgument
 
 Result<int> run_server(const ServeArguments& arguments, const PerfCall& /*call*/) {
   ServerOptions options = arguments.server;
+  mesh::Membership membership;
+  options.protocols = protocols_of(membership);
   if (!arguments.bind.empty()) options.bind = TRY(IpAddress::parse(arguments.bind).context("--bind"));
   options.session.token = TRY(read_token(arguments.token_file));
   // In a mesh every rail of another endpoint is a client, and so is the coordinator.

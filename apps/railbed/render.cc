@@ -2,7 +2,6 @@
 #include "render.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -13,9 +12,11 @@
 
 #include "base/command.h"
 #include "check/check.h"
+#include "check/read/paths.h"
 #include "check/read/rendered.h"
 #include "doc/text.h"
 #include "os/real/run_program.h"
+#include "trusted_programs.h"
 
 namespace railbed {
 namespace {
@@ -42,43 +43,6 @@ class Scratch {
   std::error_code failure_;
   std::string path_;
 };
-
-// Whether the folder is one of the checked ones or below one: whoever wrote the manifests may have put programs there.
-bool is_checked(const std::filesystem::path& folder, const std::vector<std::string>& given) {
-  std::error_code failure;
-  const std::filesystem::path real = std::filesystem::weakly_canonical(folder, failure);
-  return std::ranges::any_of(given, [&](const std::string& one) {
-    std::error_code none;
-    std::filesystem::path tree = std::filesystem::weakly_canonical(one, none);
-    if (!std::filesystem::is_directory(tree, none)) tree = tree.parent_path();
-    const auto [end, at] = std::ranges::mismatch(tree, real);
-    return end == tree.end();
-  });
-}
-
-// The folders of PATH that a renderer gets: absolute, and not among what is checked.
-std::string trusted_path(const std::vector<std::string>& given) {
-  const char* path = std::getenv("PATH");
-  std::string out;
-  for (std::string_view left = path == nullptr ? "" : path; !left.empty();) {
-    const std::string_view folder = left.substr(0, left.find(':'));
-    left.remove_prefix(std::min(folder.size() + 1, left.size()));
-    if (folder.starts_with('/') && !is_checked(folder, given))
-      out += fmt::format("{}{}", out.empty() ? "" : ":", folder);
-  }
-  return out;
-}
-
-// The path of a program that PATH leads to; empty where there is none.
-std::string program_in(std::string_view path, std::string_view name) {
-  while (!path.empty()) {
-    const std::string_view folder = path.substr(0, path.find(':'));
-    path.remove_prefix(std::min(folder.size() + 1, path.size()));
-    const std::string program = fmt::format("{}/{}", folder, name);
-    if (::access(program.c_str(), X_OK) == 0) return program;
-  }
-  return "";
-}
 
 struct RenderCommand {
   std::string program;
@@ -202,6 +166,10 @@ Result<std::string> Rendering::output_of(const RenderCommand& command, Result<os
   return ran->output;
 }
 
+bool is_description(const std::string& file) {
+  return check::file_of(file) == "Chart.yaml" || check::is_kustomization(file);
+}
+
 }  // namespace
 
 RenderedSources render(const std::vector<doc::SourcePtr>& sources, const RenderOptions& options) {
@@ -216,6 +184,8 @@ RenderedSources render(const std::vector<doc::SourcePtr>& sources, const RenderO
       continue;
     }
     gone.insert(one.files.begin(), one.files.end());
+    for (const std::string& file : one.files)
+      if (check::folder_of(file) == one.folder && is_description(file)) out.from.emplace(one.folder, file);
     for (doc::SourcePtr& document : check::rendered_documents(one.folder, *text)) made.push_back(std::move(document));
   }
   for (const doc::SourcePtr& source : sources)

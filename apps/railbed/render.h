@@ -11,6 +11,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ namespace railbed {
 struct RenderedSources {
   std::vector<doc::SourcePtr> sources;  // files that are not rendered, and what was rendered of the others
   std::vector<Error> failures;
+  std::map<std::string, std::string> from;  // the folders that were rendered, and the file that says how
 };
 
 struct RenderOptions {

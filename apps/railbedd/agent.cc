@@ -105,7 +105,7 @@ std::string seen_pods_file(const AgentOptions& options) {
 }
 
 // Everything that handles requests; members are constructed in this order.
-struct Parts {
+struct AgentServices {
   os::Kernel& kernel;
   state::Store& store;
   os::Disk& disk;
@@ -128,11 +128,11 @@ struct Parts {
   agent::Service service{backends, meta, &readiness};
   agent::EndedPods ended{backends, meta, disk};
 
-  Parts(const NodeCluster::World& world, const AgentOptions& options, std::unique_ptr<NodeCluster> joined)
-      : kernel(world.kernel),
-        store(world.store),
-        disk(world.disk),
-        events(world.events),
+  AgentServices(const NodeCluster::Dependencies& deps, const AgentOptions& options, std::unique_ptr<NodeCluster> joined)
+      : kernel(deps.kernel),
+        store(deps.store),
+        disk(deps.disk),
+        events(deps.events),
         records(disk, options.records, kernel.boot_id()),
         engine(kernel, store, blocks_of(joined.get()), records, other_nodes(options), options.plugins,
                options.plugin_policy()),
@@ -166,9 +166,9 @@ struct Parts {
 };
 
 // Takes over addresses that whereabouts gave before this machine was switched over.
-Result<void> adopt_pools(Parts& parts, agent::Engine::Turn& turn, const std::string& directory) {
-  auto pools = agent::pools_in_directory(parts.kernel.files(), directory);
-  const agent::Adopted adopted = TRY(parts.meta.adopt_from(turn, std::move(pools)).context("--adopt {}", directory));
+Result<void> adopt_pools(AgentServices& services, agent::Engine::Turn& turn, const std::string& directory) {
+  auto pools = agent::pools_in_directory(services.kernel.files(), directory);
+  const agent::Adopted adopted = TRY(services.meta.adopt_from(turn, std::move(pools)).context("--adopt {}", directory));
   log::info(fmt::format("{} allocations of whereabouts picked up from {}, {} ended ones released", adopted.taken,
                         directory, adopted.freed));
   for (const std::string& conflict : adopted.conflicts) log::warn("not picked up: " + conflict);
@@ -191,8 +191,8 @@ Result<void> restore_programs(agent::Engine::Turn& turn, agent::DurableRecords& 
 
 // For `railbed status` and for the log, there at the first, second, fourth, eighth time: a flood of requests must not
 // become one of lines.
-void trouble(Parts& parts, std::string_view kind, const std::string& about, const std::string& story) {
-  const uint64_t count = parts.events.happened(kind, about, story);
+void trouble(AgentServices& services, std::string_view kind, const std::string& about, const std::string& story) {
+  const uint64_t count = services.events.happened(kind, about, story);
   if (std::has_single_bit(count))
     log::warn(fmt::format("{}: {}{}", doc::printable(about), doc::printable(story),
                           count > 1 ? fmt::format(" ({} times)", count) : ""));
@@ -200,61 +200,62 @@ void trouble(Parts& parts, std::string_view kind, const std::string& about, cons
 
 // Finishes or undoes what a killed agent left, before the first request. Interfaces come first, then their addresses;
 // allocations of whereabouts come last, so that in a conflict railbed's own address wins.
-Result<void> recover(Parts& parts, const AgentOptions& options) {
+Result<void> recover(AgentServices& services, const AgentOptions& options) {
   {
-    agent::Engine::Turn turn = TRY(parts.engine.turn(kTurnAtStart).context("waiting for the state"));
+    agent::Engine::Turn turn = TRY(services.engine.turn(kTurnAtStart).context("waiting for the state"));
     if (const int begun = TRY(agent::forget_begun(turn)); begun > 0)
       log::warn(fmt::format("the state lost its end: {} attachments that look incomplete are left unchanged", begun));
-    const auto report = TRY(attach::recover(turn.kernel(), turn.store(), parts.kernel.clock().now() + kRecovery,
+    const auto report = TRY(attach::recover(turn.kernel(), turn.store(), services.kernel.clock().now() + kRecovery,
                                             attach::LookForNamespaces::kNo)
                                 .context("finishing requests of an earlier agent"));
     for (const std::string& line : report.undone) log::info("rolled back, started by an earlier agent: " + line);
     for (const std::string& line : report.finished) log::info("finished: " + line);
     for (const std::string& line : report.notes) log::info(line);
     for (const auto& failure : report.failures)
-      trouble(parts, "recovery", failure.pod + " " + failure.interface, failure.error.story());
+      trouble(services, "recovery", failure.pod + " " + failure.interface, failure.error.story());
     if (!report.unreachable.empty())
       log::warn(
           fmt::format("{} interfaces have a network namespace that is no longer at its path but still exists; they "
                       "stay attached until their DEL or the end of the namespace",
                       report.unreachable.size()));
-    TRY(restore_programs(turn, parts.records));
+    TRY(restore_programs(turn, services.records));
     if (const int pods = TRY(agent::forget_empty_pods(turn.store())); pods > 0)
       log::info(fmt::format("records of {} pods without interfaces removed", pods));
     TRY(turn.read_addresses());
-    const auto disk_problems = TRY(parts.host_local.recover(turn).context("reading host-local's files"));
-    for (const std::string& problem : disk_problems) trouble(parts, "disk", agent::kHostLocalDirectory, problem);
-    if (!options.adopt.empty()) TRY(adopt_pools(parts, turn, options.adopt));
+    const auto disk_problems = TRY(services.host_local.recover(turn).context("reading host-local's files"));
+    for (const std::string& problem : disk_problems) trouble(services, "disk", agent::kHostLocalDirectory, problem);
+    if (!options.adopt.empty()) TRY(adopt_pools(services, turn, options.adopt));
   }
-  if (!TRY(parts.in_use.start()))
+  if (!TRY(services.in_use.start()))
     log::info("the state is new or lost its end: searching all network namespaces for addresses in use");
-  return parts.dhcp.start();
+  return services.dhcp.start();
 }
 
 // After a lost state: looks into all namespaces, in a thread of its own, because one that does not answer must delay
 // only the requests that need an address of a pool. They are refused meanwhile.
 class Looker {
  public:
-  explicit Looker(Parts& parts) {
-    if (!parts.in_use.is_known()) thread_ = std::jthread([&parts](std::stop_token stop) { run(parts, stop); });
+  explicit Looker(AgentServices& services) {
+    if (!services.in_use.is_known()) thread_ = std::jthread([&services](std::stop_token stop) { run(services, stop); });
   }
 
  private:
-  static void run(Parts& parts, const std::stop_token& stop) {
+  static void run(AgentServices& services, const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any stopped;
     std::unique_lock lock(mutex);
-    do look(parts);
-    while (!parts.in_use.is_known() && !stopped.wait_for(lock, stop, kRepeat, [&] { return stop.stop_requested(); }));
+    do look(services);
+    while (!services.in_use.is_known() &&
+           !stopped.wait_for(lock, stop, kRepeat, [&] { return stop.stop_requested(); }));
   }
-  static void look(Parts& parts) {
+  static void look(AgentServices& services) {
     const auto begun = std::chrono::steady_clock::now();
-    const auto found = parts.in_use.look();
+    const auto found = services.in_use.look();
     const auto took = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begun);
     if (!found.has_value())
-      return trouble(parts, "addresses", "in use",
+      return trouble(services, "addresses", "in use",
                      "no addresses are allocated until all network namespaces can be read: " + found.error().story());
-    parts.events.over("addresses", "in use");
+    services.events.over("addresses", "in use");
     log::info(fmt::format("all network namespaces read in {} ms: {} addresses without a railbed record are reserved",
                           took.count(), *found));
   }
@@ -265,9 +266,9 @@ class Looker {
 class Repeater {
  public:
   // `pages` may be null.
-  Repeater(agent::Replay& replay, Parts& parts, agent::KeptPages* pages, const std::string& config_folder)
+  Repeater(agent::Replay& replay, AgentServices& services, agent::KeptPages* pages, const std::string& config_folder)
       : replay_(replay),
-        parts_(parts),
+        services_(services),
         pages_(pages),
         keeps_config_(!config_folder.empty()),
         thread_([this](std::stop_token stop) { run(stop); }) {}
@@ -278,24 +279,24 @@ class Repeater {
     std::condition_variable_any stopped;
     std::unique_lock lock(mutex);
     // Plugins run by this recovery may ask this agent for addresses, so it must already answer requests.
-    if (auto lines = parts_.meta.recover(parts_.engine))
+    if (auto lines = services_.meta.recover(services_.engine))
       for (const std::string& line : *lines) log::info(line);
     else
-      trouble(parts_, "recovery", "executed plugins", lines.error().story());
+      trouble(services_, "recovery", "executed plugins", lines.error().story());
     do {
       if (keeps_config_)
-        if (auto kept = parts_.config.keep(); !kept.has_value()) tell("config", kept.error().story());
-      if (auto fresh = parts_.in_use.refresh(); !fresh.has_value()) tell("in use", fresh.error().story());
-      for (const std::string& path : parts_.in_use.take_odd())
-        trouble(parts_, "odd", path,
+        if (auto kept = services_.config.keep(); !kept.has_value()) tell("config", kept.error().story());
+      if (auto fresh = services_.in_use.refresh(); !fresh.has_value()) tell("in use", fresh.error().story());
+      for (const std::string& path : services_.in_use.take_odd())
+        trouble(services_, "odd", path,
                 "more addresses than the limit per namespace; the rest can be allocated to other pods");
-      for (const auto& [owner, which] : parts_.dhcp.take_dropped())
-        trouble(parts_, "dhcp-routes", owner.pod + " " + owner.interface, which);
+      for (const auto& [owner, which] : services_.dhcp.take_dropped())
+        trouble(services_, "dhcp-routes", owner.pod + " " + owner.interface, which);
       settle_ended();
-      if (parts_.store.take_written_again())
-        trouble(parts_, "removed", "state",
+      if (services_.store.take_written_again())
+        trouble(services_, "removed", "state",
                 "the state's files were removed while the agent was running; writing them again");
-      if (parts_.cluster == nullptr) look_at_manifests();
+      if (services_.cluster == nullptr) look_at_manifests();
       if (pages_ != nullptr)
         if (auto kept = pages_->keep(); kept.has_value() && *kept == agent::KeptPages::Kept::kNow)
           log::info("the port of the metrics and health pages is free now; serving them");
@@ -304,25 +305,25 @@ class Repeater {
     } while (!stopped.wait_for(lock, stop, kRepeat, [&] { return stop.stop_requested(); }));
   }
   void settle_ended() {
-    auto settled = parts_.ended.settle();
+    auto settled = services_.ended.settle();
     if (!settled.has_value()) return tell("ended", settled.error().story());
     for (const agent::EndedPod& pod : *settled) {
       if (!pod.failure.empty())
-        trouble(parts_, "ended", pod.key,
+        trouble(services_, "ended", pod.key,
                 "network namespace ended; releasing its devices and addresses failed: " + pod.failure);
       else if (pod.del_came)
         log::info(fmt::format("{}: orphaned devices and addresses are no longer in use; released", pod.key));
       else
-        trouble(parts_, "no-del", pod.key, "network namespace ended without a DEL; devices and addresses released");
+        trouble(services_, "no-del", pod.key, "network namespace ended without a DEL; devices and addresses released");
     }
   }
   // What got worse stays among the events until it is whole again.
   void look_at_manifests() {
-    auto worse = parts_.manifests.look();
+    auto worse = services_.manifests.look();
     if (!worse.has_value()) return tell("manifests", worse.error().story());
-    for (const auto& [about, why] : *worse) trouble(parts_, "manifests", about, why);
+    for (const auto& [about, why] : *worse) trouble(services_, "manifests", about, why);
     for (const auto& [about, why] : worse_)
-      if (!worse->contains(about)) parts_.events.over("manifests", about);
+      if (!worse->contains(about)) services_.events.over("manifests", about);
     worse_ = *std::move(worse);
   }
   // Once, not every few seconds.
@@ -331,7 +332,7 @@ class Repeater {
   }
 
   agent::Replay& replay_;
-  Parts& parts_;
+  AgentServices& services_;
   agent::KeptPages* pages_;
   bool keeps_config_;
   std::map<std::string, std::string> told_;
@@ -340,44 +341,42 @@ class Repeater {
 };
 
 // Counted, told in the log, and its failure among the events.
-agent::Reply told(Parts& parts, const cni::Request& request,
+agent::Reply told(AgentServices& services, const cni::Request& request,
                   const std::function<agent::Reply(const cni::Request&, agent::RequestStory&)>& handle) {
   agent::RequestStory story;
   agent::Reply reply =
-      parts.metrics.metered(request, story, [&](const cni::Request& one) { return handle(one, story); });
+      services.metrics.metered(request, story, [&](const cni::Request& one) { return handle(one, story); });
   log_request(agent::request_line(request, reply, story));
-  if (reply.status != 0 && request.command != cni::Command::kStatus)
-    if (const auto failure = cni::read_failure(reply.output)) {
-      parts.events.failed(request, *failure);
-      if (parts.cluster != nullptr) parts.cluster->failed(request, *failure);
-    }
-  if (request.command == cni::Command::kAdd && parts.cluster != nullptr) parts.cluster->pod_came();
-  if (request.command == cni::Command::kDel && parts.cluster != nullptr) parts.cluster->pod_gone();
+  if (!reply.result.has_value() && request.command != cni::Command::kStatus) {
+    services.events.failed(request, reply.result.error());
+    if (services.cluster != nullptr) services.cluster->failed(request, reply.result.error());
+  }
+  if (request.command == cni::Command::kAdd && services.cluster != nullptr) services.cluster->pod_came();
+  if (request.command == cni::Command::kDel && services.cluster != nullptr) services.cluster->pod_gone();
   return reply;
 }
 
-agent::Reply handle(Parts& parts, agent::Replay& replay, const cni::Request& request) {
-  return told(parts, request, [&](const cni::Request& one, agent::RequestStory& story) -> agent::Reply {
+agent::Reply handle(AgentServices& services, agent::Replay& replay, const cni::Request& request) {
+  return told(services, request, [&](const cni::Request& one, agent::RequestStory& story) -> agent::Reply {
     if (one.command == cni::Command::kAdd && !replay.settle(one.container_id))
-      return {1, cni::to_json(cni::Failure{cni::kTryAgainLater, "an earlier DEL of this container is not finished yet",
-                                           "the reason is in the agent's log; the agent retries every few seconds"},
-                              "")};
-    return parts.service.handle(one, story);
+      return {.result = cni::fail_with(cni::kTryAgainLater, "an earlier DEL of this container is not finished yet",
+                                       "the reason is in the agent's log; the agent retries every few seconds")};
+    return services.service.handle(one, story);
   });
 }
 
 // A DEL from the disk fails again and again: Replay tells each reason once, and how often it was.
-agent::Reply repeat(Parts& parts, const cni::Request& request) {
+agent::Reply repeat(AgentServices& services, const cni::Request& request) {
   agent::RequestStory story;
-  agent::Reply reply =
-      parts.metrics.metered(request, story, [&](const cni::Request& one) { return parts.service.handle(one, story); });
-  if (reply.status == 0) log_request(agent::request_line(request, reply, story));
+  agent::Reply reply = services.metrics.metered(
+      request, story, [&](const cni::Request& one) { return services.service.handle(one, story); });
+  if (reply.result.has_value()) log_request(agent::request_line(request, reply, story));
   return reply;
 }
 
-std::vector<std::string> not_ready_because(Parts& parts) {
-  std::vector<std::string> reasons = parts.readiness.reasons();
-  std::ranges::move(parts.meta.statuses().failures(parts.kernel.clock()), std::back_inserter(reasons));
+std::vector<std::string> not_ready_because(AgentServices& services) {
+  std::vector<std::string> reasons = services.readiness.reasons();
+  std::ranges::move(services.meta.statuses().failures(services.kernel.clock()), std::back_inserter(reasons));
   return reasons;
 }
 
@@ -389,39 +388,39 @@ agent::HttpReply health_page(const std::vector<std::string>& reasons) {
 }
 
 // What `railbed status` asks. Nothing here waits: the thread that serves the socket answers.
-std::string report(Parts& parts) {
+std::string report(AgentServices& services) {
   doc::Value value = doc::Value::object();
   value.set("version", RAILBED_VERSION);
   value.set("pid", static_cast<int64_t>(getpid()));
   doc::Value& reasons = value.set("notReady", doc::Value::array());
-  for (const std::string& reason : not_ready_because(parts)) reasons.push(reason);
+  for (const std::string& reason : not_ready_because(services)) reasons.push(reason);
   // What is not as everywhere else: nothing where all plugins are fenced.
-  if (const auto& unfenced = parts.engine.running_plugins().policy().unfenced; !unfenced.empty())
+  if (const auto& unfenced = services.engine.running_plugins().policy().unfenced; !unfenced.empty())
     value.set("unfenced", doc::texts(std::vector<std::string>(unfenced.begin(), unfenced.end())));
-  if (parts.cluster != nullptr) parts.cluster->report(value);
+  if (services.cluster != nullptr) services.cluster->report(value);
   doc::Value& events = value.set("events", doc::Value::array());
-  for (const agent::Event& event : parts.events.all()) events.push(agent::to_value(event));
+  for (const agent::Event& event : services.events.all()) events.push(agent::to_value(event));
   return doc::to_json(value);
 }
 
 // A wrong address is the caller's mistake. A port in use is only a warning: any user of this machine could take it,
 // and the node's pods are more important. The Repeater tries again.
-Result<std::unique_ptr<agent::KeptPages>> serve_pages(Parts& parts, agent::Replay& replay,
+Result<std::unique_ptr<agent::KeptPages>> serve_pages(AgentServices& services, agent::Replay& replay,
                                                       const AgentOptions& options) {
   if (options.metrics == "off") return nullptr;
-  parts.metrics.node_counts([&] {
-    agent::NodeCounts now = agent::count_node(parts.engine);
+  services.metrics.node_counts([&] {
+    agent::NodeCounts now = agent::count_node(services.engine);
     now.pending_dels = replay.pending();
     return now;
   });
   agent::HttpPages pages;
   // Alive is an agent that answers on its socket; what else is wrong a restart would not mend.
   pages["/healthz"] = [&] {
-    const auto answer = ask_for_report(options.socket, parts.kernel.clock(), kAliveWithin);
+    const auto answer = ask_for_report(options.socket, services.kernel.clock(), kAliveWithin);
     return health_page(answer.has_value() ? std::vector<std::string>() : std::vector{answer.error().story()});
   };
-  pages["/readyz"] = [&] { return health_page(not_ready_because(parts)); };
-  auto kept = std::make_unique<agent::KeptPages>(parts.metrics, parts.events, options.metrics, std::move(pages));
+  pages["/readyz"] = [&] { return health_page(not_ready_because(services)); };
+  auto kept = std::make_unique<agent::KeptPages>(services.metrics, services.events, options.metrics, std::move(pages));
   if (auto served = kept->keep(); !served.has_value()) {
     if (served.error().code == Code::kInvalid) return fail(std::move(served).error());
     log::warn(fmt::format("{}; the agent runs without metrics and health pages and retries every {} s",
@@ -483,21 +482,21 @@ Result<int> run(AgentOptions& options, JoinCluster join) {
   const std::unique_ptr<state::Store> store = TRY(options.state.share(*kernel, "railbed agent"));
   const std::unique_ptr<os::Disk> disk = os::real_disk();
   agent::Events events;
-  const NodeCluster::World world{*kernel, *disk, *store, events, node_name(options, *kernel)};
-  Parts parts(world, options, options.cluster.given() ? TRY(join(options, world)) : nullptr);
-  if (parts.cluster != nullptr) parts.cluster->restore();
-  TRY(recover(parts, options));
-  if (parts.cluster != nullptr) TRY(parts.cluster->start(parts.engine));
+  const NodeCluster::Dependencies deps{*kernel, *disk, *store, events, node_name(options, *kernel)};
+  AgentServices services(deps, options, options.cluster.given() ? TRY(join(options, deps)) : nullptr);
+  if (services.cluster != nullptr) services.cluster->restore();
+  TRY(recover(services, options));
+  if (services.cluster != nullptr) TRY(services.cluster->start(services.engine));
 
   agent::Replay replay(
-      *disk, options.pending, [&](const cni::Request& request) { return repeat(parts, request); },
-      [](const std::string& line) { log::warn(line); }, parts.events);
-  const std::unique_ptr<agent::KeptPages> pages = TRY(serve_pages(parts, replay, options));
-  (void)parts.readiness.reasons();  // looked at before anybody asks, so that nobody waits for the first look
+      *disk, options.pending, [&](const cni::Request& request) { return repeat(services, request); },
+      [](const std::string& line) { log::warn(line); }, services.events);
+  const std::unique_ptr<agent::KeptPages> pages = TRY(serve_pages(services, replay, options));
+  (void)services.readiness.reasons();  // looked at before anybody asks, so that nobody waits for the first look
   options.server.trouble = [&](agent::Trouble what, const std::string& story) {
     const bool starved = what == agent::Trouble::kThreads || what == agent::Trouble::kAccept;
     const std::string_view kind = what == agent::Trouble::kSocket ? "removed" : starved ? "starved" : "limit";
-    trouble(parts, kind, std::string(agent::trouble_name(what)), story);
+    trouble(services, kind, std::string(agent::trouble_name(what)), story);
   };
   options.server.hold = [&](const cni::Request& request, os::Descriptor passed) -> Result<std::shared_ptr<void>> {
     if (!passed || request.netns.empty()) return std::shared_ptr<void>();
@@ -508,25 +507,25 @@ Result<int> run(AgentOptions& options, JoinCluster join) {
   };
   options.server.admit = [&](const os::Connection& peer) { return os::check_peer(peer, options.server.uid, places); };
   options.server.workers = 2 * options.plugins;  // more than those that run a plugin or wait to
-  options.server.report = [&] { return report(parts); };
+  options.server.report = [&] { return report(services); };
   {
     agent::Server server(
-        std::move(listener), [&](const cni::Request& request) { return handle(parts, replay, request); },
+        std::move(listener), [&](const cni::Request& request) { return handle(services, replay, request); },
         options.server);
-    const Looker looker(parts);
-    const Repeater repeater(replay, parts, pages.get(), options.cni_config);
+    const Looker looker(services);
+    const Repeater repeater(replay, services, pages.get(), options.cni_config);
     const std::stop_callback hurry(stop.token(), [&] {
       tell_manager("STOPPING=1");
       kernel->processes().end_all();
-      parts.engine.stop();
-      if (parts.cluster != nullptr) parts.cluster->hurry();
+      services.engine.stop();
+      if (services.cluster != nullptr) services.cluster->hurry();
     });
     log::info(fmt::format("railbed {} answers on {}", RAILBED_VERSION, options.socket));
     tell_manager("READY=1");
     if (TRY(server.run(stop.token())) == agent::Server::End::kCutOff) cut_off();
   }
-  parts.dhcp.stop();
-  if (parts.cluster != nullptr) parts.cluster->stop();
+  services.dhcp.stop();
+  if (services.cluster != nullptr) services.cluster->stop();
   log::info("stopped");
   // Everything is written, and railbed-cni waits for the next agent: whoever still looks something up in the background
   // (a program's STATUS) is not waited for.

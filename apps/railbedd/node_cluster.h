@@ -16,7 +16,7 @@
 #include "agent/door/events.h"
 #include "agent/engine.h"
 #include "agent/pod/sources.h"
-#include "cni/failure.h"
+#include "cni/error.h"
 #include "command/agent_options.h"
 #include "doc/value.h"
 #include "os/ports/disk.h"
@@ -26,7 +26,7 @@ namespace railbed {
 class NodeCluster {
  public:
   // What it works with; all outlive it.
-  struct World {
+  struct Dependencies {
     os::Kernel& kernel;
     os::Disk& disk;
     state::Store& store;
@@ -50,7 +50,7 @@ class NodeCluster {
   virtual void stop() = 0;
 
   // A request that failed: an Event at the pod, where its owner can do something about it.
-  virtual void failed(const cni::Request& request, const cni::Failure& failure) = 0;
+  virtual void failed(const cni::Request& request, const Error& error) = 0;
   // An ADD has ended: devices that were reserved for its pod are there.
   virtual void pod_came() = 0;
   // A pod has given back its interfaces: changes of VFs may have waited for it.
@@ -64,6 +64,7 @@ class NodeCluster {
 
 // Where the options name a cluster. Fails with a kubeconfig or service account that cannot be read, or is refused; an
 // API server that is away is no failure.
-using JoinCluster = Result<std::unique_ptr<NodeCluster>> (*)(const AgentOptions& options, NodeCluster::World world);
+using JoinCluster = Result<std::unique_ptr<NodeCluster>> (*)(const AgentOptions& options,
+                                                             NodeCluster::Dependencies deps);
 
 }  // namespace railbed

@@ -7,6 +7,7 @@
 #include "attach/attach.h"
 #include "doc/json.h"
 #include "doc/members.h"
+#include "doc/record.h"
 
 namespace railbed::agent {
 namespace {
@@ -37,55 +38,63 @@ std::optional<uint64_t> number_of(std::string_view name) {
   return number;
 }
 
-Value begun_value(const std::string& boot_id) {
+Value versioned_value() {
   Value value = Value::object();
   value.set("version", kRecordVersion);
   value.set("minReader", kMinReader);
-  value.set("boot", boot_id);
   return value;
 }
 
+state::AttachmentStatus status_in(doc::Fields& from) {
+  std::string status;
+  from.read("status", status);
+  return status == kAttached ? state::AttachmentStatus::kAttached : state::AttachmentStatus::kBegun;
+}
+
+}  // namespace
+
+template <typename Io, doc::Is<MetaSandbox> T>
+void fields(Io& io, T& sandbox) {
+  io.always("network", sandbox.network);
+  io.always("ifname", sandbox.ifname);
+  io.some("uid", sandbox.pod_uid);
+}
+
+template <typename Io, doc::Is<DurableProgram> T>
+void fields(Io& io, T& program) {
+  auto& record = program.record;
+  io.always("boot", program.boot_id);
+  io.always("pod", record.pod);
+  io.always("interface", record.interface);
+  io.always("netns", record.netns);
+  io.always("network", record.network);
+  io.always("type", record.type);
+  if constexpr (Io::kWrites)
+    io.object().set("status", record.status == state::AttachmentStatus::kAttached ? kAttached : kBegun);
+  else
+    record.status = status_in(io.from());
+  io.some("device", record.device);
+  io.some("resource", record.resource);
+  io.always("undo", record.undo);
+  io.some("result", record.result);
+  io.some("sandbox", program.sandbox);
+}
+
+namespace {
+
 std::string to_text(const DurableProgram& program) {
-  const Attachment& record = program.record;
-  Value value = begun_value(program.boot_id);
-  value.set("pod", record.pod);
-  value.set("interface", record.interface);
-  value.set("netns", record.netns);
-  value.set("network", record.network);
-  value.set("type", record.type);
-  value.set("status", record.status == state::AttachmentStatus::kAttached ? kAttached : kBegun);
-  doc::put_text(value, "device", record.device);
-  doc::put_text(value, "resource", record.resource);
-  value.set("undo", record.undo);
-  doc::put_text(value, "result", record.result);
-  if (program.sandbox.has_value()) {
-    Value& sandbox = value.set("sandbox", Value::object());
-    sandbox.set("network", program.sandbox->network);
-    sandbox.set("ifname", program.sandbox->ifname);
-    doc::put_text(sandbox, "uid", program.sandbox->pod_uid);
-  }
+  Value value = versioned_value();
+  doc::RecordWriter io(value);
+  fields(io, program);
   return doc::to_json(value);
 }
 
+// railbed's own words: a member of another type counts as absent.
 DurableProgram program_in(const Value& value) {
-  DurableProgram program{
-      .record = {.pod = doc::text_in(value, "pod"),
-                 .interface = doc::text_in(value, "interface"),
-                 .netns = doc::text_in(value, "netns"),
-                 .network = doc::text_in(value, "network"),
-                 .type = doc::text_in(value, "type"),
-                 .status = doc::text_in(value, "status") == kAttached ? state::AttachmentStatus::kAttached
-                                                                      : state::AttachmentStatus::kBegun,
-                 .device = doc::text_in(value, "device"),
-                 .resource = doc::text_in(value, "resource"),
-                 .undo = doc::text_in(value, "undo"),
-                 .result = doc::text_in(value, "result")},
-      .sandbox = std::nullopt,
-      .boot_id = doc::text_in(value, "boot")};
-  if (const Value* sandbox = doc::object_in(value, "sandbox"))
-    program.sandbox = {.network = doc::text_in(*sandbox, "network"),
-                       .ifname = doc::text_in(*sandbox, "ifname"),
-                       .pod_uid = doc::text_in(*sandbox, "uid")};
+  DurableProgram program;
+  doc::Diagnostics ignored;
+  doc::Fields from(value, "", doc::kNoFamily, ignored);
+  doc::read_record(from, program);
   return program;
 }
 
@@ -206,7 +215,8 @@ Result<void> DurableRecords::put_directory(const std::string& path, const std::s
     TRY(learn());
     if (numbers_.contains({"", path})) return {};
   }
-  Value value = begun_value(boot_id_);
+  Value value = versioned_value();
+  value.set("boot", boot_id_);
   value.set("hostLocal", path);
   value.set("network", network);
   Result<void> done = put({"", path}, doc::to_json(value));

@@ -49,6 +49,38 @@ class DurableRecordsTest : public testing::Test {
   std::vector<std::string> unread;
 };
 
+// Other versions of railbed read these words after an upgrade, or a downgrade.
+TEST_F(DurableRecordsTest, AreStoredInTheseWords) {
+  state::Attachment record{.pod = "ns/p@c",
+                           .interface = "exec:eth0#0",
+                           .netns = "/n",
+                           .network = "cbr0",
+                           .type = "exec:calico",
+                           .status = state::AttachmentStatus::kBegun,
+                           .device = "",
+                           .resource = "",
+                           .undo = "{}",
+                           .result = ""};
+  ASSERT_TRUE(records.put_program(record, std::nullopt).has_value());
+  EXPECT_EQ(disk.read(std::string(kDurableRecords) + "/00000000000000000001.json").value(),
+            R"({"version":1,"minReader":1,"boot":"boot-1","pod":"ns/p@c","interface":"exec:eth0#0","netns":"/n",)"
+            R"("network":"cbr0","type":"exec:calico","status":"begun","undo":"{}"})");
+  record.status = state::AttachmentStatus::kAttached;
+  record.device = "0000:01:00.2";
+  record.resource = "vendor/vf";
+  record.result = "{}";
+  ASSERT_TRUE(
+      records.put_program(record, MetaSandbox{.network = "pods", .ifname = "eth0", .pod_uid = "u1"}).has_value());
+  EXPECT_EQ(disk.read(std::string(kDurableRecords) + "/00000000000000000001.json").value(),
+            R"({"version":1,"minReader":1,"boot":"boot-1","pod":"ns/p@c","interface":"exec:eth0#0","netns":"/n",)"
+            R"("network":"cbr0","type":"exec:calico","status":"attached","device":"0000:01:00.2",)"
+            R"("resource":"vendor/vf","undo":"{}","result":"{}",)"
+            R"("sandbox":{"network":"pods","ifname":"eth0","uid":"u1"}})");
+  ASSERT_TRUE(records.put_directory("/run/ipam/n", "n").has_value());
+  EXPECT_EQ(disk.read(std::string(kDurableRecords) + "/00000000000000000002.json").value(),
+            R"({"version":1,"minReader":1,"boot":"boot-1","hostLocal":"/run/ipam/n","network":"n"})");
+}
+
 TEST_F(DurableRecordsTest, AnotherProcessReadsWhatWasWrittenInItsOrder) {
   const MetaSandbox sandbox{.network = "pods", .ifname = "eth0", .pod_uid = "u1"};
   state::Attachment first = record_of("c2", "eth0");

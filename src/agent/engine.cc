@@ -57,13 +57,14 @@ Engine::Turn::~Turn() {
   hold_.reset();
   {
     std::lock_guard lock(engine_->turn_mutex_);
+    RAILBED_CHECK(engine_->taken_);
     engine_->taken_ = false;
   }
   engine_->turn_free_.notify_one();
 }
 
 Result<void> Engine::Turn::read_addresses() {
-  engine_->addresses_.load(TRY(engine_->store_.all_leases()));
+  engine().addresses_.load(TRY(engine().store_.all_leases()));
   return {};
 }
 
@@ -85,7 +86,11 @@ Engine::Change::Change(Engine& engine, std::set<PciAddress> devices, std::unique
 
 Engine::Change::~Change() {
   std::lock_guard lock(engine_.changes_mutex_);
-  for (PciAddress device : devices_) engine_.changing_.erase(engine_.changing_.find(device));
+  for (PciAddress device : devices_) {
+    const auto changing = engine_.changing_.find(device);
+    RAILBED_CHECK(changing != engine_.changing_.end());
+    engine_.changing_.erase(changing);
+  }
 }
 
 std::unique_ptr<Engine::ContainerLock> Engine::container(const std::string& id) {

@@ -21,6 +21,7 @@
 
 #include "agent/durable_records.h"
 #include "agent/running_plugins.h"
+#include "base/check.h"
 #include "ipam/allocator.h"
 #include "os/ports/kernel.h"
 #include "state/store.h"
@@ -46,12 +47,12 @@ class Engine {
 
   class Turn {
    public:
-    os::Kernel& kernel() { return engine_->kernel_; }
-    state::Store& store() { return engine_->store_; }
-    ipam::Allocator& addresses() { return engine_->addresses_; }
-    DurableRecords& records() { return engine_->records_; }
-    OtherNodes other_nodes() const { return engine_->other_nodes_; }
-    bool is_changing(PciAddress device) const { return engine_->is_changing(device); }
+    os::Kernel& kernel() { return engine().kernel_; }
+    state::Store& store() { return engine().store_; }
+    ipam::Allocator& addresses() { return engine().addresses_; }
+    DurableRecords& records() { return engine().records_; }
+    OtherNodes other_nodes() const { return engine().other_nodes_; }
+    bool is_changing(PciAddress device) const { return engine().is_changing(device); }
     // Reads the leases again, after a call that writes them only to the store, such as attach::recover().
     Result<void> read_addresses();
     Turn(Turn&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)), hold_(std::move(other.hold_)) {}
@@ -61,6 +62,10 @@ class Engine {
    private:
     friend class Engine;
     explicit Turn(Engine& engine) : engine_(&engine) {}
+    Engine& engine() const {
+      RAILBED_CHECK(engine_ != nullptr);  // the turn is held
+      return *engine_;
+    }
     Engine* engine_;  // null: moved from
     std::unique_ptr<state::Hold> hold_;
   };

@@ -9,30 +9,28 @@
 #include <optional>
 #include <string>
 
-#include "cni/request.h"
+#include "base/error.h"
 
 namespace railbed::agent {
 
 class Failures {
  public:
   // `where` may be empty.
-  void add(const std::string& where, cni::Failure why) {
-    std::string story = where.empty() ? why.message : where + ": " + why.message;
-    if (!first_.has_value()) {
+  void add(const std::string& where, Error why) {
+    if (!where.empty()) why.context.push_back(where);
+    if (!first_.has_value())
       first_ = std::move(why);
-      first_->message = std::move(story);
-    } else {
-      first_->message += "; " + story;
-    }
+    else
+      first_->message += "; " + why.story();
   }
   bool any() const { return first_.has_value(); }
-  cni::Outcome<void> outcome() {
-    if (first_.has_value()) return std::unexpected(*std::move(first_));
+  Result<void> outcome() {
+    if (first_.has_value()) return fail(*std::move(first_));
     return {};
   }
 
  private:
-  std::optional<cni::Failure> first_;
+  std::optional<Error> first_;
 };
 
 }  // namespace railbed::agent

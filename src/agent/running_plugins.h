@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "cni/failure.h"
+#include "cni/error.h"
 #include "os/ports/kernel.h"
 
 namespace railbed::agent {
@@ -72,13 +72,13 @@ class RunningPlugins {
     std::string type_;
   };
   // `type` is the plugin's.
-  cni::Outcome<Slot> slot(const std::string& type);
+  Result<Slot> slot(const std::string& type);
 
   os::Kernel& kernel() const { return kernel_; }
   const PluginPolicy& policy() const { return policy_; }
 
  private:
-  cni::Failure refusal(const std::string& type) const;
+  Error refusal(const std::string& type) const;
 
   os::Kernel& kernel_;
   const size_t most_;

@@ -26,8 +26,8 @@ TEST(RunningPlugins, BeyondTheLimitARequestFailsAndNamesThePluginThatRunsMost) {
   const auto refused = plugins.slot("calico");
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error(),
-            (cni::Failure{cni::kTryAgainLater, "plugin calico: not executed, because 3 plugins are already running",
-                          "2 of them are hangs; find out why they do not finish; the runtime will retry the pod"}));
+            cni::error_with(cni::kTryAgainLater, "plugin calico: not executed, because 3 plugins are already running",
+                            "2 of them are hangs; find out why they do not finish; the runtime will retry the pod"));
 }
 
 TEST(RunningPlugins, ASlotIsFreeAgainWhenItsPluginHasEnded) {
@@ -58,21 +58,22 @@ TEST(RunningPlugins, NotMoreWaitThanHalfOfThoseThatMayRun) {
   RunningPlugins plugins(kernel, 4, kForEver, stop.get_token());
   std::vector<RunningPlugins::Slot> running;
   for (int i = 0; i < 4; ++i) running.push_back(plugins.slot("hangs").value());
-  std::vector<std::future<cni::Outcome<RunningPlugins::Slot>>> all;
+  std::vector<std::future<Result<RunningPlugins::Slot>>> all;
   for (int i = 0; i < 3; ++i) all.push_back(std::async(std::launch::async, [&] { return plugins.slot("hangs"); }));
   // One of the three is refused, whichever came last; the two others wait until the agent stops.
   std::vector<std::string> messages;
   while (messages.empty())
     for (auto& one : all)
       if (one.valid() && one.wait_for(milliseconds(1)) == std::future_status::ready)
-        messages.push_back(one.get().error().message);
+        messages.push_back(one.get().error().story());
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_EQ(messages[0], "plugin hangs: not executed, because 4 plugins are already running");
   stop.request_stop();
   for (auto& one : all) {
     if (!one.valid()) continue;
-    EXPECT_EQ(one.get().error(), (cni::Failure{cni::kTryAgainLater, "plugin hangs: not executed, the agent is stopping",
-                                               "the next agent will execute it"}));
+    EXPECT_EQ(one.get().error(),
+              cni::error_with(cni::kTryAgainLater, "plugin hangs: not executed, the agent is stopping",
+                              "the next agent will execute it"));
   }
 }
 

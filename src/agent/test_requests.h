@@ -70,6 +70,11 @@ class Pods : public PodSource {
   }
 };
 
+// What the server sends.
+inline std::string text_of(const Reply& reply) {
+  return reply.result.has_value() ? *reply.result : cni::to_json(reply.result.error(), reply.version);
+}
+
 struct ProgramAnswer {
   std::string output;   // of ADD
   std::string failing;  // the command that fails, or empty

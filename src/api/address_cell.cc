@@ -10,6 +10,7 @@
 #include "base/kinds.h"
 #include "doc/fields.h"
 #include "doc/members.h"
+#include "doc/record.h"
 
 namespace railbed::api {
 namespace {
@@ -65,32 +66,53 @@ std::string number_of(std::string_view text) {
   return fmt::format("{:016x}", fnv1a(text));
 }
 
-void read_lease(Fields& fields, CellLease& lease) {
-  fields.need("node", lease.holder.node, {.bytes = kLongestHolderText});
-  fields.need("systemUUID", lease.holder.system_uuid, {.bytes = kLongestHolderText});
-  fields.need("bootID", lease.holder.boot_id, {.bytes = kLongestHolderText});
-  fields.read("claim", lease.claim, {.bytes = kLongestHolderText});
+CellOffsets read_offsets(Fields& fields) {
   std::vector<int> offsets;
   fields.need("offsets", offsets, {.min = 0, .max = kCellSize - 1, .entries = kCellSize});
-  for (const int one : offsets) lease.offsets = static_cast<CellOffsets>(lease.offsets | 1U << one);
-  fields.read("quietSeconds", lease.quiet_seconds, {.min = 0, .max = kLongestTime});
-  fields.read("goneSeconds", lease.gone_seconds, {.min = 0, .max = kLongestTime});
-}
-
-Value to_value(const CellLease& lease) {
-  Value out = Value::object();
-  out.set("node", lease.holder.node);
-  out.set("systemUUID", lease.holder.system_uuid);
-  out.set("bootID", lease.holder.boot_id);
-  doc::put_text(out, "claim", lease.claim);
-  Value& offsets = out.set("offsets", Value::array());
-  for (int i = 0; i < static_cast<int>(kCellSize); ++i)
-    if ((lease.offsets | lease.overlapping) >> i & 1U) offsets.push(i);
-  doc::put_number(out, "quietSeconds", lease.quiet_seconds);
-  doc::put_number(out, "goneSeconds", lease.gone_seconds);
-  put_members(out, lease.other);
+  CellOffsets out = 0;
+  for (const int one : offsets) out = static_cast<CellOffsets>(out | 1U << one);
   return out;
 }
+
+Value offsets_value(const CellLease& lease) {
+  Value offsets = Value::array();
+  for (int i = 0; i < static_cast<int>(kCellSize); ++i)
+    if ((lease.offsets | lease.overlapping) >> i & 1U) offsets.push(i);
+  return offsets;
+}
+
+constexpr doc::Limits kHolderText{.bytes = kLongestHolderText};
+constexpr doc::Limits kSeconds{.min = 0, .max = kLongestTime};
+
+}  // namespace
+
+// What others have written comes last (keep_others).
+
+template <typename Io, doc::Is<CellLease> T>
+void fields(Io& io, T& lease) {
+  io.need("node", lease.holder.node, kHolderText);
+  io.need("systemUUID", lease.holder.system_uuid, kHolderText);
+  io.need("bootID", lease.holder.boot_id, kHolderText);
+  io.some("claim", lease.claim, kHolderText);
+  if constexpr (Io::kWrites)
+    io.object().set("offsets", offsets_value(lease));
+  else
+    lease.offsets = read_offsets(io.from());
+  io.some("quietSeconds", lease.quiet_seconds, kSeconds);
+  io.some("goneSeconds", lease.gone_seconds, kSeconds);
+  if constexpr (Io::kWrites) put_members(io.object(), lease.other);
+}
+
+// Of spec.
+template <typename Io, doc::Is<AddressCell> T>
+void fields(Io& io, T& cell) {
+  io.some("networkName", cell.network_name, {.bytes = kLongestNetworkName});
+  io.need("base", cell.base, {.bytes = 64});
+  io.always("leases", cell.leases, {.entries = kMostCellLeases});
+  if constexpr (Io::kWrites) put_members(io.object(), cell.other);
+}
+
+namespace {
 
 // What no list of fields says.
 Result<void> check(const AddressCell& cell, const std::string& name) {
@@ -148,12 +170,7 @@ Result<AddressCell> read_address_cell(const Value& object) {
   {
     Fields top(object, "", doc::kNoFamily, found);
     top.require("spec");
-    top.inside("spec", [&](Fields& spec) {
-      spec.read("networkName", cell.network_name, {.bytes = kLongestNetworkName});
-      spec.need("base", cell.base, {.bytes = 64});
-      spec.each(
-          "leases", cell.leases, [](Fields& fields, CellLease& lease) { read_lease(fields, lease); }, kMostCellLeases);
-    });
+    top.inside("spec", [&](Fields& spec) { doc::read_record(spec, cell); });
   }
   TRY(doc::first_error(found).context("{}", in_cell()));
   TRY(check(cell, name));
@@ -173,17 +190,11 @@ Value to_value(const AddressCell& cell) {
   doc::put_text(metadata, "resourceVersion", cell.resource_version);
   metadata.set("labels", std::move(labels));
   put_members(metadata, cell.metadata);
-  Value spec = Value::object();
-  doc::put_text(spec, "networkName", cell.network_name);
-  spec.set("base", cell.base.to_string());
-  Value& leases = spec.set("leases", Value::array());
-  for (const CellLease& lease : cell.leases) leases.push(to_value(lease));
-  put_members(spec, cell.other);
   Value out = Value::object();
   out.set("apiVersion", kind_named("AddressCell").api_version());
   out.set("kind", kind_named("AddressCell").name);
   out.set("metadata", std::move(metadata));
-  out.set("spec", std::move(spec));
+  out.set("spec", doc::record_value(cell));
   return out;
 }
 

@@ -3,7 +3,7 @@
 
 namespace railbed::api {
 
-std::string why_not_managed(const NodeStanding& node) {
+std::string why_not_managed(const NodeOwnership& node) {
   if (node.managed == "false") return "the node is labelled railbed.dev/managed=false";
   if (node.upstream_daemon)
     return "the SR-IOV operator's config daemon is on this node: remove the node from its configDaemonNodeSelector, or "

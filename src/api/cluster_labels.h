@@ -31,7 +31,7 @@ inline constexpr std::string_view kKeepStateUntil = "sriovnetwork.openshift.io/k
 inline constexpr std::string_view kUpstreamOperatorPods = "name=sriov-network-operator";
 inline constexpr std::string_view kUpstreamDaemonPods = "app=sriov-network-config-daemon";
 
-struct NodeStanding {
+struct NodeOwnership {
   std::string_view managed;        // the Node's label kManagedLabel; empty where it has none
   bool has_state = false;          // there is a node state
   bool is_ours = false;            // which bears kManagedByRailbed
@@ -40,6 +40,6 @@ struct NodeStanding {
 };
 
 // Empty where railbed may write the node's state and change its VFs; else why not, for people.
-std::string why_not_managed(const NodeStanding& node);
+std::string why_not_managed(const NodeOwnership& node);
 
 }  // namespace railbed::api

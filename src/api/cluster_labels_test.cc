@@ -16,7 +16,7 @@ TEST(ClusterLabels, SayWhoMayActOnANode) {
   constexpr const char* kTheirs =
       "its node state was written by the SR-IOV operator; label the node railbed.dev/managed=true to take it over";
   const struct {
-    NodeStanding node;
+    NodeOwnership node;
     const char* why;
   } rows[] = {
       {{}, ""},

@@ -105,6 +105,7 @@ class Loader {
         "RB-API-011", value ? value->span : document.span,
         fmt::format("{} with kind {}; {}", found, known.name, meant ? "it is read anyway" : "it is skipped"));
     told.with_fix(fmt::format("apiVersion: {}", right)).of(doc::Layer::kObject).about_field("apiVersion");
+    if (meant && version != nullptr) told.that_says(doc::Says::kWrongVersion);
     return !meant;
   }
 

@@ -7,6 +7,7 @@
 
 #include "api/load.h"
 #include "api/names.h"
+#include "api/network_demands.h"
 #include "doc/fields.h"
 #include "doc/json.h"
 #include "doc/text_places.h"
@@ -129,6 +130,10 @@ class AnnotationReader {
 
   void read_addresses(doc::Fields& fields, NetworkSelection& selection) {
     selection.mac = parsed<MacAddress>(fields, "mac");
+    if (selection.mac.present)
+      if (const std::string problem = mac_problem(*selection.mac); !problem.empty())
+        fields.error(5, selection.mac.span, fmt::format("networks.mac: {}", problem))
+            .with_fix("an address of one interface: its first byte is even (02:…)");
     selection.infiniband_guid = parsed<Guid>(fields, "infiniband-guid");
     if (selection.infiniband_guid.present && selection.infiniband_guid->is_zero())
       fields.error(5, selection.infiniband_guid.span, "networks.infiniband-guid must not be zero");

@@ -2,7 +2,9 @@
 #include "attach/attach.h"
 
 #include <algorithm>
+#include <exception>
 #include <set>
+#include <utility>
 
 #include "attach/bring.h"
 #include "attach/give_back.h"
@@ -40,26 +42,59 @@ Error joined(const std::vector<RecoveryReport::Failure>& failures) {
   return error;
 }
 
-class PodTransaction {
- public:
-  PodTransaction(os::Kernel& kernel, state::Store& store, const PodRequest& request, const WaitPolicy& wait)
-      : kernel_(kernel), store_(store), request_(request), deadline_(wait.deadline), host_(kernel, wait) {}
+}  // namespace
 
-  Result<PodReport> run() {
+class Transaction::Work {
+ public:
+  Work(os::Kernel& kernel, state::Store& store, const PodRequest& request, const WaitPolicy& wait)
+      : kernel_(kernel), store_(store), request_(request), deadline_(wait.deadline), host_(kernel, wait) {}
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+  ~Work() { abandon(); }
+
+  const std::string& pod() const { return request_.pod; }
+
+  Result<void> begin() {
     TRY(check_names());
     netns_ = TRY(kernel_.netns()
                      .open(request_.netns_path)
                      .hint("the pod's network namespace no longer exists; the pod may have been deleted"));
     is_at_path_ = TRY(kernel_.netns().leads_to(request_.netns_path, *netns_));
     inside_ = TRY(kernel_.netns().links(*netns_));
-    pod_.emplace(*netns_, *inside_);
+    view_.emplace(*netns_, *inside_);
     TRY(settle_unfinished());
-    std::vector<InterfaceSpec> specs = TRY(read_specs());
-    TRY(compare(specs));
+    specs_ = TRY(read_specs());
+    TRY(compare());
     TRY(detach_changed());
-    if (!new_.empty()) return attach_new(specs);
-    std::vector<Prepared> none;
-    return conclude(none, specs);
+    if (!new_.empty()) TRY(prepare_new());
+    return {};
+  }
+
+  Result<PodReport> bring() {
+    Result<PodReport> done = change_machine();
+    if (!done.has_value()) return fail(roll_back(std::move(done.error())));
+    return done;
+  }
+
+  Result<void> open_records() {
+    if (records_.has_value()) return {};
+    Result<state::Transaction> begun = state::Transaction::begin(store_);
+    if (!begun.has_value()) return fail(roll_back(std::move(begun.error())));
+    records_.emplace(*std::move(begun));
+    return {};
+  }
+
+  Result<void> commit() {
+    if (records_.has_value())
+      if (Result<void> done = records_->commit(); !done.has_value()) return fail(roll_back(std::move(done.error())));
+    is_undoable_ = false;
+    return {};
+  }
+
+  Error roll_back(Error why) {
+    records_.reset();
+    if (!std::exchange(is_undoable_, false) || host_.lock_lost()) return why;
+    return undo(std::move(why));
   }
 
  private:
@@ -110,18 +145,18 @@ class PodTransaction {
   }
 
   // Decides which interfaces stay, go and come.
-  Result<void> compare(const std::vector<InterfaceSpec>& specs) {
+  Result<void> compare() {
     for (const Attachment& record : TRY(attachments_of(store_, request_.pod))) {
       if (request_.others_stay && !concerns(record)) continue;
       auto spec =
-          std::ranges::find_if(specs, [&](const InterfaceSpec& one) { return one.record_name() == record.interface; });
-      if (spec == specs.end() && request_.others_stay) continue;  // a change of an interface that stays
-      bool stays = spec != specs.end() && record.netns == request_.netns_path && same_spec(record, *spec) &&
-                   TRY(is_in_pod(kernel_.files(), *pod_, record));
+          std::ranges::find_if(specs_, [&](const InterfaceSpec& one) { return one.record_name() == record.interface; });
+      if (spec == specs_.end() && request_.others_stay) continue;  // a change of an interface that stays
+      bool stays = spec != specs_.end() && record.netns == request_.netns_path && same_spec(record, *spec) &&
+                   TRY(is_in_pod(kernel_.files(), *view_, record));
       (stays ? kept_ : changed_).push_back(record);
     }
     take_changes_along();
-    for (const InterfaceSpec& spec : specs)
+    for (const InterfaceSpec& spec : specs_)
       if (std::ranges::find(kept_, spec.record_name(), &Attachment::interface) == kept_.end()) new_.push_back(spec);
     return {};
   }
@@ -139,30 +174,41 @@ class PodTransaction {
 
   Result<void> detach_changed() { return take_away(changed_); }
 
-  Result<PodReport> attach_new(const std::vector<InterfaceSpec>& specs) {
+  Result<void> prepare_new() {
     host_.forget();
-    if (!changed_.empty()) pod_->forget();
+    if (!changed_.empty()) view_->forget();
     const Place place = TRY(this->place());
-    std::vector<Prepared> interfaces;
     for (const InterfaceSpec& spec : new_) {
       TRY(refuse_changing(spec, spec.device));
-      const Prepared& one = interfaces.emplace_back(TRY(prepare(host_, store_, spec, place, interfaces)));
+      const Prepared& one = interfaces_.emplace_back(TRY(prepare(host_, store_, spec, place, interfaces_)));
       TRY(refuse_changing(spec, one.spec.pf));
       TRY(refuse_changing(spec, one.before.device));
     }
-    TRY(write_down(interfaces));
-    Result<void> brought = configure_links(host_, store_, *pod_, interfaces, deadline_);
-    if (brought.has_value()) brought = still_there();
-    Result<PodReport> done = brought.has_value() ? conclude(interfaces, specs) : fail(std::move(brought.error()));
-    if (done.has_value() || host_.lock_lost()) return done;
-    return fail(undo(interfaces, std::move(done.error())));
+    TRY(write_down());
+    is_undoable_ = true;
+    return {};
+  }
+
+  Result<PodReport> change_machine() {
+    if (interfaces_.empty()) return report();
+    TRY(configure_links(host_, store_, *view_, interfaces_, deadline_));
+    TRY(still_there());
+    records_.emplace(TRY(state::Transaction::begin(store_)));
+    for (Prepared& one : interfaces_) {
+      one.record.status = AttachmentStatus::kAttached;
+      one.record.result = to_json(one.result);
+      one.record.undo = undo_text(one.record.undo, one.before);  // with what proves which interface it is
+      TRY(store_.put_attachment(one.record));
+      results_.emplace(one.record.interface, std::move(one.result));
+    }
+    return report();
   }
 
   Result<Place> place() {
     const NetnsRef ref = TRY(netns_ref_of(kernel_, *netns_));
     return Place{.pod = request_.pod,
                  .netns = request_.netns_path,
-                 .view = *pod_,
+                 .view = *view_,
                  .group = LinkGroup::of_pod(request_.pod),
                  .identity = *ref.identity,
                  .nsid = ref.nsid};
@@ -177,9 +223,9 @@ class PodTransaction {
                       .hint = "the runtime will retry; progress is in the SriovNetworkNodeState status"});
   }
 
-  Result<void> write_down(const std::vector<Prepared>& interfaces) {
+  Result<void> write_down() {
     auto transaction = TRY(state::Transaction::begin(store_));
-    for (const Prepared& one : interfaces) {
+    for (const Prepared& one : interfaces_) {
       TRY(store_.put_attachment(one.record));
       for (const ipam::Assigned& address : one.spec.addresses)
         if (!address.pool.empty())
@@ -197,25 +243,17 @@ class PodTransaction {
                 request_.netns_path);
   }
 
-  Result<PodReport> conclude(std::vector<Prepared>& interfaces, const std::vector<InterfaceSpec>& specs) {
-    if (interfaces.empty() && !request_.conclude) return report(specs);
-    auto transaction = TRY(state::Transaction::begin(store_));
-    for (Prepared& one : interfaces) {
-      one.record.status = AttachmentStatus::kAttached;
-      one.record.result = to_json(one.result);
-      one.record.undo = undo_text(one.record.undo, one.before);  // with what proves which interface it is
-      TRY(store_.put_attachment(one.record));
-      results_.emplace(one.record.interface, std::move(one.result));
+  // Of a transaction that its caller has not ended.
+  void abandon() noexcept {
+    try {
+      (void)roll_back({});
+    } catch (const std::exception&) {  // no memory: what is left is recorded
     }
-    PodReport done = TRY(report(specs));
-    if (request_.conclude) TRY(request_.conclude(done));
-    TRY(transaction.commit());
-    return done;
   }
 
-  Error undo(const std::vector<Prepared>& interfaces, Error why) {
+  Error undo(Error why) {
     std::vector<Attachment> records;
-    for (const Prepared& one : interfaces) {
+    for (const Prepared& one : interfaces_) {
       records.push_back(one.record);
       records.back().status = AttachmentStatus::kBegun;
     }
@@ -239,13 +277,13 @@ class PodTransaction {
     return {};
   }
 
-  Result<PodReport> report(const std::vector<InterfaceSpec>& specs) {
+  Result<PodReport> report() {
     for (const Attachment& record : kept_) results_.emplace(record.interface, TRY(result_from_json(record.result)));
     PodReport report{.kept = static_cast<int>(kept_.size()),
                      .attached = static_cast<int>(new_.size()),
                      .detached = static_cast<int>(changed_.size()),
                      .notes = std::move(notes_)};
-    for (const InterfaceSpec& spec : specs)
+    for (const InterfaceSpec& spec : specs_)
       if (auto found = results_.find(spec.record_name()); found != results_.end())
         report.interfaces.push_back(found->second);
     return report;
@@ -259,25 +297,57 @@ class PodTransaction {
   std::shared_ptr<os::Netns> netns_;
   bool is_at_path_ = false;  // in this process's own mounts, when the request began
   std::unique_ptr<os::LinkPort> inside_;
-  std::optional<PodView> pod_;
+  std::optional<PodView> view_;
   std::vector<state::AddressLease> leases_before_;  // the pod's
   std::vector<Attachment> kept_;
   std::vector<Attachment> changed_;
+  std::vector<InterfaceSpec> specs_;  // of the request
   std::vector<InterfaceSpec> new_;
+  std::vector<Prepared> interfaces_;                // of `new_`
   std::map<std::string, InterfaceResult> results_;  // by record name
   std::vector<std::string> notes_;
+  bool is_undoable_ = false;                   // the undo is recorded, and neither done nor needless
+  std::optional<state::Transaction> records_;  // of the last records
 };
-
-}  // namespace
 
 std::string InterfaceRequest::record_name() const {
   if (!chained || config.plugins.empty()) return name.value;
   return name.value + "/" + config.plugins.front().type;
 }
 
+Transaction::Transaction(std::unique_ptr<Work> work) : work_(std::move(work)) {}
+Transaction::Transaction(Transaction&&) noexcept = default;
+Transaction::~Transaction() = default;
+
+Result<Transaction> Transaction::begin(os::Kernel& kernel, state::Store& store, const PodRequest& request,
+                                       const WaitPolicy& wait) {
+  auto work = std::make_unique<Work>(kernel, store, request, wait);
+  TRY(work->begin().context("pod {}", request.pod));
+  return Transaction(std::move(work));
+}
+
+Result<PodReport> Transaction::bring() {
+  return work_->bring().context("pod {}", work_->pod());
+}
+
+Result<void> Transaction::open_records() {
+  return work_->open_records().context("pod {}", work_->pod());
+}
+
+Result<void> Transaction::commit() {
+  return work_->commit().context("pod {}", work_->pod());
+}
+
+Error Transaction::roll_back(Error why) {
+  return work_->roll_back(std::move(why));
+}
+
 Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodRequest& request,
                              const WaitPolicy& wait) {
-  return PodTransaction(kernel, store, request, wait).run().context("pod {}", request.pod);
+  Transaction attaching = TRY(Transaction::begin(kernel, store, request, wait));
+  PodReport report = TRY(attaching.bring());
+  TRY(attaching.commit());
+  return report;
 }
 
 namespace {

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,8 +62,6 @@ struct InterfaceRequest {
   std::string record_name() const;
 };
 
-struct PodReport;
-
 struct PodRequest {
   std::string pod;         // state::Sandbox::key()
   std::string netns_path;  // exists
@@ -72,9 +71,6 @@ struct PodRequest {
   bool others_stay = false;
   // Devices that cannot be had now, because VFs are being made or bound anew: Busy. May be empty.
   std::function<bool(PciAddress)> is_changing;
-  // Called in the transaction of the last records, for what the caller writes with them. When it fails, all that is new
-  // is undone. May be empty.
-  std::function<Result<void>(const PodReport&)> conclude;
 };
 
 struct PodReport {
@@ -85,7 +81,42 @@ struct PodReport {
   std::vector<std::string> notes;  // for people: what could not be restored exactly
 };
 
-// Brings the pod's interfaces to the wanted state. Interfaces that are already right are not touched.
+// Brings the pod's interfaces to the wanted state, in phases. Interfaces that are already right are not touched.
+//
+//   Transaction attaching = TRY(Transaction::begin(kernel, store, request, wait));
+//   PodReport report = TRY(attaching.bring());
+//   TRY(attaching.open_records());   // only for a caller that writes records of its own
+//   if (Result<void> put = put_own_records(store, report); !put) return fail(attaching.roll_back(put.error()));
+//   TRY(attaching.commit());
+//
+// What was attached is undone when bring(), open_records() or commit() fails, by roll_back(), and by the destructor of
+// a transaction that none of these ended; what cannot be undone now stays recorded.
+class Transaction {
+ public:
+  // Reads and compares, detaches what has changed, rejects what a check can reject, and records how to undo the rest.
+  // `request` outlives the transaction.
+  static Result<Transaction> begin(os::Kernel& kernel, state::Store& store, const PodRequest& request,
+                                   const WaitPolicy& wait);
+  Transaction(Transaction&& other) noexcept;
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+
+  // Changes the machine. The last records are written, and seen by others after commit().
+  Result<PodReport> bring();
+  // From here to commit() the caller may write to the store, in one of its transactions with the last records. Nothing
+  // may wait meanwhile.
+  Result<void> open_records();
+  Result<void> commit();
+  // For a caller whose own records fail: undoes everything new, and returns `why` with what could not be undone.
+  Error roll_back(Error why);
+
+ private:
+  class Work;
+  explicit Transaction(std::unique_ptr<Work> work);
+  std::unique_ptr<Work> work_;
+};
+
+// The same in one call, for a caller without records of its own.
 Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodRequest& request,
                              const WaitPolicy& wait);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/network_demands.h"
 #include "attach/types.h"
 
 namespace railbed::attach {
@@ -53,10 +54,9 @@ Result<void> check(const InterfaceSpec& spec, const InterfaceRequest& request) {
                 *spec.device);
   if (spec.mac.has_value() && request.device.has_value() && request.device->infiniband)
     return fail(Code::kInvalid, "network {}: an InfiniBand interface has no MAC address to set", spec.network);
-  if (spec.mac.has_value() && (spec.mac->bytes[0] & 1) != 0)
-    return fail(Code::kInvalid, "network {}: {} is a multicast MAC address", spec.network, *spec.mac);
-  if (spec.mac.has_value() && spec.mac->is_zero())
-    return fail(Code::kInvalid, "network {}: {} is not a valid MAC address for an interface", spec.network, *spec.mac);
+  if (spec.mac.has_value())
+    if (const std::string problem = api::mac_problem(*spec.mac); !problem.empty())
+      return fail(Code::kInvalid, "network {}: {}", spec.network, problem);
   return {};
 }
 

@@ -242,6 +242,66 @@ TEST(Record, GoesBothWays) {
   EXPECT_EQ(before_of({.undo = "no"}).error().message, "the state contains a record that is not a JSON object: \"no\"");
 }
 
+// The words of a later version, which an upgrade back meets, and which a running pod must not notice.
+TEST(Record, IsTheSameInOtherWords) {
+  InterfaceSpec spec{.interface = "net1", .network = "ai/rail0", .type = "macvlan", .way = Way::kMake};
+  spec.host_link = "eth1";
+  spec.macvlan_mode = os::MacvlanMode::kVepa;
+  spec.promiscuous = false;
+  spec.vf_settings.vlan = os::VfChange::Vlan{.id = 7, .qos = 0, .proto = os::VlanProto::k8021ad};
+  spec.vf_settings.link_state = os::VfLinkState::kEnable;
+  spec.addresses = {{.address = *IpPrefix::parse("10.1.0.2/24"), .gateway = std::nullopt, .pool = "p"}};
+  // As this version writes it: another text here needs a reader in the release before.
+  const std::string today =
+      R"({"interface":"net1","network":"ai/rail0","type":"macvlan","way":1,"hostLink":"eth1","macvlanMode":2,)"
+      R"("vfSettings":{"vlan":7,"qos":0,"proto":1,"link_state":1},"promisc":false,)"
+      R"("addresses":[{"address":"10.1.0.2/24","pool":"p"}]})";
+  EXPECT_EQ(undo_text(spec, {}), "{}\n" + today);
+  const auto is_same = [&](const std::string& text) {
+    const state::Attachment record{.undo = "{}\n" + text};
+    EXPECT_EQ(differences(record, spec).empty(), same_spec(record, spec)) << text;
+    return same_spec(record, spec);
+  };
+  EXPECT_TRUE(is_same(today));
+  for (
+      const char* text :
+      {R"({"type":"macvlan","way":"make","network":"ai/rail0","interface":"net1","hostLink":"eth1",)"
+       R"("macvlanMode":"vepa","ipvlanMode":"l2","vfSettings":{"link_state":"enable","vlan":7,"proto":"802.1ad","qos":0},)"
+       R"("promisc":false,"addresses":[{"pool":"p","address":"10.1.0.2/24"}]})",
+       R"({"interface":"net1","network":"ai/rail0","type":"macvlan","way":1,"hostLink":"eth1","macvlanMode":2,)"
+       R"("ipvlanMode":0,"vfSettings":{"vlan":7,"qos":0,"proto":1,"link_state":"enable"},"promisc":false,)"
+       R"("addresses":[{"address":"10.1.0.2/24","pool":"p"}]})"})
+    EXPECT_TRUE(is_same(text)) << text;
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{R"("way":1)", R"("way":"move")"},
+                                                        {R"("way":1)", R"("way":"nonsense")"},
+                                                        {R"("macvlanMode":2)", R"("macvlanMode":"bridge")"},
+                                                        {R"("proto":1)", R"("proto":"802.1q")"},
+                                                        {R"("link_state":1)", R"("link_state":"auto")"},
+                                                        {R"("promisc":false)", R"("promisc":true)"},
+                                                        {R"("promisc":false,)", ""},
+                                                        {R"("pool":"p")", R"("pool":"q")"},
+                                                        {R"("hostLink":"eth1",)", ""}}) {
+    std::string text = today;
+    text.replace(text.find(from), from.size(), to);
+    EXPECT_FALSE(is_same(text)) << text;
+  }
+  EXPECT_FALSE(same_spec({.undo = "{}\nno json"}, spec));
+  EXPECT_FALSE(same_spec({.undo = "{}"}, spec));
+}
+
+TEST(Record, ReadsWordsOfALaterVersion) {
+  const auto before =
+      before_of({.undo = R"({"way":"existing","orphanedAt":5,"orphanedBy":"hidden","rdmaUndo":"remove-soft",)"
+                         R"("vfSettings":{"vlan":7,"qos":1,"proto":"802.1ad","link_state":"disable"}})"});
+  ASSERT_TRUE(before.has_value()) << before.error().to_string();
+  EXPECT_EQ(before->way, Way::kExisting);
+  EXPECT_EQ(before->orphaned_by, OrphanedBy::kHidden);
+  EXPECT_EQ(before->rdma_undo, RdmaUndo::kRemoveSoft);
+  EXPECT_EQ(before->vf_settings.vlan->proto, os::VlanProto::k8021ad);
+  EXPECT_EQ(before->vf_settings.link_state, os::VfLinkState::kDisable);
+}
+
 // A repeated ADD keeps what is there only where nothing of its configuration has changed.
 TEST(Record, IsOfAnotherSpecWhereAnyPartOfItDiffers) {
   const std::function<void(InterfaceSpec&)> changes[] = {

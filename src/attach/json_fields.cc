@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attach/json_fields.h"
 
+#include <algorithm>
+
 #include "doc/fields.h"
 
 namespace railbed::attach {
@@ -10,6 +12,11 @@ Result<doc::Value> parse_object(const std::string& text) {
   if (!object.has_value())
     return fail(Code::kInvalid, "the state contains a record that is not a JSON object: \"{}\"", text);
   return object;
+}
+
+std::optional<int> number_of_word(const std::string& word, std::span<const std::string_view> words) {
+  const auto found = std::ranges::find(words, word);
+  return found == words.end() ? std::nullopt : std::optional(static_cast<int>(found - words.begin()));
 }
 
 void put_prefixes(doc::Value& object, std::string_view key, const std::vector<IpPrefix>& prefixes) {
@@ -110,10 +117,11 @@ Result<os::VfChange> vf_settings_in(const doc::Value& object, std::string_view k
   settings.mac = TRY(parsed_in<MacAddress>(*one, "mac"));
   if (one->find("vlan") != nullptr)
     settings.vlan = os::VfChange::Vlan{number_in(*one, "vlan"), number_in(*one, "qos"),
-                                       static_cast<os::VlanProto>(number_in(*one, "proto"))};
+                                       choice_in<os::VlanProto>(*one, "proto", kVlanProtoWords)};
   settings.spoof_check = optional_flag(*one, "spoofchk");
   settings.trust = optional_flag(*one, "trust");
-  if (auto state = optional_number(*one, "link_state")) settings.link_state = static_cast<os::VfLinkState>(*state);
+  if (one->find("link_state") != nullptr)
+    settings.link_state = choice_in<os::VfLinkState>(*one, "link_state", kLinkStateWords);
   if (one->find("min_tx_rate") != nullptr)
     settings.rate = os::VfChange::Rate{number_in(*one, "min_tx_rate"), number_in(*one, "max_tx_rate")};
   settings.node_guid = TRY(parsed_in<Guid>(*one, "node_guid"));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,19 @@ template <typename T>
 void put_parsed(doc::Value& object, std::string_view key, const std::optional<T>& value) {
   if (value.has_value()) object.set(key, value->to_string());
 }
+
+// An enumeration is written as its number; a later version may write its word (docs/state.md), which is read, too.
+// `words` are in the order of the enumeration.
+std::optional<int> number_of_word(const std::string& word, std::span<const std::string_view> words);
+template <typename T>
+T choice_in(const doc::Value& object, std::string_view key, std::span<const std::string_view> words) {
+  const doc::Value* found = object.find(key);
+  if (found != nullptr && found->is_string())
+    return static_cast<T>(number_of_word(*found->as_string(), words).value_or(0));
+  return static_cast<T>(number_in(object, key));
+}
+inline constexpr std::string_view kVlanProtoWords[] = {"802.1q", "802.1ad"};
+inline constexpr std::string_view kLinkStateWords[] = {"auto", "enable", "disable"};
 
 void put_prefixes(doc::Value& object, std::string_view key, const std::vector<IpPrefix>& prefixes);
 Result<std::vector<IpPrefix>> prefixes_in(const doc::Value& object, std::string_view key);

@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attach/record.h"
 
+#include <algorithm>
+
 #include "attach/json_fields.h"
 #include "doc/json.h"
 
 namespace railbed::attach {
 namespace {
+
+constexpr std::string_view kWayWords[] = {"move", "make", "vfio", "existing"};
+constexpr std::string_view kMacvlanModeWords[] = {"bridge", "private", "vepa", "passthru"};
+constexpr std::string_view kIpvlanModeWords[] = {"l2", "l3", "l3s"};
+constexpr std::string_view kOrphanedByWords[] = {"namespace", "hidden", "vfio"};
+constexpr std::string_view kRdmaUndoWords[] = {"none", "move-back", "remove-soft"};
+static_assert(std::size(kWayWords) == 1 + static_cast<size_t>(Way::kExisting));
+static_assert(std::size(kMacvlanModeWords) == 1 + static_cast<size_t>(os::MacvlanMode::kPassthru));
+static_assert(std::size(kIpvlanModeWords) == 1 + static_cast<size_t>(os::IpvlanMode::kL3s));
+static_assert(std::size(kOrphanedByWords) == 1 + static_cast<size_t>(OrphanedBy::kVfio));
+static_assert(std::size(kRdmaUndoWords) == 1 + static_cast<size_t>(RdmaUndo::kRemoveSoft));
+static_assert(std::size(kVlanProtoWords) == 1 + static_cast<size_t>(os::VlanProto::k8021ad));
+static_assert(std::size(kLinkStateWords) == 1 + static_cast<size_t>(os::VfLinkState::kDisable));
 
 std::string hex(const std::vector<uint8_t>& bytes) {
   return fmt::format("{:02x}", fmt::join(bytes, ""));
@@ -130,7 +145,7 @@ void take_netns(const doc::Value& object, Before& before) {
   if (const std::optional<int> nsid = optional_number(object, "nsid")) before.nsid = os::Nsid{*nsid};
   if (const doc::Value* at = object.find("orphanedAt"); at != nullptr && at->as_int() != nullptr)
     before.orphaned_at_s = *at->as_int();
-  before.orphaned_by = static_cast<OrphanedBy>(number_in(object, "orphanedBy"));
+  before.orphaned_by = choice_in<OrphanedBy>(object, "orphanedBy", kOrphanedByWords);
   before.vfio_group = text_in(object, "vfioGroup");
 }
 
@@ -215,7 +230,7 @@ std::string undo_text(std::string_view undo, const Before& before) {
 
 Result<Before> before_of(const state::Attachment& record) {
   const doc::Value object = TRY(parse_object(record.undo.substr(0, record.undo.find('\n'))));
-  Before before{.way = static_cast<Way>(number_in(object, "way"))};
+  Before before{.way = choice_in<Way>(object, "way", kWayWords)};
   before.device = TRY(parsed_in<PciAddress>(object, "device"));
   before.pf = TRY(parsed_in<PciAddress>(object, "pf"));
   if (object.find("vf") != nullptr) before.vf = VfIndex{number_in(object, "vf")};
@@ -247,7 +262,7 @@ Result<Before> before_of(const state::Attachment& record) {
   before.vrf = text_in(object, "vrf");
   before.vrf_table = number_in(object, "vrfTable");
   before.rdma = texts_in(object, "rdma");
-  before.rdma_undo = static_cast<RdmaUndo>(number_in(object, "rdmaUndo"));
+  before.rdma_undo = choice_in<RdmaUndo>(object, "rdmaUndo", kRdmaUndoWords);
   return before;
 }
 
@@ -330,6 +345,50 @@ std::string text_of(const doc::Value* value) {
   return doc::to_json(*value);
 }
 
+// Enumerations of a spec; of those that are written only where they are not the first, the first is absent.
+struct RecordedChoice {
+  std::string_view key;
+  std::span<const std::string_view> words;
+  bool first_is_absent = true;
+};
+constexpr RecordedChoice kRecordedChoices[] = {{"way", kWayWords},
+                                               {"macvlanMode", kMacvlanModeWords},
+                                               {"ipvlanMode", kIpvlanModeWords},
+                                               {"proto", kVlanProtoWords, false},
+                                               {"link_state", kLinkStateWords, false}};
+
+const RecordedChoice* recorded_choice(std::string_view key) {
+  const auto* found = std::ranges::find(kRecordedChoices, key, &RecordedChoice::key);
+  return found == std::end(kRecordedChoices) ? nullptr : found;
+}
+
+// As this version writes it: numbers instead of words.
+void use_numbers(doc::Value& value) {
+  doc::Value::Object* members = value.as_object();
+  if (members == nullptr) return;
+  for (doc::Value::Member& member : *members) {
+    const RecordedChoice* choice = recorded_choice(member.key);
+    if (choice == nullptr || !member.value.is_string())
+      use_numbers(member.value);
+    else if (const auto number = number_of_word(*member.value.as_string(), choice->words))
+      member.value = *number;
+  }
+  std::erase_if(*members, [](const doc::Value::Member& member) {
+    const RecordedChoice* choice = recorded_choice(member.key);
+    return choice != nullptr && choice->first_is_absent && member.value == doc::Value(0);
+  });
+}
+
+// The order of members says nothing.
+void sort_by_key(doc::Value& value) {
+  if (doc::Value::Object* members = value.as_object()) {
+    std::ranges::sort(*members, {}, &doc::Value::Member::key);
+    for (doc::Value::Member& member : *members) sort_by_key(member.value);
+  } else if (doc::Value::Array* items = value.as_array()) {
+    for (doc::Value& item : *items) sort_by_key(item);
+  }
+}
+
 // Of numbers that are 0 and texts that are empty nothing is recorded. Of settings those are told that differ.
 void add_difference(const std::string& words, const doc::Value* was, const doc::Value* is,
                     std::vector<std::string>& texts) {
@@ -351,9 +410,10 @@ std::vector<std::string> differences(const state::Attachment& record, const Inte
                                      CompareAddresses addresses) {
   if (same_spec(record, spec)) return {};
   const size_t end = record.undo.find('\n');
-  const auto recorded = end == std::string::npos ? Result<doc::Value>(fail(Code::kInvalid, "no spec"))
-                                                 : parse_object(record.undo.substr(end + 1));
+  auto recorded = end == std::string::npos ? Result<doc::Value>(fail(Code::kInvalid, "no spec"))
+                                           : parse_object(record.undo.substr(end + 1));
   if (!recorded) return {"an earlier version attached it"};
+  use_numbers(*recorded);
   const doc::Value wanted = spec_value(spec);
   std::vector<std::string> texts;
   const auto is_compared = [&](std::string_view key) {
@@ -365,14 +425,22 @@ std::vector<std::string> differences(const state::Attachment& record, const Inte
   for (const doc::Value::Member& member : *recorded->as_object())
     if (is_compared(member.key) && wanted.find(member.key) == nullptr)
       add_difference(words_for(member.key), &member.value, nullptr, texts);
-  // The same to everybody but the text: it is compared as text, so it is attached anew.
+  // It is attached again for a difference that has no words.
   if (texts.empty() && addresses == CompareAddresses::kYes) texts.emplace_back("an earlier version attached it");
   return texts;
 }
 
 bool same_spec(const state::Attachment& record, const InterfaceSpec& spec) {
-  size_t end = record.undo.find('\n');
-  return end != std::string::npos && std::string_view(record.undo).substr(end + 1) == doc::to_json(spec_value(spec));
+  const size_t end = record.undo.find('\n');
+  if (end == std::string::npos) return false;
+  doc::Value wanted = spec_value(spec);
+  if (std::string_view(record.undo).substr(end + 1) == doc::to_json(wanted)) return true;
+  Result<doc::Value> recorded = parse_object(record.undo.substr(end + 1));
+  if (!recorded.has_value()) return false;
+  use_numbers(*recorded);
+  sort_by_key(*recorded);
+  sort_by_key(wanted);
+  return *recorded == wanted;
 }
 
 }  // namespace railbed::attach

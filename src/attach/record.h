@@ -120,7 +120,8 @@ struct VisibleSettings {
   bool rdma_required = false;
 };
 Result<VisibleSettings> visible_settings_of(const state::Attachment& record);
-// Whether the record's spec is this one.
+// Whether the record's spec is this one. Values are compared, not texts: another version of railbed may have written
+// the members in another order, or words instead of numbers, and its pods keep their interfaces.
 bool same_spec(const state::Attachment& record, const InterfaceSpec& spec);
 
 // Whether addresses and routes are compared: who plans for an agent does not know those that the agent chooses itself.

@@ -3,42 +3,22 @@
 //
 // Keys: mac, mtu, promisc, allmulti, txQLen, sysctl; the same under a pod's cni-args win. Sysctls of the interface
 // (…IFNAME…) end with it; others stay in the pod's namespace. A false `promisc` is none, as the original has it.
-#include <algorithm>
-
+#include "api/network_demands.h"
 #include "attach/json_fields.h"
 #include "attach/types.h"
 
 namespace railbed::attach {
 namespace {
 
-// "net.ipv4.conf.IFNAME.arp_filter" → "net/ipv4/conf/net1/arp_filter". Interface names may have dots, so the
-// name goes in last; a key that is spelled with slashes stays as it is.
-std::string sysctl_path(std::string key, const std::string& interface) {
-  if (key.find('/') == std::string::npos) std::ranges::replace(key, '.', '/');
-  if (size_t place = key.find("IFNAME"); place != std::string::npos) key.replace(place, 6, interface);
-  return key;
-}
-
-bool is_safe(const std::string& path) {
-  if (!path.starts_with("net/") || path.ends_with('/')) return false;
-  for (size_t start = 0; start <= path.size();) {
-    size_t end = std::min(path.find('/', start), path.size());
-    std::string_view part = std::string_view(path).substr(start, end - start);
-    if (part.empty() || part == "." || part == "..") return false;
-    start = end + 1;
-  }
-  return path.find('\0') == std::string::npos;
-}
-
 Result<void> read_sysctls(const Keys& keys, InterfaceSpec& spec) {
   const doc::Value* sysctls = TRY(keys.object("sysctl"));
   if (sysctls == nullptr) return {};
   for (const doc::Value::Member& member : *sysctls->as_object()) {
-    std::string path = sysctl_path(member.key, spec.interface);
+    const std::string path = api::sysctl_path(member.key, spec.interface);
     const std::string* value = member.value.as_string();
     if (value == nullptr) return fail(keys.invalid(fmt::format("sysctl {} must be a string", member.key)));
-    if (!is_safe(path))
-      return fail(keys.invalid(fmt::format("sysctl {} does not belong to a network namespace (net.…)", member.key)));
+    if (const std::string problem = api::sysctl_problem(path); !problem.empty())
+      return fail(keys.invalid(fmt::format("sysctl {} {}", member.key, problem)));
     std::erase_if(spec.sysctls, [&](const auto& other) { return other.first == path; });
     spec.sysctls.emplace_back(path, *value);
     spec.sysctl_names.push_back(member.key);

@@ -47,6 +47,8 @@ struct Error {
   std::string message;               // what failed, with the path or netlink call and the errno's name
   std::vector<std::string> context;  // innermost first
   std::string hint;                  // what to do, one sentence; may be empty
+  // The code of the protocol in which a request fails, such as CNI's; 0: that protocol derives it from `code`.
+  int wire_code = 0;
 
   // "outer: inner: message", and the hint on a line of its own, indented by two blanks.
   std::string to_string() const;

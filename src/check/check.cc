@@ -2,15 +2,19 @@
 #include "check/check.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "api/ipam_parse.h"
 #include "api/kinds.h"
 #include "api/load.h"
 #include "check/findings/fold.h"
 #include "check/findings/follow_ons.h"
+#include "check/findings/judgement.h"
+#include "check/findings/object_states.h"
 #include "check/findings/subjects.h"
 #include "check/findings/suppress.h"
 #include "check/read/blanks.h"
@@ -22,6 +26,7 @@
 #include "check/repair/moves.h"
 #include "check/repair/realign.h"
 #include "check/repair/repairs.h"
+#include "check/rules/dynamic_allocation.h"
 #include "check/rules/lookups.h"
 #include "check/rules/missing_networks.h"
 #include "doc/json.h"
@@ -116,7 +121,12 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
       out.mutable_all()[first->second].note(span, "here, too");
       continue;
     }
-    out.warning("RB-API-001", span, fmt::format("unknown kind '{}'; its objects are skipped", kind))
+    // A plural or other capitals: what the API server answers is known.
+    const bool sure = lower(kind) == lower(meant) || lower(kind) == lower(meant) + "s" ||
+                      (lower(meant).ends_with('y') && lower(kind) == lower(meant.substr(0, meant.size() - 1)) + "ies");
+    const std::string text = sure ? fmt::format("no API server has the kind '{}': it refuses the object", kind)
+                                  : fmt::format("unknown kind '{}'; its objects are skipped", kind);
+    (sure ? out.error("RB-API-001", span, text) : out.warning("RB-API-001", span, text))
         .with_fix(fmt::format("did you mean '{}'?", meant))
         .of(doc::Layer::kObject)
         .that_says(doc::Says::kUnknownKind);
@@ -233,6 +243,9 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const std::set
   Diagnostics found;
   reading.objects = api::load_documents(values, found, api::Compared::kAllKinds);
   std::erase_if(found.mutable_all(), is_for_other_verbs);
+  // railbed reads the object anyway, and an API server does not.
+  for (Diagnostic& finding : found.mutable_all())
+    if (finding.says == doc::Says::kWrongVersion) finding.severity = doc::Severity::kError;
   tell_misspelt_kinds(reading.bundle, found);
   drop_alternatives(reading.bundle, reading.patches, found);
   reading.findings.append(std::move(found));
@@ -257,25 +270,47 @@ Reading read(const std::vector<doc::SourcePtr>& sources, size_t& bytes) {
 
 // Reads, repairs what has a safe repair, and reads again until nothing is left to repair. The findings that
 // were repaired on the way are added to `repaired`.
-Reading read_and_repair(Texts& texts, Diagnostics& repaired) {
+Reading read_and_repair(Texts& texts, const Settings& settings, Diagnostics& repaired) {
   size_t bytes = kMaxTriedBytes;
   for (int round = 0;; ++round) {
     Reading reading = read(texts.current(), bytes);
     name_subjects(reading.bundle, reading.findings);
-    if (round == kMaxRounds || !texts.apply(reading.findings)) return reading;
+    judge(reading.bundle, settings, reading.findings);
+    if (round == kMaxRounds || !texts.apply(reading.findings, settings.least_repair)) return reading;
     Diagnostics done;
     std::ranges::copy_if(reading.findings.all(), std::back_inserter(done.mutable_all()),
-                         [](const Diagnostic& finding) { return !finding.edits.empty(); });
+                         [&](const Diagnostic& finding) { return is_repairable(finding, settings.least_repair); });
     texts.to_given(done);
     repaired.append(std::move(done));
   }
 }
 
-void count(const Bundle& bundle, Report& report) {
-  for (const Document& document : bundle.documents)
-    if (is_known(document)) ++report.kinds[document.kind];
-  report.unknown_kinds = bundle.unknown_kinds;
-  report.commands = static_cast<int>(bundle.commands.size());
+// Kinds that make pods. Where no pod is found in one, nothing of it was looked at, although its name is known.
+bool is_workload(std::string_view kind) {
+  static constexpr std::string_view kKinds[] = {
+      "Job",        "InferenceService", "LLMInferenceService", "PyTorchJob", "MPIJob",         "RayCluster", "RayJob",
+      "RayService", "TrainJob",         "PodTemplate",         "JobSet",     "LeaderWorkerSet"};
+  return std::ranges::find(kKinds, kind) != std::end(kKinds);
+}
+
+// Objects of sources that an earlier check of the run has counted are not counted again.
+void count(const Bundle& bundle, std::span<const PodTemplate> pods, const std::set<std::string>& counted,
+           Report& report) {
+  const auto is_counted = [&](const doc::Span& span) {
+    return span.source != nullptr && counted.contains(span.source->name);
+  };
+  std::set<const Document*> with_pods;
+  for (const PodTemplate& pod : pods) with_pods.insert(pod.document);
+  for (const Document& document : bundle.documents) {
+    const doc::Span& span = document.value.span;
+    if (is_counted(span)) continue;
+    const bool read = with_pods.contains(&document) || find_schema(document.api_version, document.kind) != nullptr ||
+                      (is_known(document) && !is_workload(document.kind));
+    ++(read ? report.kinds : report.unknown_kinds)[document.kind];
+    if (span.source != nullptr) ++report.read_from[span.source->name];
+  }
+  report.commands = static_cast<int>(
+      std::ranges::count_if(bundle.commands, [&](const Command& one) { return !is_counted(one.span); }));
 }
 
 }  // namespace
@@ -284,10 +319,35 @@ int Report::objects() const {
   return std::accumulate(kinds.begin(), kinds.end(), 0, [](int sum, const auto& kind) { return sum + kind.second; });
 }
 
+size_t Report::sure_errors() const {
+  return static_cast<size_t>(std::ranges::count_if(findings.all(), is_sure_error));
+}
+
+namespace {
+
+template <typename T>
+void move_to_the_end(std::vector<T>&& from, std::vector<T>& to) {
+  std::ranges::move(from, std::back_inserter(to));
+}
+
+void add_coverage(Coverage&& from, Coverage& to) {
+  for (const auto& [name, number] : from.classes) to.classes[name] += number;
+  to.pods += from.pods;
+  move_to_the_end(std::move(from.not_read), to.not_read);
+}
+
+}  // namespace
+
 void Report::add(Report other) {
   findings.append(std::move(other.findings));
-  std::ranges::move(other.repairs, std::back_inserter(repairs));
-  std::ranges::move(other.sources, std::back_inserter(sources));
+  move_to_the_end(std::move(other.repairs), repairs);
+  move_to_the_end(std::move(other.sources), sources);
+  move_to_the_end(std::move(other.ignored), ignored);
+  move_to_the_end(std::move(other.object_states), object_states);
+  move_to_the_end(std::move(other.incomplete), incomplete);
+  add_coverage(std::move(other.coverage), coverage);
+  used_ignores.merge(other.used_ignores);
+  for (const auto& [name, number] : other.read_from) read_from[name] += number;
   for (const auto& [kind, number] : other.kinds) kinds[kind] += number;
   for (const auto& [kind, number] : other.unknown_kinds) unknown_kinds[kind] += number;
   not_checked = std::move(other.not_checked);
@@ -295,6 +355,8 @@ void Report::add(Report other) {
   nodes = other.nodes;
   suppressed += other.suppressed;
   left_out += other.left_out;
+  known += other.known;
+  gone += other.gone;
 }
 
 bool is_known_id(std::string_view id) {
@@ -338,7 +400,7 @@ Diagnostics rule_findings(const Bundle& bundle, const api::Objects& objects, con
 namespace {
 
 // The sources that are small enough to be manifests; reports the others.
-std::vector<doc::SourcePtr> bounded(const std::vector<doc::SourcePtr>& sources, Diagnostics& findings) {
+std::vector<doc::SourcePtr> bounded(const std::vector<doc::SourcePtr>& sources, Report& report) {
   std::vector<doc::SourcePtr> kept;
   size_t sum = 0;
   for (const doc::SourcePtr& source : sources) {
@@ -348,7 +410,8 @@ std::vector<doc::SourcePtr> bounded(const std::vector<doc::SourcePtr>& sources, 
       sum += size;
       continue;
     }
-    findings
+    report.coverage.not_read.push_back({source->name, "too large for a manifest", ""});
+    report.findings
         .error("RB-DOC-003", {source},
                fmt::format("{} MiB are too large for a manifest; it is not read (limits: {} MiB for a file, {} MiB in "
                            "total)",
@@ -358,11 +421,41 @@ std::vector<doc::SourcePtr> bounded(const std::vector<doc::SourcePtr>& sources, 
   return kept;
 }
 
+// Errors come first, and of one severity those that are about a whole file: that it was not read explains what else is
+// missing. In the order of places they would be the last of ten thousand.
 void keep_the_first(Report& report) {
   std::vector<Diagnostic>& all = report.findings.mutable_all();
   if (all.size() <= kMaxFindings) return;
-  report.left_out = static_cast<int>(all.size() - kMaxFindings);
+  report.left_out += static_cast<int>(all.size() - kMaxFindings);
+  std::ranges::stable_sort(all, std::greater<>(), [](const Diagnostic& finding) {
+    return std::pair(finding.severity, !finding.span.known());
+  });
   all.erase(all.begin() + kMaxFindings, all.end());
+  report.findings.sort();
+}
+
+// Takes away what project files and options decide about.
+void apply_policy(const Settings& settings, Report& report) {
+  if (settings.policy == nullptr) return;
+  std::erase_if(report.findings.mutable_all(), [&](Diagnostic& finding) {
+    Verdict verdict = judged(*settings.policy, finding);
+    if (verdict.what != Verdict::What::kIgnored) return verdict.what == Verdict::What::kOff;
+    ++report.suppressed;
+    report.used_ignores.insert(*verdict.by);
+    if (report.ignored.size() < kMaxFindings)
+      report.ignored.push_back({std::move(finding), Ignored::By::kProject, std::move(verdict.reason)});
+    return true;
+  });
+}
+
+// What is left of the findings when all are known: their number is bounded, and they have a place in the given texts.
+void finish_report(const std::vector<doc::SourcePtr>& sources, const Settings& settings, Report& report) {
+  fold(report.findings);
+  report.suppressed = static_cast<int>(suppress(sources, is_known_id, report.findings, &report.ignored));
+  judge(Bundle(), settings, report.findings);  // those about comments, and what was not read
+  apply_policy(settings, report);
+  report.findings.sort();
+  keep_the_first(report);
 }
 
 }  // namespace
@@ -371,10 +464,10 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
              const Settings& given) {
   Report report;
   for (const doc::SourcePtr& source : all_sources) report.sources.push_back(source->name);
-  const std::vector<doc::SourcePtr> sources = bounded(all_sources, report.findings);
+  const std::vector<doc::SourcePtr> sources = bounded(all_sources, report);
   report.nodes = static_cast<int>(nodes.size());
   Texts texts(sources);
-  const Reading reading = read_and_repair(texts, report.findings);
+  const Reading reading = read_and_repair(texts, given, report.findings);
 
   Settings settings = given;
   settings.graph.resource_prefix = resource_prefix(reading.bundle, given);
@@ -383,6 +476,7 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
   const graph::Resolution resolved(reading.objects, nodes, settings.graph, graph::PodPlacement::kChecked, found);
   const Views views = make_views(reading.bundle, pods, resolved.graphs, settings);
   tell_missing_networks(reading.bundle, views, found);
+  drop_what_claims_give(reading.bundle, found);
   run_rules({reading.bundle, pods, reading.objects, resolved.catalog, resolved.graphs, nodes, settings, views}, found);
   for (const Rule& rule : all_rules())
     if (rule.needs == Needs::kFacts && nodes.empty()) report.not_checked.push_back(rule);
@@ -392,17 +486,18 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
   fold(found);
   fold_follow_ons(reading.bundle, found);
   name_subjects(reading.bundle, found);
+  judge(reading.bundle, settings, found);
   drop_edits_of_others(texts.current(), found);
   Texts fixed = texts;
-  fixed.apply(found);
+  fixed.apply(found, settings.least_repair);
   report.repairs = fixed.repairs();
   texts.to_given(found);
   report.findings.append(std::move(found));
-  fold(report.findings);
-  report.suppressed = static_cast<int>(suppress(sources, is_known_id, report.findings));
-  report.findings.sort();
-  keep_the_first(report);
-  count(reading.bundle, report);
+  count(reading.bundle, pods, given.counted, report);
+  report.coverage.pods = static_cast<int>(pods.size());
+  if (given.object_states)
+    report.object_states = object_states_of(reading.bundle, [&](const doc::Span& place) { return texts.back(place); });
+  finish_report(sources, given, report);
   return report;
 }
 

@@ -10,9 +10,11 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "check/read/coverage.h"
 #include "check/rules/rule.h"
 
 namespace railbed::check {
@@ -26,6 +28,23 @@ struct Repair {
   doc::SourcePtr after;
 };
 
+// A finding that is not shown, and by whose decision.
+struct Ignored {
+  enum class By : uint8_t { kComment, kProject, kBaseline };
+  doc::Diagnostic finding;
+  By by = By::kComment;
+  std::string reason;  // may be empty
+};
+
+// What an object was like, to compare it with another version of itself.
+struct ObjectState {
+  std::string identity;  // "SriovNetwork.sriovnetwork.openshift.io ai/rail0"
+  std::string label;     // "SriovNetwork ai/rail0"
+  doc::Span begin;
+  uint64_t content = 0;         // a hash
+  std::vector<uint64_t> texts;  // hashes of the texts in it, sorted: the names that it gives and uses
+};
+
 struct Report {
   doc::Diagnostics findings;         // sorted by place
   std::vector<Repair> repairs;       // of the sources that have mistakes with a safe repair
@@ -37,9 +56,21 @@ struct Report {
   int commands = 0;
   int nodes = 0;
   int suppressed = 0;
-  int left_out = 0;  // findings beyond the first kMaxFindings
+  int left_out = 0;                      // findings beyond the first kMaxFindings
+  std::vector<Ignored> ignored;          // the first kMaxFindings of them
+  std::set<IgnoreEntry> used_ignores;    // of project files
+  std::map<std::string, int> read_from;  // objects by source; sources without any are absent
+  std::vector<ObjectState> object_states;
+  Coverage coverage;
+  // Of a baseline: findings that are in it, and its entries that no finding has any more.
+  int known = 0;
+  int gone = 0;
+  // Why the run is incomplete ("charts/x: helm template failed: …"); it fails then.
+  std::vector<std::string> incomplete;
 
   int objects() const;
+  // Findings that fail a run: errors that are sure.
+  size_t sure_errors() const;
   // Appends the report of another bundle.
   void add(Report other);
 };

@@ -8,7 +8,7 @@
 
 #include "cni/reading.h"
 #include "doc/json.h"
-#include "doc/members.h"
+#include "doc/record.h"
 
 namespace railbed::cni {
 
@@ -26,44 +26,60 @@ void read_prefix(Fields& fields, std::string_view key, IpPrefix& out) {
     fields.wrong(key, "an address with its prefix length is missing");
 }
 
-void read_interface(Fields& fields, Interface& out) {
-  fields.read("name", out.name);
-  fields.read("mac", out.mac);
-  fields.read("mtu", out.mtu);
-  fields.read("sandbox", out.sandbox);
-  fields.read("socketPath", out.socket_path);
-  fields.read("pciID", out.pci_id);
-}
-
-void read_address(Fields& fields, Address& out) {
-  read_prefix(fields, "address", out.address);
-  fields.read("gateway", out.gateway);
-  fields.read("interface", out.interface);
-  if (out.interface && *out.interface < 0) out.interface.reset();  // plugins before 0.4.0 write -1 for none
-}
-
 // 0 means "not given" for the first three, as in the reference library; for table and scope it is a value.
 void forget_zero(std::optional<int>& number) {
   if (number == 0) number.reset();
 }
 
-void read_route(Fields& fields, Route& out) {
-  read_prefix(fields, "dst", out.destination);
-  fields.read("gw", out.gateway);
-  fields.read("mtu", out.mtu);
-  fields.read("advmss", out.advmss);
-  fields.read("priority", out.metric);
-  for (std::optional<int>* number : {&out.mtu, &out.advmss, &out.metric}) forget_zero(*number);
-  fields.read("table", out.table);
-  fields.read("scope", out.scope);
+template <typename Io, doc::Is<Interface> T>
+void interface_fields(Io& io, T& one) {
+  io.always("name", one.name);
+  io.some("mac", one.mac);
+  io.some("sandbox", one.sandbox);
+  io.some("mtu", one.mtu);
+  io.some("socketPath", one.socket_path);
+  io.some("pciID", one.pci_id);
 }
 
-void read_dns(Fields& fields, Dns& out) {
-  fields.read("nameservers", out.nameservers);
-  fields.read("domain", out.domain);
-  fields.read("search", out.search);
-  fields.read("options", out.options);
+template <typename Io, doc::Is<Address> T>
+void address_fields(Io& io, T& one) {
+  io.some("interface", one.interface);
+  if constexpr (Io::kWrites) {
+    io.object().set("address", one.address.to_string());
+  } else {
+    read_prefix(io.from(), "address", one.address);
+    if (one.interface && *one.interface < 0) one.interface.reset();  // plugins before 0.4.0 write -1 for none
+  }
+  io.some("gateway", one.gateway);
 }
+
+template <typename Io, doc::Is<Route> T>
+void route_fields(Io& io, T& one) {
+  if constexpr (Io::kWrites)
+    io.object().set("dst", one.destination.to_string());
+  else
+    read_prefix(io.from(), "dst", one.destination);
+  io.some("gw", one.gateway);
+  io.some("mtu", one.mtu);
+  io.some("advmss", one.advmss);
+  io.some("priority", one.metric);
+  if constexpr (!Io::kWrites)
+    for (std::optional<int>* number : {&one.mtu, &one.advmss, &one.metric}) forget_zero(*number);
+  io.some("table", one.table);
+  io.some("scope", one.scope);
+}
+
+template <typename Io, doc::Is<Dns> T>
+void dns_fields(Io& io, T& dns) {
+  io.some("nameservers", dns.nameservers);
+  io.some("domain", dns.domain);
+  io.some("search", dns.search);
+  io.some("options", dns.options);
+}
+
+constexpr auto kInterfaceFields = [](auto& io, auto& one) { interface_fields(io, one); };
+constexpr auto kAddressFields = [](auto& io, auto& one) { address_fields(io, one); };
+constexpr auto kRouteFields = [](auto& io, auto& one) { route_fields(io, one); };
 
 // 0.1.0 and 0.2.0: one address per family, each with its routes.
 void read_family(Fields& fields, std::string_view key, AddResult& out) {
@@ -71,7 +87,7 @@ void read_family(Fields& fields, std::string_view key, AddResult& out) {
     Address& one = out.addresses.emplace_back();
     read_prefix(inner, "ip", one.address);
     inner.read("gateway", one.gateway);
-    inner.each("routes", out.routes, read_route);
+    doc::RecordReader(inner).each("routes", out.routes, kRouteFields);
   });
 }
 
@@ -85,68 +101,50 @@ void sort_members(Value& value) {
   }
 }
 
-Value to_value(const Interface& from, bool old) {
-  Value out = Value::object();
-  out.set("name", from.name);
-  put_text(out, "mac", from.mac);
-  put_text(out, "sandbox", from.sandbox);
-  if (old) return out;
-  if (from.mtu != 0) out.set("mtu", from.mtu);
-  put_text(out, "socketPath", from.socket_path);
-  put_text(out, "pciID", from.pci_id);
+// 0.x has no mtu, socketPath and pciID.
+std::vector<Interface> interfaces_of(const AddResult& result, bool old) {
+  std::vector<Interface> out = result.interfaces;
+  if (old)
+    for (Interface& one : out) one = {.name = one.name, .mac = one.mac, .sandbox = one.sandbox};
   return out;
 }
 
-Value to_value(const Address& from, bool old) {
-  Value out = Value::object();
-  if (old) out.set("version", from.address.address.family == IpFamily::kV4 ? "4" : "6");
-  put_optional(out, "interface", from.interface);
-  out.set("address", from.address.to_string());
-  if (from.gateway) out.set("gateway", from.gateway->to_string());
-  return out;
-}
-
-Value to_value(const Route& from) {
-  Value out = Value::object();
-  out.set("dst", from.destination.to_string());
-  if (from.gateway) out.set("gw", from.gateway->to_string());
-  put_optional(out, "mtu", from.mtu);
-  put_optional(out, "advmss", from.advmss);
-  put_optional(out, "priority", from.metric);
-  put_optional(out, "table", from.table);
-  put_optional(out, "scope", from.scope);
-  return out;
-}
-
-Value to_value(const Dns& from) {
-  Value out = Value::object();
-  put_texts(out, "nameservers", from.nameservers);
-  put_text(out, "domain", from.domain);
-  put_texts(out, "search", from.search);
-  put_texts(out, "options", from.options);
+// 0.x has the family of each address, first.
+Value addresses_value(const AddResult& result, bool old) {
+  Value out = Value::array();
+  for (const Address& one : result.addresses) {
+    Value& item = out.push(Value::object());
+    if (old) item.set("version", one.address.address.family == IpFamily::kV4 ? "4" : "6");
+    doc::RecordWriter io(item);
+    address_fields(io, one);
+  }
   return out;
 }
 }  // namespace
 
-Outcome<AddResult> read_result(const Value& result, const std::string& config_version) {
+Result<AddResult> read_result(const Value& result, const std::string& config_version) {
   doc::Diagnostics found;
   Fields fields(result, result.is_object() ? "" : "result", doc::kNoFamily, found);
   std::string told;
   fields.read("cniVersion", told);
-  TRY_CNI(understood(found, kDecode));
-  const Version version = TRY_CNI(parse_version(told.empty() ? config_version : told));
+  TRY(understood(found, kDecode));
+  const Version version = TRY(parse_version(told.empty() ? config_version : told));
   const bool ancient = version < Version{0, 3, 0};
   AddResult out;
   if (ancient) {
     read_family(fields, "ip4", out);
     read_family(fields, "ip6", out);
   } else {
-    fields.each("interfaces", out.interfaces, read_interface);
-    fields.each("ips", out.addresses, read_address);
-    fields.each("routes", out.routes, read_route);
+    doc::RecordReader io(fields);
+    io.each("interfaces", out.interfaces, kInterfaceFields);
+    io.each("ips", out.addresses, kAddressFields);
+    io.each("routes", out.routes, kRouteFields);
   }
-  fields.inside("dns", [&](Fields& dns) { read_dns(dns, out.dns); });
-  TRY_CNI(understood(found, kDecode));
+  fields.inside("dns", [&](Fields& inner) {
+    doc::RecordReader io(inner);
+    dns_fields(io, out.dns);
+  });
+  TRY(understood(found, kDecode));
   for (const Value::Member& member : *result.as_object()) {
     const bool known = std::ranges::find(kKnown, member.key) != std::end(kKnown) ||
                        (ancient && std::ranges::find(kKnown02, member.key) != std::end(kKnown02));
@@ -157,27 +155,22 @@ Outcome<AddResult> read_result(const Value& result, const std::string& config_ve
   return out;
 }
 
-Outcome<AddResult> read_result(const std::string& json, const std::string& config_version) {
-  return read_result(TRY_CNI(read_object(json, "result")), config_version);
+Result<AddResult> read_result(const std::string& json, const std::string& config_version) {
+  return read_result(TRY(read_object(json, "result")), config_version);
 }
 
 Value to_value(const AddResult& result, const Version& version) {
   const bool old = version < Version{1, 0, 0};
   Value out = Value::object();
   out.set("cniVersion", version.to_string());
-  if (!result.interfaces.empty()) {
-    Value& items = out.set("interfaces", Value::array());
-    for (const Interface& one : result.interfaces) items.push(to_value(one, old));
+  doc::RecordWriter io(out);
+  io.each("interfaces", interfaces_of(result, old), kInterfaceFields);
+  if (!result.addresses.empty()) out.set("ips", addresses_value(result, old));
+  io.each("routes", result.routes, kRouteFields);
+  if (old || !result.dns.empty()) {
+    doc::RecordWriter dns(out.set("dns", Value::object()));
+    dns_fields(dns, result.dns);
   }
-  if (!result.addresses.empty()) {
-    Value& items = out.set("ips", Value::array());
-    for (const Address& one : result.addresses) items.push(to_value(one, old));
-  }
-  if (!result.routes.empty()) {
-    Value& items = out.set("routes", Value::array());
-    for (const Route& one : result.routes) items.push(to_value(one));
-  }
-  if (old || !result.dns.empty()) out.set("dns", to_value(result.dns));
   if (!old) sort_members(out);
   if (const Value::Object* extra = result.extra.as_object()) {
     for (const Value::Member& member : *extra)

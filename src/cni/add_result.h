@@ -55,8 +55,8 @@ struct AddResult {
 };
 
 // For results of any version; `config_version` applies where the result has none of its own.
-Outcome<AddResult> read_result(const doc::Value& result, const std::string& config_version);
-Outcome<AddResult> read_result(const std::string& json, const std::string& config_version);
+Result<AddResult> read_result(const doc::Value& result, const std::string& config_version);
+Result<AddResult> read_result(const std::string& json, const std::string& config_version);
 // In the format of `version`, indented by four blanks as the reference library prints it.
 std::string to_json(const AddResult& result, const Version& version);
 doc::Value to_value(const AddResult& result, const Version& version);

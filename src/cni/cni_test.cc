@@ -36,7 +36,7 @@ const std::string kWhole = R"({
 
 AddResult whole() {
   auto result = read_result(kWhole, "0.3.1");
-  EXPECT_TRUE(result.has_value()) << result.error().message;
+  EXPECT_TRUE(result.has_value()) << result.error().story();
   return *result;
 }
 
@@ -45,7 +45,7 @@ TEST(CniResult, HasEveryVersionsSpelling) {
     const std::string text = to_json(whole(), *supported_version(version));
     expect_golden(testdata() / "cni" / fmt::format("whole-{}.json", version), text);
     auto back = read_result(text, "0.1.0");
-    ASSERT_TRUE(back.has_value()) << back.error().message;
+    ASSERT_TRUE(back.has_value()) << back.error().story();
     AddResult wanted = whole();
     if (version.starts_with("0."))
       for (Interface& one : wanted.interfaces) {
@@ -67,7 +67,7 @@ TEST(CniResult, ReadsTheShapeOf02AndTakesTheConfigsVersionWhereNoneIsTold) {
       R"({"ip4": {"ip": "10.0.0.5/24", "gateway": "10.0.0.1", "routes": [{"dst": "10.1.0.0/16"}]},
                               "ip6": {"ip": "fd00::5/64"}, "dns": {}})";
   auto result = read_result(old, "0.2.0");
-  ASSERT_TRUE(result.has_value()) << result.error().message;
+  ASSERT_TRUE(result.has_value()) << result.error().story();
   ASSERT_EQ(result->addresses.size(), 2U);
   EXPECT_EQ(result->addresses[0].gateway->to_string(), "10.0.0.1");
   EXPECT_EQ(result->routes.at(0).destination.to_string(), "10.1.0.0/16");
@@ -93,10 +93,10 @@ TEST(CniResult, SaysWhereItCannotBeRead) {
   for (const auto& [text, message] : cases) {
     auto result = read_result(std::string(text), "1.0.0");
     ASSERT_FALSE(result.has_value()) << text;
-    EXPECT_EQ(result.error().code, kDecode);
-    EXPECT_NE(result.error().message.find(message), std::string::npos) << result.error().message;
+    EXPECT_EQ(code_of(result.error()), kDecode);
+    EXPECT_NE(result.error().story().find(message), std::string::npos) << result.error().story();
   }
-  EXPECT_EQ(read_result(std::string("{\"cniVersion\": \"x\"}"), "").error().code, kIncompatibleVersion);
+  EXPECT_EQ(code_of(read_result(std::string("{\"cniVersion\": \"x\"}"), "").error()), kIncompatibleVersion);
 }
 
 TEST(CniVersion, IsReadLeniently) {
@@ -108,30 +108,56 @@ TEST(CniVersion, IsReadLeniently) {
     EXPECT_FALSE(parse_version(bad).has_value()) << bad;
   EXPECT_TRUE(supported_version("1.0").has_value());
   for (const char* other : {"", "0.2.0", "1.2.0", "0.3.2"})
-    EXPECT_EQ(supported_version(other).error().code, kIncompatibleVersion) << other;
+    EXPECT_EQ(code_of(supported_version(other).error()), kIncompatibleVersion) << other;
 }
 
-TEST(CniFailure, IsJsonWithTheCodeOfTheSpecification) {
+TEST(CniError, IsJsonWithTheCodeOfTheSpecification) {
   const Error error{.code = Code::kExhausted, .message = "no address", .context = {"pool a"}, .hint = "widen it"};
-  EXPECT_EQ(to_json(failure_of(error), "0.4.0"),
+  EXPECT_EQ(to_json(error, "0.4.0"),
             "{\n    \"cniVersion\": \"0.4.0\",\n    \"code\": 102,\n    \"msg\": \"pool a: no address\",\n"
             "    \"details\": \"widen it\"\n}");
-  EXPECT_EQ(failure_of({.code = Code::kBusy}).code, kTryAgainLater);
+  EXPECT_EQ(code_of(Error{.code = Code::kBusy}), kTryAgainLater);
   // What the kernel has no more of is no address and no VF.
   const std::pair<int, int> starved[] = {
       {EMFILE, kStarved}, {ENFILE, kStarved}, {ENOMEM, kStarved}, {ENOBUFS, kStarved}, {ENOSPC, kIo}};
   for (const auto& [number, code] : starved) {
-    const Failure failure = failure_of(system_error(number, "open /x"));
-    EXPECT_EQ(failure.code, code) << number;
-    EXPECT_FALSE(failure.details.empty()) << number;
+    const Error failed = system_error(number, "open /x");
+    EXPECT_EQ(code_of(failed), code) << number;
+    EXPECT_FALSE(hint_of(failed).empty()) << number;
   }
-  EXPECT_EQ(failure_of(no_thread_error("a pod")).code, kStarved);
-  EXPECT_EQ(failure_of(std::bad_alloc()).code, kStarved);
-  EXPECT_EQ(failure_of(std::runtime_error("a defect")), (Failure{kInternal, "a defect", {}}));
-  EXPECT_EQ(failure_of({.code = Code::kTimeout}).code, kTryAgainLater);
-  EXPECT_EQ(failure_of({.code = Code::kNotFound}).code, kGone);
-  EXPECT_EQ(failure_of({.code = Code::kConflict}).code, kTaken);
-  EXPECT_EQ(failure_of({.code = Code::kInvalid}).code, kInvalidConfig);
+  EXPECT_EQ(code_of(no_thread_error("a pod")), kStarved);
+  EXPECT_EQ(code_of(error_of(std::bad_alloc())), kStarved);
+  EXPECT_EQ(error_of(std::runtime_error("a defect")), error_with(kInternal, "a defect"));
+  EXPECT_EQ(code_of(Error{.code = Code::kTimeout}), kTryAgainLater);
+  EXPECT_EQ(code_of(Error{.code = Code::kNotFound}), kGone);
+  EXPECT_EQ(code_of(Error{.code = Code::kConflict}), kTaken);
+  EXPECT_EQ(code_of(Error{.code = Code::kInvalid}), kInvalidConfig);
+}
+
+// The code of the wire leads: STATUS says 50 for whatever keeps an ADD from being served.
+TEST(CniError, ACodeOfTheWireIsKept) {
+  for (const int code : {kIncompatibleVersion, kUnsupportedField, kUnknownContainer, kInvalidEnvironment, kIo, kDecode,
+                         kInvalidConfig, kInvalidNetns, kTryAgainLater, kUnavailable, kUnavailableLimited, kGone,
+                         kTaken, kExhausted, kKernel, kInternal, kStarved, 999}) {
+    EXPECT_EQ(code_of(error_with(code, "x")), code);
+    EXPECT_EQ(code_of(fail_with(code, "x").error()), code);
+  }
+  Error full = system_error(EMFILE, "open /x");
+  full.wire_code = kUnavailable;
+  EXPECT_EQ(code_of(full), kUnavailable);
+  EXPECT_EQ(hint_of(full), "the agent reached its open file limit; run `railbed status`");
+}
+
+// What is to be done about an exhausted machine stays when something is added.
+TEST(CniError, AddsToWhatIsToBeDone) {
+  Error plain{.code = Code::kBusy, .message = "x"};
+  add_hint(plain, "wait");
+  EXPECT_EQ(plain.hint, "wait");
+  add_hint(plain, "or not");
+  EXPECT_EQ(plain.hint, "wait; or not");
+  Error full = system_error(ENFILE, "open /x");
+  add_hint(full, "the DEL undoes it");
+  EXPECT_EQ(hint_of(full), "this machine reached its open file limit (fs.file-max); the DEL undoes it");
 }
 
 std::vector<std::string> environment(std::vector<std::string> changes = {}) {
@@ -146,7 +172,7 @@ TEST(CniRequest, IsReadFromTheEnvironment) {
   auto request = read_request(
       "macvlan", environment({"CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=ns;K8S_POD_NAME=p;K8S_POD_UID=u;X=a=b;"}),
       "{}");
-  ASSERT_TRUE(request.has_value()) << request.error().message;
+  ASSERT_TRUE(request.has_value()) << request.error().story();
   EXPECT_EQ(request->command, Command::kAdd);
   EXPECT_EQ(request->path, (std::vector<std::string>{"/opt/cni/bin", "/usr/lib/cni"}));
   EXPECT_EQ(request->pod(), "ns/p");
@@ -168,8 +194,8 @@ TEST(CniRequest, NamesEverythingThatIsMissing) {
   for (const auto& [entries, message] : cases) {
     auto request = read_request("macvlan", entries, "");
     ASSERT_FALSE(request.has_value()) << message;
-    EXPECT_EQ(request.error().code, kInvalidEnvironment);
-    EXPECT_EQ(request.error().message, message);
+    EXPECT_EQ(code_of(request.error()), kInvalidEnvironment);
+    EXPECT_EQ(request.error().story(), message);
   }
   EXPECT_TRUE(read_request("macvlan", {"CNI_COMMAND=VERSION"}, "").has_value());
   EXPECT_TRUE(
@@ -184,7 +210,7 @@ TEST(CniRequest, LetsNothingPastThePatterns) {
         "CNI_ARGS=K8S_POD_NAMESPACE=a/b", "CNI_ARGS=K8S_POD_UID=$(x)"}) {
     auto request = read_request("macvlan", environment({entry}), "{}");
     ASSERT_FALSE(request.has_value()) << entry;
-    EXPECT_EQ(request.error().code, kInvalidEnvironment) << entry;
+    EXPECT_EQ(code_of(request.error()), kInvalidEnvironment) << entry;
   }
   EXPECT_FALSE(read_request("../macvlan", environment(), "{}").has_value());
   EXPECT_FALSE(read_request("macvlan", environment({"CNI_CONTAINERID=" + std::string(254, 'a')}), "").has_value());
@@ -195,7 +221,7 @@ TEST(CniConfig, ReadsWhatAllPluginsShare) {
     "args": {"cni": {"ips": ["10.0.0.5/24"]}}, "runtimeConfig": {"mac": "02:00:00:00:00:01"},
     "prevResult": {"interfaces": [{"name": "net1"}]},
     "cni.dev/valid-attachments": [{"containerID": "a", "ifname": "net1"}]})");
-  ASSERT_TRUE(config.has_value()) << config.error().message;
+  ASSERT_TRUE(config.has_value()) << config.error().story();
   EXPECT_EQ(config->network, "n");
   EXPECT_EQ(config->previous->interfaces.at(0).name, "net1");
   EXPECT_EQ(*config->runtime.find("mac")->as_string(), "02:00:00:00:00:01");
@@ -210,15 +236,16 @@ TEST(CniConfig, TellsAnAbsentListOfAttachmentsFromAnEmptyOne) {
   EXPECT_FALSE(read_plugin_config(head + "}")->valid_is_given);
   EXPECT_TRUE(read_plugin_config(head + ", \"cni.dev/valid-attachments\": []}")->valid_is_given);
   EXPECT_TRUE(read_plugin_config(head + ", \"cni.dev/attachments\": null}")->valid_is_given);
-  EXPECT_EQ(read_plugin_config(head + ", \"cni.dev/attachments\": [{}]}").error().code, kInvalidConfig);
-  EXPECT_EQ(read_plugin_config(head + ", \"cni.dev/attachments\": {}}").error().code, kInvalidConfig);
+  EXPECT_EQ(code_of(read_plugin_config(head + ", \"cni.dev/attachments\": [{}]}").error()), kInvalidConfig);
+  EXPECT_EQ(code_of(read_plugin_config(head + ", \"cni.dev/attachments\": {}}").error()), kInvalidConfig);
 
   EXPECT_TRUE(
       require_valid_attachments(*read_plugin_config(head + ", \"cni.dev/valid-attachments\": []}")).has_value());
-  EXPECT_EQ(require_valid_attachments(*read_plugin_config(head + "}")).error(),
-            (Failure{kInvalidConfig, "GC needs cni.dev/valid-attachments: without it every attachment would be removed",
-                     "send the attachments that are still valid, [] for none (cnitool gc sends no list); \"railbed "
-                     "gc\" shows and removes what no namespace owns"}));
+  EXPECT_EQ(
+      require_valid_attachments(*read_plugin_config(head + "}")).error(),
+      error_with(kInvalidConfig, "GC needs cni.dev/valid-attachments: without it every attachment would be removed",
+                 "send the attachments that are still valid, [] for none (cnitool gc sends no list); \"railbed "
+                 "gc\" shows and removes what no namespace owns"));
 }
 
 TEST(CniConfig, RefusesWithThePlace) {
@@ -238,8 +265,8 @@ TEST(CniConfig, RefusesWithThePlace) {
   for (const auto& [text, code, message] : cases) {
     auto config = read_plugin_config(text);
     ASSERT_FALSE(config.has_value()) << text;
-    EXPECT_EQ(config.error().code, code) << text;
-    EXPECT_NE(config.error().message.find(message), std::string::npos) << config.error().message;
+    EXPECT_EQ(code_of(config.error()), code) << text;
+    EXPECT_NE(config.error().story().find(message), std::string::npos) << config.error().story();
   }
 }
 
@@ -259,7 +286,7 @@ TEST(CniList, PicksTheHighestVersionThatIsOurs) {
 TEST(CniList, TakesFlagsAsWordsAndASinglePluginAsAList) {
   auto list = read_list_config(
       R"({"cniVersion": "1.0.0", "name": "n", "disableCheck": "True", "disableGC": true, "plugins": [{"type": "a"}, {"type": "b"}]})");
-  ASSERT_TRUE(list.has_value()) << list.error().message;
+  ASSERT_TRUE(list.has_value()) << list.error().story();
   EXPECT_TRUE(list->disable_check);
   EXPECT_TRUE(list->disable_gc);
   EXPECT_EQ(list->plugins.size(), 2U);
@@ -312,11 +339,11 @@ TEST(CniWire, SaysWhatIsWrongWithAFrame) {
   EXPECT_EQ(why, "the answer has no exit status");
 }
 
-TEST(Failure, IsReadBackAsItWasWritten) {
-  const Failure failure{kTaken, "it is \"taken\"\n", "give it back"};
-  EXPECT_EQ(read_failure(to_json(failure, "")), failure);
+TEST(CniError, IsReadBackAsItWasWritten) {
+  const Error error = error_with(kTaken, "it is \"taken\"\n", "give it back");
+  EXPECT_EQ(read_error(to_json(error, "")), error);
   for (const char* text : {"", "no json", "[]", "{}", R"({"code":7})", R"({"msg":"x"})", R"({"code":"7","msg":"x"})"})
-    EXPECT_FALSE(read_failure(text).has_value()) << text;
+    EXPECT_FALSE(read_error(text).has_value()) << text;
 }
 
 }  // namespace

@@ -52,13 +52,13 @@ void read_valid(Fields& fields, const Value& object, PluginConfig& out) {
   }
 }
 
-Outcome<std::string> list_version(Fields& fields, const doc::Diagnostics& found) {
+Result<std::string> list_version(Fields& fields, const doc::Diagnostics& found) {
   std::string told;
   std::vector<std::string> all;
   fields.read("cniVersion", told);
   fields.read("cniVersions", all);
-  TRY_CNI(understood(found, kInvalidConfig));
-  const Version single = TRY_CNI(parse_version(told));
+  TRY(understood(found, kInvalidConfig));
+  const Version single = TRY(parse_version(told));
   std::optional<Version> best;
   for (const std::string& text : all) {
     const auto version = supported_version(text);
@@ -75,47 +75,46 @@ void erase(Value& object, std::string_view key) {
 }
 }  // namespace
 
-Outcome<PluginConfig> read_plugin_config(const std::string& json) {
+Result<PluginConfig> read_plugin_config(const std::string& json) {
   PluginConfig out;
-  out.object = TRY_CNI(read_object(json, kConfigName));
+  out.object = TRY(read_object(json, kConfigName));
   doc::Diagnostics found;
   Fields fields(out.object, "", doc::kNoFamily, found);
   std::string version;
   fields.read("cniVersion", version);
-  TRY_CNI(understood(found, kInvalidConfig));
-  out.version = TRY_CNI(supported_version(version));
+  TRY(understood(found, kInvalidConfig));
+  out.version = TRY(supported_version(version));
   out.network = network_name(fields);
   if (out.network.empty()) fields.wrong("name", "the network's name is missing");
   out.type = plugin_type(fields);
   const Value* previous = fields.object("prevResult");
-  TRY_CNI(understood(found, kInvalidConfig));
-  if (previous != nullptr) out.previous = TRY_CNI(read_result(*previous, out.version.to_string()));
+  TRY(understood(found, kInvalidConfig));
+  if (previous != nullptr) out.previous = TRY(read_result(*previous, out.version.to_string()));
   if (const Value* runtime = fields.object("runtimeConfig")) out.runtime = *runtime;
   fields.inside("args", [&](Fields& args) {
     if (const Value* cni = args.object("cni")) out.args = *cni;
   });
   read_valid(fields, out.object, out);
-  TRY_CNI(understood(found, kInvalidConfig));
+  TRY(understood(found, kInvalidConfig));
   return out;
 }
 
-Outcome<void> require_valid_attachments(const PluginConfig& config) {
+Result<void> require_valid_attachments(const PluginConfig& config) {
   if (config.valid_is_given) return {};
-  return std::unexpected(
-      Failure{kInvalidConfig, "GC needs cni.dev/valid-attachments: without it every attachment would be removed",
-              "send the attachments that are still valid, [] for none (cnitool gc sends no list); \"railbed gc\" shows "
-              "and removes what no namespace owns"});
+  return fail_with(kInvalidConfig, "GC needs cni.dev/valid-attachments: without it every attachment would be removed",
+                   "send the attachments that are still valid, [] for none (cnitool gc sends no list); \"railbed gc\" "
+                   "shows and removes what no namespace owns");
 }
 
-Outcome<ListConfig> read_list_config(const std::string& json) {
-  return list_config_of(TRY_CNI(read_object(json, kConfigName)));
+Result<ListConfig> read_list_config(const std::string& json) {
+  return list_config_of(TRY(read_object(json, kConfigName)));
 }
 
-Outcome<ListConfig> list_config_of(Value object) {
+Result<ListConfig> list_config_of(Value object) {
   ListConfig out;
   doc::Diagnostics found;
   Fields fields(object, "", doc::kNoFamily, found);
-  out.version = TRY_CNI(list_version(fields, found));
+  out.version = TRY(list_version(fields, found));
   out.name = network_name(fields);
   out.disable_check = read_flag(fields, "disableCheck");
   out.disable_gc = read_flag(fields, "disableGC");
@@ -127,7 +126,7 @@ Outcome<ListConfig> list_config_of(Value object) {
   } else {
     plugin_type(fields);
   }
-  TRY_CNI(understood(found, kInvalidConfig));
+  TRY(understood(found, kInvalidConfig));
   if (plugins == nullptr) out.plugins.push_back(std::move(object));
   return out;
 }

@@ -36,12 +36,12 @@ struct PluginConfig {
   bool valid_is_given = false;        // GC: one of the two is there
 };
 
-Outcome<PluginConfig> read_plugin_config(const std::string& json);
+Result<PluginConfig> read_plugin_config(const std::string& json);
 
 // Called before GC: code 7 without a list of valid attachments. The specification requires the list. If an absent one
 // (the reference library's GC without arguments, as in `cnitool gc`) counted as an empty one, GC would remove every
 // pod's interfaces.
-Outcome<void> require_valid_attachments(const PluginConfig& config);
+Result<void> require_valid_attachments(const PluginConfig& config);
 
 // A list (".conflist"), or one plugin's configuration as a list of one.
 struct ListConfig {
@@ -51,9 +51,9 @@ struct ListConfig {
   bool disable_gc = false;
   std::vector<doc::Value> plugins;
 };
-Outcome<ListConfig> read_list_config(const std::string& json);
+Result<ListConfig> read_list_config(const std::string& json);
 // The same of an object that was read already.
-Outcome<ListConfig> list_config_of(doc::Value object);
+Result<ListConfig> list_config_of(doc::Value object);
 
 // The standard input of plugin number `index` of the list: its object with cniVersion, name, prevResult, and as
 // runtimeConfig those of `capability_args` that it declares. `cni_args` become "args.cni" where given.

@@ -5,10 +5,10 @@
 
 namespace railbed::cni {
 
-Outcome<doc::Value> read_object(const std::string& json, std::string_view name) {
+Result<doc::Value> read_object(const std::string& json, std::string_view name) {
   Result<doc::Value> object = doc::read_object(std::string(name), json);
   if (object) return std::move(*object);
-  return std::unexpected(Failure{kDecode, object.error().story(), object.error().hint});
+  return fail_with(kDecode, object.error().story(), object.error().hint);
 }
 
 bool read_flag(doc::Fields& fields, std::string_view key) {
@@ -21,10 +21,10 @@ bool read_flag(doc::Fields& fields, std::string_view key) {
   return word == "true";
 }
 
-Outcome<void> understood(const doc::Diagnostics& found, int code) {
+Result<void> understood(const doc::Diagnostics& found, int code) {
   const Result<void> complaint = doc::first_error(found);
   if (complaint) return {};
-  return std::unexpected(Failure{code, complaint.error().story(), complaint.error().hint});
+  return fail_with(code, complaint.error().story(), complaint.error().hint);
 }
 
 }  // namespace railbed::cni

@@ -8,18 +8,18 @@
 #include <string>
 #include <string_view>
 
-#include "cni/failure.h"
+#include "cni/error.h"
 #include "doc/fields.h"
 
 namespace railbed::cni {
 
 // JSON text as an object; `name` stands for the text in messages. Code 6.
-Outcome<doc::Value> read_object(const std::string& json, std::string_view name);
+Result<doc::Value> read_object(const std::string& json, std::string_view name);
 
 // A boolean, which the reference library also takes as a text ("true", in any case); false where it is absent.
 bool read_flag(doc::Fields& fields, std::string_view key);
 
 // The first complaint with `code`, if there is one.
-Outcome<void> understood(const doc::Diagnostics& found, int code);
+Result<void> understood(const doc::Diagnostics& found, int code);
 
 }  // namespace railbed::cni

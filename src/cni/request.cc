@@ -52,8 +52,8 @@ bool word(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return alphanumeric(c) || c == '_' || c == '.' || c == '-'; });
 }
 
-std::unexpected<Failure> bad(std::string message, std::string details = {}) {
-  return std::unexpected(Failure{kInvalidEnvironment, std::move(message), std::move(details)});
+std::unexpected<Error> bad(std::string message, std::string hint = {}) {
+  return fail_with(kInvalidEnvironment, std::move(message), std::move(hint));
 }
 // For messages: shortened, and only printable characters.
 std::string shown(std::string_view text) {
@@ -83,7 +83,7 @@ std::vector<std::string> split(std::string_view text, char by) {
 constexpr std::string_view kNames[] = {"K8S_POD_NAMESPACE", "K8S_POD_NAME", "K8S_POD_UID",
                                        "K8S_POD_INFRA_CONTAINER_ID"};
 
-Outcome<void> check_values(const Request& request) {
+Result<void> check_values(const Request& request) {
   if (!request.container_id.empty() && !valid_container_id(request.container_id))
     return bad(fmt::format("CNI_CONTAINERID=\"{}\" is not a container id", shown(request.container_id)),
                "a letter or digit, then letters, digits, '_', '.' and '-'; 253 bytes at most");
@@ -97,7 +97,7 @@ Outcome<void> check_values(const Request& request) {
 }
 }  // namespace
 
-Outcome<std::map<std::string, std::string>> read_args(std::string_view text) {
+Result<std::map<std::string, std::string>> read_args(std::string_view text) {
   std::map<std::string, std::string> args;
   for (const std::string& pair : split(text, ';')) {
     const size_t equals = pair.find('=');
@@ -142,8 +142,7 @@ std::string Request::pod_uid() const {
   return uid == args.end() ? std::string() : uid->second;
 }
 
-Outcome<Request> read_request(const std::string& type, const std::vector<std::string>& environment,
-                              std::string config) {
+Result<Request> read_request(const std::string& type, const std::vector<std::string>& environment, std::string config) {
   const std::string_view command = value_of(environment, "CNI_COMMAND");
   const auto* known = std::ranges::find(kCommands, command, &std::pair<std::string_view, Command>::first);
   if (!command.empty() && known == std::end(kCommands))
@@ -166,11 +165,11 @@ Outcome<Request> read_request(const std::string& type, const std::vector<std::st
   if (!missing.empty()) return bad(fmt::format("required env variables [{}] missing", fmt::join(missing, ",")));
   if (type.empty() || type.find('/') != std::string::npos || std::ranges::any_of(type, control))
     return bad(fmt::format("\"{}\" is not a plugin name", shown(type)));
-  TRY_CNI(check_values(request));
+  TRY(check_values(request));
   request.netns_proof = value_of(environment, kNetnsProof);
   request.executed_by = value_of(environment, "CNI_RAILBED_AGENT");
   request.args_text = value_of(environment, "CNI_ARGS");
-  request.args = TRY_CNI(read_args(request.args_text));
+  request.args = TRY(read_args(request.args_text));
   return request;
 }
 

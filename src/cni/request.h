@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cni/failure.h"
+#include "cni/error.h"
 
 namespace railbed::cni {
 
@@ -40,10 +40,10 @@ struct Request {
 };
 
 // `environment` has entries like "CNI_COMMAND=ADD"; other variables are ignored.
-Outcome<Request> read_request(const std::string& type, const std::vector<std::string>& environment, std::string config);
+Result<Request> read_request(const std::string& type, const std::vector<std::string>& environment, std::string config);
 
 // CNI_ARGS.
-Outcome<std::map<std::string, std::string>> read_args(std::string_view text);
+Result<std::map<std::string, std::string>> read_args(std::string_view text);
 
 // The specification's patterns.
 bool valid_container_id(std::string_view id);

@@ -11,13 +11,13 @@ std::string Version::to_string() const {
 }
 
 namespace {
-std::unexpected<Failure> unreadable(std::string_view text) {
-  return std::unexpected(Failure{kIncompatibleVersion, fmt::format("\"{}\" is not a CNI version", text.substr(0, 40)),
-                                 "cniVersion is up to three numbers with dots between them, as 1.1.0"});
+std::unexpected<Error> unreadable(std::string_view text) {
+  return fail_with(kIncompatibleVersion, fmt::format("\"{}\" is not a CNI version", text.substr(0, 40)),
+                   "cniVersion is up to three numbers with dots between them, as 1.1.0");
 }
 }  // namespace
 
-Outcome<Version> parse_version(std::string_view text) {
+Result<Version> parse_version(std::string_view text) {
   if (text.empty()) return Version{0, 1, 0};
   Version version;
   int* const parts[] = {&version.major, &version.minor, &version.patch};
@@ -33,16 +33,15 @@ Outcome<Version> parse_version(std::string_view text) {
   }
 }
 
-Outcome<Version> supported_version(std::string_view text) {
-  const Version version = TRY_CNI(parse_version(text));
+Result<Version> supported_version(std::string_view text) {
+  const Version version = TRY(parse_version(text));
   const std::string name = version.to_string();
   if (std::ranges::find(kSupportedVersions, name) != std::end(kSupportedVersions)) return version;
-  return std::unexpected(
-      Failure{kIncompatibleVersion,
-              fmt::format("incompatible CNI versions: the configuration is {}, this plugin has {}", name,
-                          fmt::join(kSupportedVersions, ", ")),
-              text.empty() ? "a configuration without cniVersion counts as 0.1.0: add \"cniVersion\": \"1.0.0\""
-                           : "set cniVersion to one of these"});
+  return fail_with(kIncompatibleVersion,
+                   fmt::format("incompatible CNI versions: the configuration is {}, this plugin has {}", name,
+                               fmt::join(kSupportedVersions, ", ")),
+                   text.empty() ? "a configuration without cniVersion counts as 0.1.0: add \"cniVersion\": \"1.0.0\""
+                                : "set cniVersion to one of these");
 }
 
 }  // namespace railbed::cni

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "cni/failure.h"
+#include "cni/error.h"
 
 namespace railbed::cni {
 
@@ -24,8 +24,8 @@ inline constexpr std::string_view kSupportedVersions[] = {"0.3.0", "0.3.1", "0.4
 inline constexpr Version kLatest{1, 1, 0};
 
 // "1.0.0", also "1.0" and "1", as the reference library accepts them. An absent version ("") is 0.1.0.
-Outcome<Version> parse_version(std::string_view text);
+Result<Version> parse_version(std::string_view text);
 // Code 1 where it is none of kSupportedVersions.
-Outcome<Version> supported_version(std::string_view text);
+Result<Version> supported_version(std::string_view text);
 
 }  // namespace railbed::cni

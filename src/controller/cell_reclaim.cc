@@ -77,8 +77,8 @@ std::set<std::string> machines_gone_by(const kube::Change& node) {
   return out;
 }
 
-CellReclaimer::CellReclaimer(World world, ReclaimSettings settings)
-    : world_(std::move(world)), rules_(settings.rules), period_(period_of(settings)) {}
+CellReclaimer::CellReclaimer(Dependencies deps, ReclaimSettings settings)
+    : deps_(std::move(deps)), rules_(settings.rules), period_(period_of(settings)) {}
 
 void CellReclaimer::concern(const std::set<std::string>& machines) {
   const std::lock_guard lock(mutex_);
@@ -91,7 +91,7 @@ CellStanding CellReclaimer::standing() const {
 }
 
 Result<milliseconds> CellReclaimer::look(std::stop_token stop) {
-  const bool all = world_.clock.now() >= list_due_;
+  const bool all = deps_.clock.now() >= list_due_;
   std::set<std::string> machines;
   {
     const std::lock_guard lock(mutex_);
@@ -109,9 +109,9 @@ Result<milliseconds> CellReclaimer::look(std::stop_token stop) {
   }
   if (!listed.has_value() && !round.error) round.error = listed.error();
   tell(round);
-  const bool complete = all && listed.has_value() && world_.may_write();
+  const bool complete = all && listed.has_value() && deps_.may_write();
   if (complete) {
-    list_due_ = world_.clock.now() + period_;
+    list_due_ = deps_.clock.now() + period_;
     seen_ = std::move(round.seen);
   } else {
     for (auto& [key, seen] : round.seen) seen_.insert_or_assign(key, seen);
@@ -127,12 +127,12 @@ Result<milliseconds> CellReclaimer::look(std::stop_token stop) {
     concerned_.merge(machines);
     return fail(*round.error);
   }
-  return std::max(milliseconds(0), duration_cast<milliseconds>(list_due_ - world_.clock.now()));
+  return std::max(milliseconds(0), duration_cast<milliseconds>(list_due_ - deps_.clock.now()));
 }
 
 Result<void> CellReclaimer::list(const std::string& labels, Round& round, std::stop_token stop) {
   const auto look_at_one = [&](const Value&, const Result<AddressCell>& cell) {
-    if (stop.stop_requested() || !world_.may_write()) return kube::Visit::kEnough;
+    if (stop.stop_requested() || !deps_.may_write()) return kube::Visit::kEnough;
     ++round.cells;
     // Nobody knows whose it is: its addresses stay as they are, and the agents say so at an ADD.
     if (cell.has_value())
@@ -141,7 +141,7 @@ Result<void> CellReclaimer::list(const std::string& labels, Round& round, std::s
       ++round.unreadable;
     return kube::Visit::kGoOn;
   };
-  return cells::CellApi(world_.reader).each(labels, look_at_one, stop);
+  return cells::CellApi(deps_.reader).each(labels, look_at_one, stop);
 }
 
 void CellReclaimer::look_at(const AddressCell& cell, Round& round, std::stop_token stop) {
@@ -165,7 +165,7 @@ void CellReclaimer::look_at(const AddressCell& cell, Round& round, std::stop_tok
     }
     if (verdict.fate == LeaseFate::kCounts) {
       lease.gone_seconds = verdict.gone_seconds;
-      if (verdict.gone_seconds > 0) counted[key] = {verdict.gone_seconds, world_.clock.now()};
+      if (verdict.gone_seconds > 0) counted[key] = {verdict.gone_seconds, deps_.clock.now()};
     }
     next.cell.leases.push_back(std::move(lease));
   }
@@ -186,7 +186,7 @@ void CellReclaimer::look_at(const AddressCell& cell, Round& round, std::stop_tok
 // By the cache first; where that would change anything, by the API server.
 Result<CellReclaimer::Judged> CellReclaimer::judged(const LeaseKey& key, const CellLease& lease, Round& round,
                                                     std::stop_token stop) {
-  const kube::Instant now = world_.clock.now();
+  const kube::Instant now = deps_.clock.now();
   const auto judge = [&](const kube::ObjectPtr& node, int64_t elapsed) {
     const CellNode known = node != nullptr ? cell_node_of(*node) : CellNode();
     return ipam::judge(lease, {.node = node != nullptr ? &known : nullptr, .seconds = elapsed}, rules_);
@@ -194,7 +194,7 @@ Result<CellReclaimer::Judged> CellReclaimer::judged(const LeaseKey& key, const C
   const auto is_gone = [&](const kube::ObjectPtr& node) {
     return node == nullptr || cell_node_of(*node).system_uuid != lease.holder.system_uuid;
   };
-  const kube::ObjectPtr cached = world_.node(lease.holder.node);
+  const kube::ObjectPtr cached = deps_.node(lease.holder.node);
   if (!is_gone(cached) && judge(cached, 0).fate == LeaseFate::kStays) return Judged{{}, cached};
 
   const kube::ObjectPtr node = TRY(node_now(lease.holder.node, round, stop));
@@ -216,7 +216,7 @@ Result<CellReclaimer::Judged> CellReclaimer::judged(const LeaseKey& key, const C
 CellReclaimer::NodeNow CellReclaimer::node_now(const std::string& name, Round& round, std::stop_token stop) {
   const auto known = round.nodes.find(name);
   if (known != round.nodes.end()) return known->second;
-  kube::Answer<Value> node = world_.writer.get(kube::kNodes, {"", name}, stop);
+  kube::Answer<Value> node = deps_.writer.get(kube::kNodes, {"", name}, stop);
   NodeNow now;
   if (node)
     now = std::make_shared<const Value>(*std::move(node));
@@ -227,13 +227,13 @@ CellReclaimer::NodeNow CellReclaimer::node_now(const std::string& name, Round& r
 
 // Whether it is stored. Where somebody else was first, the next look sees what is right then.
 bool CellReclaimer::store(const AddressCell& cell, const Next& next, Round& round, std::stop_token stop) {
-  if (!world_.may_write()) return false;
+  if (!deps_.may_write()) return false;
   const auto is_done = [&](const AddressCell& now) {
     return now.leases == next.cell.leases && now.uid == (next.cell.leases.empty() ? "" : cell.uid);
   };
-  const auto stored = cells::CellApi(world_.writer).store(cell, next.cell, is_done, std::move(stop));
+  const auto stored = cells::CellApi(deps_.writer).store(cell, next.cell, is_done, std::move(stop));
   if (stored && !stored->done) return false;
-  world_.wrote("AddressCell " + api::cell_name(cell.network_name, cell.base), stored ? nullptr : &stored.error());
+  deps_.wrote("AddressCell " + api::cell_name(cell.network_name, cell.base), stored ? nullptr : &stored.error());
   if (!stored && !round.error) round.error = static_cast<const Error&>(stored.error());
   return stored.has_value();
 }
@@ -244,7 +244,7 @@ void CellReclaimer::tell(Round& round) {
       const std::lock_guard lock(mutex_);
       standing_.ended[ended.reason] += ended.cells;
     }
-    world_.ended(ended);  // who hears of it finds it counted
+    deps_.ended(ended);  // who hears of it finds it counted
   }
 }
 

@@ -61,7 +61,7 @@ struct CellStanding {
 class CellReclaimer {
  public:
   // All of it outlives this. The functions are called in the thread of look().
-  struct World {
+  struct Dependencies {
     kube::Client& reader;  // of lists
     kube::Client& writer;
     kube::Clock& clock;
@@ -70,7 +70,7 @@ class CellReclaimer {
     std::function<void(const std::string& what, const kube::ApiError* error)> wrote;
     std::function<void(const EndedLeases& ended)> ended;
   };
-  CellReclaimer(World world, ReclaimSettings settings);
+  CellReclaimer(Dependencies deps, ReclaimSettings settings);
 
   // The next look goes through the leases of these machines, whenever the list of all is due.
   void concern(const std::set<std::string>& machines);
@@ -110,7 +110,7 @@ class CellReclaimer {
   bool store(const api::AddressCell& cell, const Next& next, Round& round, std::stop_token stop);
   void tell(Round& round);
 
-  const World world_;
+  const Dependencies deps_;
   const ipam::ReclaimRules rules_;
   const kube::milliseconds period_;
   kube::Instant list_due_{};

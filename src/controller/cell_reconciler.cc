@@ -10,9 +10,9 @@ using kube::Change;
 using kube::milliseconds;
 
 CellReconciler::CellReconciler(Manager& manager, ReclaimSettings settings, milliseconds gather)
-    : manager_(manager), gather_(gather), cells_(world(), settings) {}
+    : manager_(manager), gather_(gather), cells_(deps(), settings) {}
 
-CellReclaimer::World CellReconciler::world() {
+CellReclaimer::Dependencies CellReconciler::deps() {
   return {.reader = manager_.reader(),
           .writer = manager_.writer(),
           .clock = manager_.clock(),

@@ -28,7 +28,7 @@ class CellReconciler : public Reconciler {
   void add_all() override;
 
  private:
-  CellReclaimer::World world();
+  CellReclaimer::Dependencies deps();
   void report(const EndedLeases& ended);
   void clean_pools(std::stop_token stop);
 

@@ -46,11 +46,11 @@ std::array<ListedKind<OptionalKind>, kOptionalKinds> optional_kinds() {
 }
 
 // The API server is there and does not list the kind.
-bool is_refused(const kube::Standing& standing) {
+bool is_refused(const kube::Informer::Health& standing) {
   return standing.error && (standing.error->code == Code::kNotFound || standing.error->code == Code::kDenied);
 }
 
-Availability availability_of(const kube::Standing& standing) {
+Availability availability_of(const kube::Informer::Health& standing) {
   if (is_refused(standing))
     return standing.error->code == Code::kNotFound ? Availability::kAbsent : Availability::kForbidden;
   return standing.synced ? Availability::kListed : Availability::kPending;
@@ -103,16 +103,16 @@ void Cluster::stop() {
   threads_.clear();
 }
 
-std::vector<std::pair<std::string, kube::Standing>> Cluster::standings() const {
-  std::vector<std::pair<std::string, kube::Standing>> out;
-  for (const Cache& one : caches_) out.emplace_back(one.name, one.informer.standing());
+std::vector<std::pair<std::string, kube::Informer::Health>> Cluster::standings() const {
+  std::vector<std::pair<std::string, kube::Informer::Health>> out;
+  for (const Cache& one : caches_) out.emplace_back(one.name, one.informer.health());
   return out;
 }
 
 std::string Cluster::missing() const {
   std::string out;
   for (size_t i = 0; i < kKnownKinds; ++i) {
-    const kube::Standing standing = caches_[i].informer.standing();
+    const kube::Informer::Health standing = caches_[i].informer.health();
     if (standing.synced && !is_refused(standing)) continue;
     out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", caches_[i].name,
                        standing.error ? standing.error->story() : "not listed yet");
@@ -122,7 +122,7 @@ std::string Cluster::missing() const {
 
 OptionalStanding Cluster::standing(OptionalKind kind) const {
   const Cache& cache = caches_[place(kind)];
-  const kube::Standing standing = cache.informer.standing();
+  const kube::Informer::Health standing = cache.informer.health();
   return {.name = cache.name,
           .availability = availability_of(standing),
           .why = is_refused(standing) ? standing.error->story() : ""};
@@ -134,7 +134,7 @@ kube::Objects Cluster::objects(Known kind) const {
 
 std::optional<kube::Objects> Cluster::objects(OptionalKind kind) const {
   const kube::Informer& informer = caches_[place(kind)].informer;
-  const auto is_listed = [&] { return availability_of(informer.standing()) == Availability::kListed; };
+  const auto is_listed = [&] { return availability_of(informer.health()) == Availability::kListed; };
   if (!is_listed()) return std::nullopt;
   kube::Objects objects = informer.objects();
   if (!is_listed()) return std::nullopt;  // some may have gone with the kind

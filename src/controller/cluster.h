@@ -61,7 +61,7 @@ class Cluster {
   // "SriovNetworkNodePolicy: 404 …" for each list in `Known` that is not known or not fed any more; empty when all are.
   // An API server that does not answer is none: what was known stays, and no write gets through either.
   std::string missing() const;
-  std::vector<std::pair<std::string, kube::Standing>> standings() const;  // by kind, the optional ones last
+  std::vector<std::pair<std::string, kube::Informer::Health>> standings() const;  // by kind, the optional ones last
   OptionalStanding standing(OptionalKind kind) const;
   // To list and watch each kind.
   static std::vector<kube::Right> rights();

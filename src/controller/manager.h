@@ -40,7 +40,7 @@ struct ManagerStanding {
   bool leads = false;
   std::string holder;  // of the Lease
   std::string closed;  // why nothing is written; empty: writes
-  std::vector<std::pair<std::string, kube::Standing>> caches;
+  std::vector<std::pair<std::string, kube::Informer::Health>> caches;
   std::vector<OptionalStanding> optional_kinds;
   std::map<std::pair<std::string, bool>, uint64_t> writes;  // by kind, and whether it worked
   size_t waiting = 0;                                       // tasks

@@ -94,7 +94,7 @@ Result<bool> store(kube::Client& client, Pool& pool, const api::IpPoolChange& ch
   return fail(std::move(error));
 }
 
-Result<size_t> take(const PoolEntriesWorld& world, Pool pool, const Leased& leased, std::stop_token stop) {
+Result<size_t> take(const PoolEntriesDependencies& deps, Pool pool, const Leased& leased, std::stop_token stop) {
   CellMap stale;
   api::IpPoolChange change;
   for (const auto& [base, offsets] : pool.entries) {
@@ -106,25 +106,25 @@ Result<size_t> take(const PoolEntriesWorld& world, Pool pool, const Leased& leas
       change.put.merge(ipam::set_holder(pool.pool, {base, lease.offsets}, lease.holder).put);
   }
   change.put.merge(ipam::mark_ended(pool.pool, stale).put);
-  if ((stale.empty() && change.empty()) || !world.may_write()) return size_t{0};
-  if (!TRY(store(world.writer, pool, change, stop))) return size_t{0};
+  if ((stale.empty() && change.empty()) || !deps.may_write()) return size_t{0};
+  if (!TRY(store(deps.writer, pool, change, stop))) return size_t{0};
   for (auto& [base, offsets] : stale)
-    offsets &= static_cast<CellOffsets>(~TRY(leased_now(world.writer, api::cell_name(pool.network_name, base), stop)));
+    offsets &= static_cast<CellOffsets>(~TRY(leased_now(deps.writer, api::cell_name(pool.network_name, base), stop)));
   change = ipam::drop_ended(pool.pool, stale);
-  if (change.empty() || !world.may_write()) return size_t{0};
-  return TRY(store(world.writer, pool, change, stop)) ? change.drop.size() : size_t{0};
+  if (change.empty() || !deps.may_write()) return size_t{0};
+  return TRY(store(deps.writer, pool, change, stop)) ? change.drop.size() : size_t{0};
 }
 
 }  // namespace
 
-Result<size_t> take_stale_pool_entries(const PoolEntriesWorld& world, std::stop_token stop) {
-  std::vector<Pool> pools = TRY(pools_with_entries(world.reader, stop).context("IPPools of whereabouts"));
+Result<size_t> take_stale_pool_entries(const PoolEntriesDependencies& deps, std::stop_token stop) {
+  std::vector<Pool> pools = TRY(pools_with_entries(deps.reader, stop).context("IPPools of whereabouts"));
   if (pools.empty()) return size_t{0};
-  const Leased leased = TRY(all_leased(world.reader, stop));  // after the pools: an entry is there after its lease
+  const Leased leased = TRY(all_leased(deps.reader, stop));  // after the pools: an entry is there after its lease
   size_t gone = 0;
   std::optional<Error> error;
   for (Pool& pool : pools) {
-    const Result<size_t> taken = take(world, std::move(pool), leased, stop);
+    const Result<size_t> taken = take(deps, std::move(pool), leased, stop);
     if (taken.has_value())
       gone += *taken;
     else if (!error)

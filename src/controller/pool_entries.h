@@ -22,12 +22,12 @@
 
 namespace railbed::controller {
 
-struct PoolEntriesWorld {
+struct PoolEntriesDependencies {
   kube::Client& reader;  // of lists
   kube::Client& writer;
   std::function<bool()> may_write;  // asked before each write
 };
 // How many entries are gone.
-Result<size_t> take_stale_pool_entries(const PoolEntriesWorld& world, std::stop_token stop);
+Result<size_t> take_stale_pool_entries(const PoolEntriesDependencies& deps, std::stop_token stop);
 
 }  // namespace railbed::controller

@@ -41,7 +41,8 @@ bool Statuses::apply(StatusToApply one, std::stop_token stop) {
   const std::string text = first_condition(one.status).text();
   {
     const std::lock_guard lock(mutex_);
-    if (const auto known = told_.find(uid); known != told_.end() && known->second == text) return true;
+    if (const auto known = last_status_by_uid_.find(uid); known != last_status_by_uid_.end() && known->second == text)
+      return true;
   }
   if (!manager_.may_write()) return true;
   const auto answer = manager_.writer().apply(one.kind, status_object(*one.of, std::move(one.status)),
@@ -55,10 +56,10 @@ bool Statuses::apply(StatusToApply one, std::stop_token stop) {
   {
     const std::lock_guard lock(mutex_);
     if (keeps_status(*answer)) {
-      told_.erase(uid);
+      last_status_by_uid_.erase(uid);
       return true;
     }
-    told_[uid] = text;
+    last_status_by_uid_[uid] = text;
   }
   manager_.event(one.type, std::move(one.reason), std::move(one.note), kube::regarding(*one.of));
   return true;

@@ -31,7 +31,7 @@ class Statuses {
  private:
   Manager& manager_;
   std::mutex mutex_;
-  std::map<std::string, std::string> told_;  // by UID: what an Event said
+  std::map<std::string, std::string> last_status_by_uid_;  // by UID: what an Event said
 };
 
 // The first condition of a status; empty texts where it has none.

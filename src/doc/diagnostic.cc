@@ -22,6 +22,16 @@ std::string_view severity_name(Severity severity) {
   return "?";
 }
 
+std::string_view confidence_name(Confidence confidence) {
+  static constexpr std::string_view kNames[] = {"low", "medium", "high"};
+  return kNames[static_cast<size_t>(confidence)];
+}
+
+std::string_view applicability_name(Applicability applicability) {
+  static constexpr std::string_view kNames[] = {"none", "suggested", "safe"};
+  return kNames[static_cast<size_t>(applicability)];
+}
+
 Diagnostic& Diagnostic::note(Span where, std::string text) {
   notes.push_back({std::move(where), std::move(text)});
   return *this;
@@ -64,6 +74,13 @@ Diagnostic& Diagnostic::about_field(std::string path) {
 
 Diagnostic& Diagnostic::for_one_machine() {
   audience = Audience::kOneMachine;
+  return *this;
+}
+
+Diagnostic& Diagnostic::at_most(Confidence most, std::string reason) {
+  if (confidence <= most) return *this;
+  confidence = most;
+  why = std::move(reason);
   return *this;
 }
 
@@ -201,6 +218,9 @@ std::string render(const Diagnostic& d, Colour colour) {
     out += fmt::format("  {} {}{}\n", painted("note:", Paint::kDim, colour), other, printable(n.text));
     if (n.span.known()) out += excerpt_lines(n.span, Paint::kDim, colour);
   }
+  if (d.confidence != Confidence::kHigh || !d.why.empty())
+    out += fmt::format("  {} {}{}{}\n", painted("confidence:", Paint::kDim, colour), confidence_name(d.confidence),
+                       d.why.empty() ? "" : "; ", printable(d.why));
   if (!d.fix.empty()) out += fmt::format("  {} {}\n", painted("fix:", Paint::kGood, colour), printable(d.fix));
   return out;
 }

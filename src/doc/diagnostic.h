@@ -59,7 +59,26 @@ enum class Says : uint8_t {
   kSelectsNoNode,      // the policy's nodeSelector matches nothing
   kAboveWebhookLimit,  // the operator's webhook refuses so many VFs
   kFilledIn,           // values that are filled in later are not judged
+  kNoResource,         // a network of VFs names no resource to take them from
+  kWrongVersion,       // the kind is in another apiVersion
+  kNotRead,            // a file or a block is no manifest, or in a language that is not read
 };
+
+// How sure it is that a finding is right; how bad it is, its severity says. A run fails for errors that are kHigh.
+enum class Confidence : uint8_t {
+  kLow,     // something is absent, and not everything that could make it was read
+  kMedium,  // rests on a template, an example of a page, or a part of an object
+  kHigh,    // the text alone shows it, or two written objects contradict each other
+};
+std::string_view confidence_name(Confidence confidence);
+
+// What a machine may do with the edits of a finding.
+enum class Applicability : uint8_t {
+  kNone,       // there are none, or the text is not the user's to repair
+  kSuggested,  // shown, and applied on request: a person should read the result
+  kSafe,       // the text of a manifest, with one repair that is right
+};
+std::string_view applicability_name(Applicability applicability);
 
 // Whom a finding is for.
 enum class Audience : uint8_t {
@@ -100,6 +119,12 @@ struct Diagnostic {
   // A finding of the same object that says this only follows from this one.
   Says explains = Says::kOther;
   Audience audience = Audience::kEveryone;
+  Confidence confidence = Confidence::kHigh;
+  Applicability applicability = Applicability::kNone;
+  bool preview = false;        // of a rule that has not proven itself yet: never an error
+  std::string document_class;  // of the document around it: "manifest", "page", …; empty: of no document
+  std::string why;             // why it is less than sure, or less severe than its rule says; may be empty
+  std::string fingerprint;     // the same for the same mistake in a later version of the text; empty: not computed
 
   Diagnostic& note(Span where, std::string text);
   Diagnostic& with_fix(std::string text);
@@ -112,6 +137,8 @@ struct Diagnostic {
   Diagnostic& that_explains(Says what);
   Diagnostic& about_field(std::string path);
   Diagnostic& for_one_machine();
+  // Lowers the confidence to `most`, with the reason; one that is lower stays.
+  Diagnostic& at_most(Confidence most, std::string reason);
 };
 
 // Collects the findings of one run.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <set>
 #include <span>
 #include <unordered_map>
 
@@ -18,6 +19,8 @@
 #include "facts/pci_ids.h"
 #include "facts/rdma.h"
 #include "facts/sriov_advice.h"
+#include "facts/subnets.h"
+#include "facts/vf_drivers.h"
 #include "os/netlink/devlink.h"
 
 namespace railbed::facts {
@@ -62,13 +65,27 @@ std::string netns_mode(Attributes& attributes, os::RdmaPort* rdma) {
 
 // The eswitch mode, which only devlink knows, and firmware versions that sysfs does not have; igb and many others have
 // neither.
-void ask_devlink(os::NetlinkQuestions& kernel, Detail detail, std::vector<Nic>& nics) {
+void ask_devlink(Attributes& attributes, os::NetlinkQuestions& kernel, Detail detail, std::vector<Nic>& nics) {
+  if (auto reached = kernel.reach(os::NetlinkFamily::kDevlink).context("eswitch modes and firmware versions");
+      !reached) {
+    attributes.note(reached.error());
+    return;
+  }
   for (Nic& nic : nics) {
     if (nic.total_vfs)
       if (Result<EswitchMode> mode = os::eswitch_mode(kernel, nic.pci.address)) nic.eswitch_mode = *mode;
     if (nic.firmware.empty() && detail == Detail::kAll)
       if (Result<std::string> firmware = os::firmware_version(kernel, nic.pci.address)) nic.firmware = *firmware;
   }
+}
+
+// Why VFs have no driver, where they should have one.
+void find_module_blocks(Attributes& attributes, NodeFacts& facts) {
+  std::set<std::string> drivers;
+  for (const Nic& nic : facts.nics)
+    if (!vfs_without_driver(nic).empty()) drivers.insert(vf_driver(nic));
+  drivers.erase("");
+  if (!drivers.empty()) facts.module_blocks = read_module_blocks(attributes, drivers);
 }
 
 // One request per PF that has VFs, because the kernel needs long to fill in VF information.
@@ -169,15 +186,20 @@ NodeFacts collect(os::Kernel& kernel, const CollectOptions& options) {
   std::vector<FoundRdma> devices = scan_rdma(attributes, rdma.get(), names, pci.vfs);
 
   const std::vector<PciDevice> data_direct = std::move(pci.data_direct);
+  facts.switches = std::move(pci.switches);
   for (const PciDevice& device : pci.accelerators) facts.gpus.push_back({.pci = device});
   assemble(attributes, std::move(pci), std::move(interfaces), std::move(devices), facts);
   if (links != nullptr) ask_vfs(attributes, *links, facts.nics);
-  ask_devlink(*kernel.questions(), options.detail, facts.nics);
+  ask_devlink(attributes, *kernel.questions(), options.detail, facts.nics);
   facts.numa_nodes = numa_nodes(attributes);
   find_gpu_paths(data_direct, facts);
   facts.fabrics = group_fabrics(facts.nics);
   facts.modules = options.detail == Detail::kAll ? loaded_modules(attributes, kModules)
                                                  : loaded_modules(attributes, kModulesForPlans);
+  if (options.detail == Detail::kAll) {
+    find_module_blocks(attributes, facts);
+    read_arp_settings(attributes, links.get(), facts);
+  }
   facts.iommu = iommu(attributes, kernel, facts.nics);
   if (links == nullptr) facts.untold = untold_without_netlink(attributes);
   if (!attributes.exists("/sys/bus/pci/devices")) facts.untold.emplace_back(kPciFunctions);

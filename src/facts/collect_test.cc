@@ -2,12 +2,16 @@
 // The facts of every fixture machine, against testdata/discover/<machine>/facts.json.
 #include "facts/collect.h"
 
+#include <cerrno>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "doc/json.h"
 #include "facts/facts_json.h"
 #include "facts/fixture.h"
+#include "os/fake/kernel.h"
 
 namespace railbed::facts {
 namespace {
@@ -89,6 +93,51 @@ TEST(Collect, ValuesOfDevlinkAreReadFromRecordingsOfAllVersions) {
     auto again = os::recorded_kernel_over(std::move(kept));
     ASSERT_TRUE(again.has_value()) << again.error().to_string();
     EXPECT_EQ(doc::to_json(to_value(collect(**again, options())), 2), doc::to_json(to_value(facts), 2)) << left_out;
+  }
+}
+
+// What a sandbox or a lack of descriptors hides is told, also by a recording; what the kernel lacks is not.
+TEST(Collect, TellsAFamilyThatCannotBeReached) {
+  const struct {
+    os::NetlinkFamily family;
+    int sys_errno;
+    std::vector<std::string> problems;
+  } cases[] = {
+      {os::NetlinkFamily::kDevlink, 0, {}},
+      {os::NetlinkFamily::kDevlink,
+       EMFILE,
+       {"eswitch modes and firmware versions: socket NETLINK_GENERIC: EMFILE (Too many open files)"}},
+      {os::NetlinkFamily::kDevlink,
+       EPERM,
+       {"eswitch modes and firmware versions: socket NETLINK_GENERIC: EPERM (Operation not permitted)"}},
+      {os::NetlinkFamily::kDevlink,
+       EAFNOSUPPORT,
+       {"eswitch modes and firmware versions: socket NETLINK_GENERIC: EAFNOSUPPORT (Address family not supported by "
+        "protocol)"}},
+      {os::NetlinkFamily::kDevlink, EPROTONOSUPPORT, {}},
+      {os::NetlinkFamily::kRdma, EMFILE, {"socket NETLINK_RDMA: EMFILE (Too many open files)"}},
+      {os::NetlinkFamily::kRdma, EACCES, {"socket NETLINK_RDMA: EACCES (Permission denied)"}},
+      {os::NetlinkFamily::kRdma, EPROTONOSUPPORT, {}},
+  };
+  os::FakeMachine machine;
+  machine.pfs = {os::FakePf::mlx5(PciAddress{0, 0x3b, 0, 0}, "eth4")};
+  for (const auto& one : cases) {
+    os::FakeKernel kernel(machine);
+    kernel.refuse_netlink(one.family, one.sys_errno);
+    os::Recorder recorder(kernel);
+    const NodeFacts live = collect(recorder.kernel(), options());
+    EXPECT_EQ(live.problems, one.problems) << one.sys_errno;
+    const bool knows_mode = one.family != os::NetlinkFamily::kDevlink || one.sys_errno == 0;
+    EXPECT_EQ(live.nics.at(0).eswitch_mode.has_value(), knows_mode) << one.sys_errno;
+    auto kept = std::make_unique<os::MemoryFiles>();
+    recorder.files().value()->each([&](const os::MemoryFiles::Entry& entry) {
+      if (entry.kind == os::MemoryFiles::Entry::Kind::kDirectory) kept->put_directory(entry.path);
+      if (entry.kind == os::MemoryFiles::Entry::Kind::kFile) kept->put_file(entry.path, entry.text);
+      if (entry.kind == os::MemoryFiles::Entry::Kind::kLink) kept->put_link(entry.path, entry.text);
+    });
+    auto again = os::recorded_kernel_over(std::move(kept));
+    ASSERT_TRUE(again.has_value()) << again.error().to_string();
+    EXPECT_EQ(collect(**again, options()).problems, one.problems) << one.sys_errno;
   }
 }
 

@@ -63,6 +63,15 @@ void fields(Io& io, T& address) {
   io("portGuid", address.port_guid);
 }
 
+template <typename Io, Is<ArpSettings> T>
+void fields(Io& io, T& arp) {
+  io("ignore", arp.ignore);
+  io("announce", arp.announce);
+  io("filter", arp.filter);
+  io("rpFilter", arp.rp_filter);
+  io("sourceRule", arp.source_rule);
+}
+
 template <typename Io, Is<NetInterface> T>
 void fields(Io& io, T& netdev) {
   io("name", netdev.name);
@@ -80,6 +89,7 @@ void fields(Io& io, T& netdev) {
   io("hasDefaultRoute", netdev.has_default_route);
   io("master", netdev.master);
   io("lower", netdev.lower);
+  io("arp", netdev.arp);
 }
 
 template <typename Io, Is<GpuPath> T>
@@ -96,6 +106,12 @@ void fields(Io& io, T& link) {
   io("maxWidth", link.max_width);
   io("peerMaxSpeedGts", link.peer_max_speed_gts);
   io("peerMaxWidth", link.peer_max_width);
+}
+
+template <typename Io, Is<PciSwitch> T>
+void fields(Io& io, T& one) {
+  io("address", one.address);
+  io("pcie", one.link);
 }
 
 template <typename Io, Is<PciDevice> T>
@@ -172,6 +188,14 @@ void fields(Io& io, T& node) {
   io("cpus", node.cpus);
 }
 
+template <typename Io, Is<ModuleBlock> T>
+void fields(Io& io, T& block) {
+  io("module", block.module);
+  io("file", block.file);
+  io("line", block.line);
+  io("text", block.text);
+}
+
 template <typename Io, Is<NodeFacts> T>
 void fields(Io& io, T& facts) {
   io("node", facts.node);
@@ -180,10 +204,12 @@ void fields(Io& io, T& facts) {
   io("iommu", facts.iommu);
   io("rdmaNetnsMode", facts.rdma_netns_mode);
   io("modules", facts.modules);
+  io("moduleBlocks", facts.module_blocks);
   io("nics", facts.nics);
   io("virtualNetdevs", facts.virtual_netdevs);
   io("virtualRdma", facts.virtual_rdma);
   io("gpus", facts.gpus);
+  io("switches", facts.switches);
   io("fabrics", facts.fabrics);
   io("numaNodes", facts.numa_nodes);
   io("untold", facts.untold);

@@ -6,153 +6,31 @@
 #include <thread>
 
 #include "doc/fields.h"
+#include "doc/record.h"
 #include "doc/text.h"
 #include "doc/yaml.h"
 #include "facts/facts_fields.h"
+
+namespace railbed::doc {
+
+template <>
+struct Words<facts::LinkType> {
+  static constexpr std::string_view all[] = {"unknown", "Ethernet", "InfiniBand"};
+};
+template <>
+struct Words<EswitchMode> {
+  static constexpr std::string_view all[] = {eswitch_mode_name(EswitchMode::kLegacy),
+                                             eswitch_mode_name(EswitchMode::kSwitchdev)};
+};
+
+}  // namespace railbed::doc
 
 namespace railbed::facts {
 namespace {
 
 constexpr std::string_view kApiVersion = "railbed.dev/v1";
 constexpr std::string_view kKind = "NodeFacts";
-constexpr std::string_view kEswitchModes[] = {eswitch_mode_name(EswitchMode::kLegacy),
-                                              eswitch_mode_name(EswitchMode::kSwitchdev)};  // in its order
-constexpr std::string_view kLinkTypes[] = {"unknown", "Ethernet", "InfiniBand"};            // in the order of LinkType
-
-template <typename T>
-concept Parseable = HasToString<T> && requires(std::string_view text) {
-  { T::parse(text) } -> std::same_as<Result<T>>;
-};
-template <typename T>
-concept Counted = std::same_as<T, IfIndex> || std::same_as<T, VfIndex>;
-template <typename T>
-concept HasFields =
-    std::is_class_v<T> && !HasToString<T> && !requires(T t) { t.size(); } && !requires(T t) { t.has_value(); };
-
-// --- writing
-
-doc::Value written(bool value) {
-  return value;
-}
-doc::Value written(int value) {
-  return value;
-}
-doc::Value written(uint8_t value) {
-  return int{value};
-}
-doc::Value written(uint32_t value) {
-  return int64_t{value};
-}
-doc::Value written(uint64_t value) {
-  return fmt::format("0x{:016x}", value);
-}
-doc::Value written(double value) {
-  return value;
-}
-doc::Value written(const std::string& value) {
-  return value;
-}
-doc::Value written(LinkType value) {
-  return kLinkTypes[static_cast<size_t>(value)];
-}
-doc::Value written(EswitchMode value) {
-  return eswitch_mode_name(value);
-}
-doc::Value written(const std::map<std::string, std::string>& value) {
-  doc::Value object = doc::Value::object();
-  for (const auto& [key, text] : value) object.set(key, text);
-  return object;
-}
-template <Counted T>
-doc::Value written(const T& value) {
-  return value.value;
-}
-template <Parseable T>
-doc::Value written(const T& value) {
-  return value.to_string();
-}
-template <HasFields T>
-doc::Value written(const T& value);
-
-class Writer {
- public:
-  explicit Writer(doc::Value& object) : object_(object) {}
-
-  template <typename T>
-  void operator()(const char* key, const T& field) {
-    object_.set(key, written(field));
-  }
-  void operator()(const char* key, const std::string& field) {
-    if (!field.empty()) object_.set(key, field);
-  }
-  void operator()(const char* key, const std::map<std::string, std::string>& field) {
-    if (!field.empty()) object_.set(key, written(field));
-  }
-  template <typename T>
-  void operator()(const char* key, const std::optional<T>& field) {
-    if (field) object_.set(key, written(*field));
-  }
-  template <typename T>
-  void operator()(const char* key, const std::vector<T>& field) {
-    if (field.empty()) return;
-    doc::Value::Array list;
-    list.reserve(field.size());
-    for (const T& item : field) list.push_back(written(item));
-    object_.set(key, std::move(list));
-  }
-
- private:
-  doc::Value& object_;
-};
-
-template <HasFields T>
-doc::Value written(const T& value) {
-  doc::Value object = doc::Value::object();
-  Writer writer(object);
-  fields(writer, value);
-  return object;
-}
-
-// --- reading
-
 constexpr doc::Family kFamily{"RB-FACTS", 2, 1};  // number of unknown fields, of all else
-
-// Asks for each field of a struct, by the same list of fields that is written.
-class Reader {
- public:
-  explicit Reader(doc::Fields& from) : from_(from) {}
-
-  template <typename T>
-  void operator()(const char* key, T& field) {
-    from_.read(key, field);
-  }
-  void operator()(const char* key, std::optional<EswitchMode>& field) { from_.choose(key, kEswitchModes, field); }
-  void operator()(const char* key, LinkType& field) { from_.choose(key, kLinkTypes, field); }
-  void operator()(const char* key, uint64_t& field) { from_.hex(key, field); }
-  void operator()(const char* key, std::optional<uint64_t>& field) { from_.hex(key, field); }
-  template <HasFields T>
-  void operator()(const char* key, T& field) {
-    from_.inside(key, [&](doc::Fields& inner) { read_all(inner, field); });
-  }
-  template <HasFields T>
-  void operator()(const char* key, std::optional<T>& field) {
-    from_.inside(key, [&](doc::Fields& inner) { read_all(inner, field.emplace()); });
-  }
-  template <HasFields T>
-  void operator()(const char* key, std::vector<T>& field) {
-    from_.each(key, field, [](doc::Fields& inner, T& one) { read_all(inner, one); });
-  }
-
-  template <typename T>
-  static void read_all(doc::Fields& from, T& into) {
-    Reader reader(from);
-    fields(reader, into);
-    from.finish();
-  }
-
- private:
-  doc::Fields& from_;
-};
 
 bool is_text(const doc::Value* value, std::string_view wanted) {
   return value != nullptr && value->is_string() && *value->as_string() == wanted;
@@ -200,7 +78,7 @@ class Utf8Maker {
   static void visit(std::string& text) {
     if (doc::first_invalid_utf8(text)) text = doc::as_utf8(text);
   }
-  template <HasFields T>
+  template <doc::Listed T>
   static void visit(T& value) {
     Utf8Maker maker;
     fields(maker, value);
@@ -229,7 +107,7 @@ doc::Value to_value(const NodeFacts& facts) {
   object.set("apiVersion", kApiVersion);
   object.set("kind", kKind);
   object.set("version", kFactsVersion);
-  Writer writer(object);
+  doc::RecordWriter writer(object);
   fields(writer, facts);
   return object;
 }
@@ -240,7 +118,7 @@ std::optional<NodeFacts> from_value(const doc::Value& value, doc::Diagnostics& d
   if (check_head(value, own)) {
     doc::Fields from(value, "", kFamily, own);
     from.ignore({"apiVersion", "kind", "version"});
-    Reader::read_all(from, facts.emplace());
+    doc::read_record(from, facts.emplace(), doc::UnknownMembers::kReported);
   }
   if (own.has_errors()) facts.reset();
   diagnostics.append(std::move(own));

@@ -8,8 +8,8 @@
 
 #include "base/format.h"
 #include "facts/pci_ids.h"
+#include "facts/pcie_troubles.h"
 #include "facts/rails.h"
-#include "facts/troubles.h"
 
 namespace railbed::facts {
 namespace {
@@ -37,6 +37,11 @@ std::vector<PciAddress> gpu_addresses(const NodeFacts& node) {
   std::vector<PciAddress> addresses;
   for (const Gpu& gpu : node.gpus) addresses.push_back(gpu.pci.address);
   return addresses;
+}
+
+std::string device_name(const Nic& nic) {
+  const auto device = std::ranges::find(nic.rdma, false, &RdmaDevice::soft);
+  return device == nic.rdma.end() ? std::string() : device->name;
 }
 
 std::string rate_of(const Nic& nic) {
@@ -70,15 +75,55 @@ constexpr std::array<Aspect, 8> kAspects = {{
 // A node with the ports of its rails.
 struct Member {
   const NodeFacts* node = nullptr;
+  std::vector<NicRole> roles;  // as the node alone tells them
   std::map<int, const Nic*> rails;
 };
 
 Member member_of(const NodeFacts& node) {
-  Member member{.node = &node, .rails = {}};
-  const std::vector<NicRole> roles = roles_of(node);
-  for (size_t i = 0; i < roles.size(); ++i)
-    if (roles[i].rail) member.rails.emplace(*roles[i].rail, &node.nics[i]);
+  Member member{.node = &node, .roles = roles_of(node), .rails = {}};
+  for (size_t i = 0; i < member.roles.size(); ++i)
+    if (member.roles[i].rail) member.rails.emplace(*member.roles[i].rail, &node.nics[i]);
   return member;
+}
+
+std::vector<PciAddress> keys_of(const std::map<PciAddress, int>& numbers) {
+  std::vector<PciAddress> keys;
+  for (const auto& [address, number] : numbers) keys.push_back(address);
+  return keys;
+}
+
+// Rails of `full` that `member` alone takes for other ports, as where a GPU is missing or a port is down.
+void adopt_rails(const Member& full, const std::map<PciAddress, int>& numbers_of_full, const Member& member,
+                 std::map<PciAddress, int>& numbers) {
+  if (!std::ranges::includes(gpu_addresses(*full.node), gpu_addresses(*member.node)) ||
+      !std::ranges::includes(keys_of(numbers_of_full), keys_of(numbers)))
+    return;  // another type of server
+  for (size_t i = 0; i < member.node->nics.size(); ++i) {
+    const Nic& nic = member.node->nics[i];
+    const auto number = numbers_of_full.find(nic.pci.address);
+    if (number == numbers_of_full.end() || member.roles[i].role == Role::kFrontEnd) continue;
+    const Nic& twin = *full.rails.at(number->second);
+    if (ids_of(twin.pci) == ids_of(nic.pci) && twin.link_type == nic.link_type)
+      numbers.emplace(nic.pci.address, number->second);
+  }
+}
+
+// The node with most rails tells the number of an address (rails.h), and which ports are rails.
+void number_alike(std::vector<Member>& members) {
+  std::vector<std::map<PciAddress, int>> numbers(members.size());
+  for (size_t i = 0; i < members.size(); ++i)
+    for (const auto& [rail, nic] : members[i].rails) numbers[i].emplace(nic->pci.address, rail);
+  align_rails(numbers);
+  const auto full = std::ranges::max_element(members, {}, [](const Member& one) { return one.rails.size(); });
+  if (full == members.end()) return;
+  const std::map<PciAddress, int> numbers_of_full = numbers[static_cast<size_t>(full - members.begin())];
+  for (size_t i = 0; i < members.size(); ++i) adopt_rails(*full, numbers_of_full, members[i], numbers[i]);
+  for (size_t i = 0; i < members.size(); ++i) {
+    members[i].rails.clear();
+    for (const Nic& nic : members[i].node->nics)
+      if (const auto at = numbers[i].find(nic.pci.address); at != numbers[i].end())
+        members[i].rails.emplace(at->second, &nic);
+  }
 }
 
 // Who has which value, the commonest first.
@@ -101,6 +146,7 @@ class Tally {
 class Comparison {
  public:
   explicit Comparison(std::vector<Member> members) : members_(std::move(members)) {
+    number_alike(members_);
     for (const Member& member : members_)
       for (const auto& [rail, nic] : member.rails) rails_.insert(rail);
   }
@@ -114,6 +160,7 @@ class Comparison {
     compare_presence(group);
     for (int rail : rails_) group.rails.push_back(rail_of(rail));
     for (const Aspect& aspect : kAspects) compare_aspect(aspect, group);
+    compare_names(group);
     return group;
   }
 
@@ -163,12 +210,56 @@ class Comparison {
     return rail;
   }
 
+  // Where the GPUs are tells the type of server; a node that lacks some is of the type of one that has them all.
+  std::vector<PciAddress> server_of(const Member& member) const {
+    std::vector<PciAddress> type = gpu_addresses(*member.node);
+    for (const Member& other : members_)
+      if (std::vector<PciAddress> more = gpu_addresses(*other.node);
+          more.size() > type.size() && std::ranges::includes(more, type))
+        type = std::move(more);
+    return type;
+  }
+
+  using Servers = std::map<std::vector<PciAddress>, std::vector<const Member*>>;
+  Servers servers() const {
+    Servers servers;
+    for (const Member& member : members_) servers[server_of(member)].push_back(&member);
+    return servers;
+  }
+
+  // A device whose name belongs to another rail on most nodes: what names devices takes the wrong port here.
+  void compare_names(FleetGroup& group) const {
+    for (const auto& [gpus, alike] : servers()) {
+      std::map<int, std::string> usual;
+      std::map<std::string, int> rail_of_name;
+      std::map<int, std::vector<FleetValue>> found;
+      for (int rail : rails_) {
+        Tally tally;
+        for (const Member* member : alike)
+          if (const auto at = member->rails.find(rail); at != member->rails.end())
+            if (const std::string name = device_name(*at->second); !name.empty()) tally.add(name, member->node->node);
+        std::vector<FleetValue> values = std::move(tally).values();
+        if (values.empty()) continue;
+        usual[rail] = values.front().value;
+        rail_of_name.emplace(values.front().value, rail);
+        found.emplace(rail, std::move(values));
+      }
+      for (auto& [rail, values] : found) {
+        const bool is_anothers = std::ranges::any_of(values, [&](const FleetValue& one) {
+          return one.value != usual[rail] && rail_of_name.contains(one.value);
+        });
+        if (is_anothers) differ(group, rail, "RDMA device", std::move(values));
+      }
+    }
+  }
+
   void compare_aspect(const Aspect& aspect, FleetGroup& group) const {
-    // Nodes of which type of server, told by where their GPUs are; of one type as far as all others go.
-    std::map<std::vector<PciAddress>, std::vector<const Member*>> servers;
-    for (const Member& member : members_)
-      servers[aspect.of_server ? gpu_addresses(*member.node) : std::vector<PciAddress>()].push_back(&member);
-    for (const auto& [gpus, alike] : servers)
+    Servers by_type;
+    if (aspect.of_server)
+      by_type = servers();
+    else
+      for (const Member& member : members_) by_type[{}].push_back(&member);
+    for (const auto& [gpus, alike] : by_type)
       for (int rail : rails_) {
         Tally tally;
         for (const Member* member : alike)

@@ -5,8 +5,8 @@
 // another slot looks healthy on its own node. Only a comparison with its peers shows the difference.
 //
 // Nodes are compared with those that have the same type of GPU. Locations and slots belong to one type of server, so
-// they are compared only if the GPUs are at the same addresses. A fact that a node does not report counts as no
-// difference.
+// they are compared only if the GPUs are at the same addresses, or at some of them: a node that lost a GPU is still of
+// its type, and its rails keep the numbers of the others. A fact that a node does not report counts as no difference.
 // Threading: pure functions.
 // Failure: none.
 #pragma once

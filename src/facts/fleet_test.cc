@@ -125,15 +125,56 @@ TEST(Fleet, SaysWhatOneNodeHasOtherwise) {
   }
 }
 
-// A GPU that fell off the bus: its rail is lost, and the others are still compared with those of whole nodes.
+// A GPU that fell off the bus: its port stays the rail, and all rails are compared with those of whole nodes.
 TEST(Fleet, ANodeThatLostAGpuStaysWithTheOthers) {
-  NodeFacts c = node("c");
-  c.gpus.pop_back();
-  for (Nic& nic : c.nics) std::erase_if(nic.gpus, [](const GpuPath& path) { return path.gpu == pci("0000:90:00.0"); });
-  c.nics[0].firmware = "28.39.1002";
-  EXPECT_THAT(differences({node("a"), node("b"), c}),
-              ElementsAre(": number of GPUs: 2 on a, b, 1 on c", "1: port: there on a, b, missing on c",
-                          "0: firmware: 28.43.1014 on a, b, 28.39.1002 on c"));
+  for (size_t lost : {0, 1}) {
+    NodeFacts c = node("c");
+    const PciAddress gone = c.gpus[lost].pci.address;
+    c.gpus.erase(c.gpus.begin() + static_cast<std::ptrdiff_t>(lost));
+    for (Nic& nic : c.nics) std::erase_if(nic.gpus, [&](const GpuPath& path) { return path.gpu == gone; });
+    c.nics[0].firmware = "28.39.1002";
+    c.nics[1].pci.slot = "7";
+    EXPECT_THAT(differences({node("a"), node("b"), c}),
+                ElementsAre(": number of GPUs: 2 on a, b, 1 on c", "1: slot: 144 on a, b, 7 on c",
+                            "0: firmware: 28.43.1014 on a, b, 28.39.1002 on c",
+                            fmt::format("{}: path to the nearest GPU: PIX on a, b, SYS on c", lost)))
+        << lost;
+  }
+}
+
+// The second ports of both cards: unused on their own, and rails beside a node where they are up.
+TEST(Fleet, PortsThatAreDownOnOneNodeAreRailsWhereOthersUseThem) {
+  const auto dual = [](const std::string& name, const std::string& state) {
+    NodeFacts facts = node(name);
+    for (size_t i = 0; i < 2; ++i) {
+      Nic second = facts.nics[i * 2];
+      second.pci.address.function = 1;
+      second.rdma[0].ports[0].state = state;
+      facts.nics.insert(facts.nics.begin() + static_cast<std::ptrdiff_t>(i * 2 + 1), second);
+    }
+    return facts;
+  };
+  EXPECT_THAT(differences({dual("a", "ACTIVE"), dual("b", "ACTIVE"), dual("c", "DOWN")}),
+              ElementsAre("1 3: rate: 400G on a, b, DOWN on c"));
+}
+
+TEST(Fleet, NamesThatBelongToAnotherRailAreADifference) {
+  const auto named = [](const std::string& name, const char* first, const char* second) {
+    NodeFacts facts = node(name);
+    facts.nics[0].rdma[0].name = first;
+    facts.nics[1].rdma[0].name = second;
+    return facts;
+  };
+  const NodeFacts a = named("a", "mlx5_0", "mlx5_1");
+  const NodeFacts b = named("b", "mlx5_0", "mlx5_1");
+  EXPECT_THAT(
+      differences({a, b, named("c", "mlx5_1", "mlx5_0")}),
+      ElementsAre("0: RDMA device: mlx5_0 on a, b, mlx5_1 on c", "1: RDMA device: mlx5_1 on a, b, mlx5_0 on c"));
+  EXPECT_THAT(differences({a, b, named("c", "mlx5_1", "mlx5_2")}),
+              ElementsAre("0: RDMA device: mlx5_0 on a, b, mlx5_1 on c"));
+  // Other names are no mistake.
+  EXPECT_THAT(differences({a, b, named("c", "rocep17s0", "rocep145s0")}), IsEmpty());
+  EXPECT_THAT(differences({a, b, named("c", "mlx5_4", "mlx5_5")}), IsEmpty());
 }
 
 TEST(Fleet, OtherGpusAreAnotherGroupAndAnotherServerHasOtherPlaces) {

@@ -76,6 +76,16 @@ struct IpoibAddress {
   friend bool operator==(const IpoibAddress&, const IpoibAddress&) = default;
 };
 
+// How the kernel keeps interfaces of one subnet apart: sysctls, each the stricter of the interface's and that of "all".
+struct ArpSettings {
+  std::optional<int> ignore;        // arp_ignore; from 1 on the interface answers for its own addresses only
+  std::optional<int> announce;      // arp_announce; 2: it asks with its own address
+  std::optional<int> filter;        // arp_filter; 1: it answers where the kernel would send from
+  std::optional<int> rp_filter;     // 1: packets whose answer would leave elsewhere are dropped
+  std::optional<bool> source_rule;  // a rule routes packets from its addresses by a table of their own
+  friend bool operator==(const ArpSettings&, const ArpSettings&) = default;
+};
+
 struct NetInterface {
   std::string name;
   std::string kind;  // "bond", "bridge", "vlan", "veth", …; empty for hardware
@@ -90,8 +100,9 @@ struct NetInterface {
   std::optional<int> speed_mbps;  // of Ethernet links that are up
   std::vector<IpPrefix> addresses;
   bool has_default_route = false;
-  std::string master;  // the bond or bridge it is a port of
-  std::string lower;   // the interface that a VLAN, macvlan, ipvlan or IPoIB partition rides on
+  std::string master;              // the bond or bridge it is a port of
+  std::string lower;               // the interface that a VLAN, macvlan, ipvlan or IPoIB partition rides on
+  std::optional<ArpSettings> arp;  // read only where another interface is in its subnet
   friend bool operator==(const NetInterface&, const NetInterface&) = default;
 };
 
@@ -110,6 +121,13 @@ struct PcieLink {
   std::optional<double> peer_max_speed_gts;  // of the port above; read only where the link is below the function's own
   std::optional<int> peer_max_width;
   friend bool operator==(const PcieLink&, const PcieLink&) = default;
+};
+
+// The uplink of a PCIe switch that NICs or GPUs are below.
+struct PciSwitch {
+  PciAddress address;  // its upstream port
+  PcieLink link;
+  friend bool operator==(const PciSwitch&, const PciSwitch&) = default;
 };
 
 // What every PCI function of interest has.
@@ -191,6 +209,15 @@ struct NumaNode {
   friend bool operator==(const NumaNode&, const NumaNode&) = default;
 };
 
+// A line that keeps a kernel module from being loaded for a device.
+struct ModuleBlock {
+  std::string module;  // "iavf"
+  std::string file;    // "/etc/modprobe.d/vfs.conf", "/proc/cmdline"
+  int line = 0;        // from 1
+  std::string text;    // "blacklist iavf"
+  friend bool operator==(const ModuleBlock&, const ModuleBlock&) = default;
+};
+
 struct NodeFacts {
   std::string node;                           // its name
   std::string kernel;                         // release
@@ -198,10 +225,12 @@ struct NodeFacts {
   std::optional<bool> iommu;                  // absent: the files at hand do not tell
   std::string rdma_netns_mode;                // "shared", "exclusive"; empty: no RDMA
   std::vector<std::string> modules;           // the loaded ones of those that railbed looks for
+  std::vector<ModuleBlock> module_blocks;     // of the drivers that VFs lack; read only where VFs have no driver
   std::vector<Nic> nics;                      // by PCI address
   std::vector<NetInterface> virtual_netdevs;  // interfaces without a PCI device: bonds, bridges, dummies, veths
   std::vector<RdmaDevice> virtual_rdma;       // RDMA devices that belong to none of the NICs
   std::vector<Gpu> gpus;
+  std::vector<PciSwitch> switches;  // by address; only those whose files tell the link
   std::vector<Fabric> fabrics;
   std::vector<NumaNode> numa_nodes;   // empty: unknown
   std::vector<std::string> untold;    // what the source has no facts of: "addresses", "routes"

@@ -120,6 +120,26 @@ void read_link_state(Attributes& attributes, const std::string& folder, PciDevic
   device.link = link;
 }
 
+// The switches above NICs and GPUs. `bridges` is the root port, then the upstream and the downstream port of each
+// switch; an upstream port's own link is the switch's uplink.
+std::vector<PciSwitch> read_switches(Attributes& attributes, const PciScan& scan) {
+  std::map<PciAddress, PciDevice> uplinks;
+  const auto add_above = [&](const PciDevice& device) {
+    for (size_t i = 1; i < device.bridges.size(); i += 2)
+      uplinks.try_emplace(device.bridges[i],
+                          PciDevice{.address = device.bridges[i], .bridges = {device.bridges[i - 1]}});
+  };
+  for (const PciDevice& device : scan.network)
+    if (!scan.vfs.contains(device.address)) add_above(device);
+  for (const PciDevice& device : scan.accelerators) add_above(device);
+  std::vector<PciSwitch> switches;
+  for (auto& [address, uplink] : uplinks) {
+    read_link_state(attributes, fmt::format("{}/{}", kDevices, address), uplink);
+    if (uplink.link) switches.push_back({.address = address, .link = *uplink.link});
+  }
+  return switches;
+}
+
 // Slot names by "0000:1a:00", the address without a function.
 std::map<std::string, std::string> slot_names(Attributes& attributes) {
   std::map<std::string, std::string> names;
@@ -271,6 +291,7 @@ PciScan scan_pci(Attributes& attributes, const std::set<PciAddress>& with_childr
       scan.orphans.insert(address);
     }
   }
+  if (detail == Detail::kAll) scan.switches = read_switches(attributes, scan);
   return scan;
 }
 

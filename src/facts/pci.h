@@ -54,6 +54,7 @@ struct PciScan {
   std::map<PciAddress, SriovState> sriov;          // of the network functions that have sriov_totalvfs
   std::unordered_map<PciAddress, PciAddress> vfs;  // all VFs of these, and the PF of each
   std::vector<PciDevice> data_direct;              // by address
+  std::vector<PciSwitch> switches;                 // by address: those above the other two; read with Detail::kAll
   std::set<PciAddress> orphans;                    // say that they are a VF of a PF that does not list them
 };
 

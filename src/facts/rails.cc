@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "base/format.h"
 #include "facts/fabrics.h"
@@ -47,6 +49,39 @@ struct Members {
   double speed_gbps = 0;     // of its fastest port that is up; 0: unknown
   size_t near_gpus = 0;      // how many GPUs have one of them near
 };
+
+// The GPUs below one switch (or host bridge) and the ports of the rails' kind near them, those alone on their card
+// first.
+struct GpuGroup {
+  std::vector<size_t> gpus;   // positions in NodeFacts::gpus
+  std::vector<size_t> ports;  // positions in NodeFacts::nics
+  size_t lost = 0;            // GPUs that are missing
+  size_t base = 0;            // the number of its first rail
+};
+
+// A group that has lost nothing.
+struct GroupShape {
+  size_t ports_per_gpu = 0;  // of most groups; 0: the GPUs of a group share its ports
+  size_t ports = 0;          // of most groups
+  size_t gpus = 0;           // of the largest group
+  int64_t functions = 0;     // of a rail's card
+  size_t rails() const { return ports_per_gpu == 0 ? ports : ports_per_gpu * gpus; }
+};
+
+// Where a port sits below its root port, without the numbers of buses: equal for equal slots of equal switches.
+using Position = std::vector<std::pair<int, int>>;
+Position position_of(const PciDevice& device) {
+  Position position;
+  for (size_t i = 1; i < device.bridges.size(); ++i)
+    position.emplace_back(device.bridges[i].device, device.bridges[i].function);
+  position.emplace_back(device.address.device, device.address.function);
+  return position;
+}
+
+// GPUs come in these numbers to a server, so that seven are eight of which one is missing.
+bool is_whole_number_of_gpus(size_t gpus) {
+  return std::has_single_bit(gpus) || gpus == 10;
+}
 
 std::string speed_text(double speed_gbps) {
   return fmt::format("{:g}G", speed_gbps);
@@ -128,32 +163,49 @@ class RailFinder {
   static std::string_view name_of(LinkType type) { return type == LinkType::kInfiniband ? "InfiniBand" : "Ethernet"; }
 
   // The kind whose ports are the rails: near as many GPUs as any (half as many will do, for cards that are missing),
-  // then the fastest, then no DPU, then the most numerous, then InfiniBand.
+  // then the fastest, then no DPU, then the most numerous, then InfiniBand. Ports that are down tell no speed: where
+  // all of a kind are, the number of GPUs goes before it.
   const Members* best_kind() const {
     size_t most_gpus = 0;
     for (const auto& [kind, members] : kinds_) most_gpus = std::max(most_gpus, members.near_gpus);
     const Members* best = nullptr;
-    const auto merit = [&](const Members& members) {
+    const auto merit = [&](const Members& members, bool by_speed) {
       const Nic& first = nic(members.nics.front());
-      return std::tuple(members.speed_gbps, !is_dpu(first), members.near_gpus, members.nics.size(),
-                        first.link_type == LinkType::kInfiniband);
+      return std::tuple(by_speed ? 0 : members.near_gpus, members.speed_gbps, !is_dpu(first), members.near_gpus,
+                        members.nics.size(), first.link_type == LinkType::kInfiniband);
     };
     for (const auto& [kind, members] : kinds_) {
       if (members.near_gpus * 2 < most_gpus) continue;
-      if (best == nullptr || merit(members) > merit(*best)) best = &members;
+      const bool by_speed = best != nullptr && members.speed_gbps > 0 && best->speed_gbps > 0;
+      if (best == nullptr || merit(members, by_speed) > merit(*best, by_speed)) best = &members;
     }
     return best;
   }
 
-  // A second port that is down on every card has no cable on purpose, and is no hole.
+  // A port for which somebody has made settings is meant to have a cable.
+  static bool is_set_up(const Nic& one) {
+    const RdmaPort* port = hardware_port(one);
+    return one.num_vfs > 0 ||
+           std::ranges::any_of(one.netdevs,
+                               [](const NetInterface& netdev) {
+                                 return std::ranges::any_of(netdev.addresses, [](const IpPrefix& prefix) {
+                                   return !prefix.address.to_gid().is_link_local();
+                                 });
+                               }) ||
+           (port != nullptr &&
+            std::ranges::any_of(port->gids, [](const GidEntry& entry) { return entry.gid.is_mapped_ipv4(); }));
+  }
+
+  // A second port that is down on every card, and that nothing is set up for, has no cable on purpose, and is no hole.
   void drop_uncabled(std::vector<size_t>& members) {
     std::set<int> cabled;
     for (size_t i : members)
-      if (!is_down(nic(i))) cabled.insert(nic(i).pci.address.function);
-    if (cabled.empty()) return;
+      if (!is_down(nic(i)) || is_set_up(nic(i))) cabled.insert(nic(i).pci.address.function);
+    const bool is_one_up = std::ranges::any_of(members, [&](size_t i) { return !is_down(nic(i)); });
+    if (!is_one_up) return;
     std::erase_if(members, [&](size_t i) {
       if (cabled.contains(nic(i).pci.address.function)) return false;
-      refuse(i, Role::kStorage, "this port is DOWN on every card of its kind");
+      refuse(i, Role::kUnused, "this port is DOWN on every card of its kind");
       return true;
     });
   }
@@ -214,44 +266,158 @@ class RailFinder {
   }
 
   void number_by_gpu(const std::vector<size_t>& members) {
-    const std::vector<std::vector<size_t>> groups = gpu_groups();
-    std::vector<size_t> per_gpu;
-    std::vector<size_t> per_group;
-    for (const std::vector<size_t>& group : groups)
-      if (const size_t ports = ports_near(group, members).size(); ports > 0) {
-        per_gpu.push_back(ports / group.size());
-        per_group.push_back(ports);
-      }
-    const size_t each = commonest(per_gpu);
-    const size_t shared = commonest(per_group);  // by all GPUs of a group, where there are fewer ports than GPUs
-    size_t base = 0;
-    for (const std::vector<size_t>& group : groups) {
-      std::vector<size_t> near = ports_near(group, members);
-      if (each == 0)
-        take_for_group(group, near, base, shared);
-      else
-        take_for_gpus(group, near, base, each);
-      base += each == 0 ? shared : each * group.size();
+    std::vector<GpuGroup> groups;
+    for (std::vector<size_t>& gpus : gpu_groups()) {
+      std::vector<size_t> ports = ports_near(gpus, members);
+      groups.push_back({.gpus = std::move(gpus), .ports = std::move(ports)});
     }
+    const GroupShape shape = shape_of(groups);
+    find_lost_gpus(members, shape, groups);
+    size_t base = 0;
+    for (GpuGroup& group : groups) {
+      group.base = base;
+      if (group.lost == 0 && shape.ports_per_gpu == 0)
+        take_for_group(group, shape.ports);
+      else if (group.lost == 0)
+        take_for_gpus(group, shape.ports_per_gpu);
+      base += shape.ports_per_gpu == 0 ? shape.ports : shape.ports_per_gpu * (group.gpus.size() + group.lost);
+    }
+    for (const GpuGroup& group : groups)
+      if (group.lost > 0) take_like_others(group, groups, shape);
     for (size_t i : members)
       if (!roles_[i].rail) explain_spare(i);
   }
 
-  void take_for_group(const std::vector<size_t>& group, const std::vector<size_t>& near, size_t base, size_t ports) {
-    for (size_t n = 0; n < std::min(ports, near.size()); ++n)
-      take(near[n], base + n,
-           fmt::format("nearest to GPUs {} ({})", fmt::join(group, ", "), kind_text(near[n], group.front())));
+  GroupShape shape_of(const std::vector<GpuGroup>& groups) const {
+    std::vector<size_t> per_gpu, per_group, functions;
+    size_t most_gpus = 0;
+    for (const GpuGroup& group : groups) {
+      most_gpus = std::max(most_gpus, group.gpus.size());
+      if (group.ports.empty()) continue;
+      per_gpu.push_back(group.ports.size() / group.gpus.size());
+      per_group.push_back(group.ports.size());
+      functions.push_back(static_cast<size_t>(functions_of_card(group.ports.front())));
+    }
+    return {.ports_per_gpu = commonest(per_gpu),
+            .ports = commonest(per_group),
+            .gpus = most_gpus,
+            .functions = static_cast<int64_t>(commonest(functions))};
+  }
+
+  // Of `ports` those on cards like the rails'.
+  std::vector<size_t> like_rails(std::vector<size_t> ports, const GroupShape& shape) const {
+    std::erase_if(ports, [&](size_t i) { return functions_of_card(i) != shape.functions; });
+    std::ranges::sort(ports);
+    return ports;
+  }
+
+  // Ports of the rails' kind that are near no GPU, by the switch (or host bridge) that they share.
+  std::vector<GpuGroup> groups_without_gpus(const std::vector<size_t>& members, const GroupShape& shape) const {
+    std::vector<size_t> lonely = members;
+    std::erase_if(lonely, [this](size_t i) {
+      return std::ranges::any_of(facts_.gpus, [&](const Gpu& gpu) { return is_near(i, gpu.pci.address); });
+    });
+    std::vector<GpuGroup> groups;
+    const NumaNodes nodes = numa_nodes_of(facts_);
+    for (size_t i : like_rails(std::move(lonely), shape)) {
+      const auto same = std::ranges::find_if(groups, [&](const GpuGroup& group) {
+        return path_rank(path_kind(nic(group.ports.front()).pci, nic(i).pci, nodes)) <= *near_rank_;
+      });
+      if (same == groups.end())
+        groups.push_back({.gpus = {}, .ports = {i}, .lost = shape.gpus});
+      else
+        same->ports.push_back(i);
+    }
+    return groups;
+  }
+
+  std::vector<Position> positions_of(const std::vector<size_t>& ports) const {
+    std::vector<Position> positions;
+    for (size_t i : ports) positions.push_back(position_of(nic(i).pci));
+    return positions;
+  }
+
+  // Whether a whole group's ports sit where these do.
+  bool sit_like_others(const std::vector<size_t>& ports, const std::vector<GpuGroup>& groups,
+                       const GroupShape& shape) const {
+    const std::vector<Position> own = positions_of(ports);
+    return std::ranges::any_of(groups, [&](const GpuGroup& other) {
+      return other.gpus.size() == shape.gpus && positions_of(like_rails(other.ports, shape)) == own;
+    });
+  }
+
+  // A GPU that fell off the bus leaves its port behind: a group with fewer GPUs than the others and as many ports, or a
+  // switch with such ports and no GPU. Ports for storage can look the same, so the number of GPUs decides: seven of
+  // eight lack one. Of a number that servers have, half may be missing, if the ports are below switches like the
+  // others.
+  void find_lost_gpus(const std::vector<size_t>& members, const GroupShape& shape,
+                      std::vector<GpuGroup>& groups) const {
+    if (shape.gpus == 0 || shape.rails() == 0) return;
+    std::vector<GpuGroup> lonely = groups_without_gpus(members, shape);
+    std::erase_if(lonely, [&](const GpuGroup& group) {
+      return group.ports.size() != shape.rails() || !sit_like_others(group.ports, groups, shape);
+    });
+    size_t lost = lonely.size() * shape.gpus;
+    for (GpuGroup& group : groups)
+      if (group.gpus.size() < shape.gpus && like_rails(group.ports, shape).size() == shape.rails())
+        lost += group.lost = shape.gpus - group.gpus.size();
+    const size_t left = facts_.gpus.size();
+    const bool is_below_switches = *near_rank_ == kSwitchRank && !nic(members.front()).pci.bridges.empty();
+    const bool is_likely = is_whole_number_of_gpus(left) ? std::has_single_bit(left + lost) && is_below_switches
+                                                         : is_whole_number_of_gpus(left + lost);
+    if (lost == 0 || !is_likely) {
+      for (GpuGroup& group : groups) group.lost = 0;
+      return;
+    }
+    // In the order of addresses, as the GPUs themselves.
+    for (GpuGroup& group : lonely) {
+      const PciAddress& first = nic(group.ports.front()).pci.address;
+      const auto after = std::ranges::find_if(groups, [&](const GpuGroup& other) {
+        return first < (other.gpus.empty() ? nic(other.ports.front()).pci.address
+                                           : facts_.gpus[other.gpus.front()].pci.address);
+      });
+      groups.insert(after, std::move(group));
+    }
+  }
+
+  // Each port gets the number of the port in its place in a whole group; where there is none, that of its address.
+  void take_like_others(const GpuGroup& group, const std::vector<GpuGroup>& groups, const GroupShape& shape) {
+    const std::vector<size_t> ports = like_rails(group.ports, shape);
+    std::vector<size_t> places(ports.size());
+    for (size_t n = 0; n < places.size(); ++n) places[n] = n;
+    for (const GpuGroup& other : groups) {
+      if (other.lost > 0 || other.gpus.size() != shape.gpus) continue;
+      const std::vector<size_t> twins = like_rails(other.ports, shape);
+      if (positions_of(twins) != positions_of(ports)) continue;
+      if (!std::ranges::all_of(twins, [&](size_t i) { return roles_[i].rail.has_value(); })) continue;
+      for (size_t n = 0; n < twins.size(); ++n) places[n] = static_cast<size_t>(*roles_[twins[n]].rail) - other.base;
+      break;
+    }
+    for (size_t n = 0; n < ports.size(); ++n) {
+      take(ports[n], group.base + places[n],
+           fmt::format("it sits like the other rails; {} of the {} GPU{} near it {} missing", group.lost, shape.gpus,
+                       shape.gpus == 1 ? "" : "s", group.lost == 1 ? "is" : "are"));
+      roles_[ports[n]].lost_gpu = true;
+    }
+  }
+
+  void take_for_group(const GpuGroup& group, size_t ports) {
+    for (size_t n = 0; n < std::min(ports, group.ports.size()); ++n)
+      take(group.ports[n], group.base + n,
+           fmt::format("nearest to GPUs {} ({})", fmt::join(group.gpus, ", "),
+                       kind_text(group.ports[n], group.gpus.front())));
   }
 
   // The nearest first, so that of two GPUs below a tree of switches each gets the port of its own switch.
-  void take_for_gpus(const std::vector<size_t>& group, std::vector<size_t> near, size_t base, size_t each) {
-    std::vector<size_t> taken(group.size());
+  void take_for_gpus(const GpuGroup& group, size_t each) {
+    std::vector<size_t> near = group.ports;
+    std::vector<size_t> taken(group.gpus.size());
     for (int wanted = 0; wanted <= *near_rank_; ++wanted)
-      for (size_t g = 0; g < group.size(); ++g)
+      for (size_t g = 0; g < group.gpus.size(); ++g)
         std::erase_if(near, [&](size_t i) {
-          if (taken[g] == each || rank(i, facts_.gpus[group[g]].pci.address) != wanted) return false;
-          take(i, base + g * each + taken[g]++,
-               fmt::format("nearest to GPU {} ({})", group[g], kind_text(i, group[g])));
+          const size_t gpu = group.gpus[g];
+          if (taken[g] == each || rank(i, facts_.gpus[gpu].pci.address) != wanted) return false;
+          take(i, group.base + g * each + taken[g]++, fmt::format("nearest to GPU {} ({})", gpu, kind_text(i, gpu)));
           return true;
         });
   }
@@ -306,7 +472,8 @@ class RailFinder {
           fmt::format("{}{}", speed, facts_.gpus.empty() ? "no GPU is here" : "no port is near a GPU: by its address"));
   }
 
-  // Ports of one fabric reach each other. A port that no subnet manager has taken in may be of any.
+  // Ports of one fabric reach each other. A port that no subnet manager has taken in may be of any, unless the prefix
+  // that it had last is that of one.
   void keep_one_fabric(std::vector<size_t>& members) {
     if (link_type_ != LinkType::kInfiniband) return;
     const std::vector<Fabric> fabrics = group_fabrics(facts_.nics);
@@ -316,7 +483,7 @@ class RailFinder {
           for (const RdmaPort& port : device.ports)
             if (std::ranges::find(fabric.ports, fmt::format("{}/{}", device.name, port.number)) != fabric.ports.end())
               return &fabric;
-      return nullptr;
+      return fabric_of_prefix(fabrics, nic(i));
     };
     std::map<const Fabric*, int> sizes;
     for (size_t i : members)
@@ -333,6 +500,17 @@ class RailFinder {
     });
   }
 
+  // The only fabric with the prefix of a port that is not active. The default prefix is also that of a port that was
+  // never configured.
+  static const Fabric* fabric_of_prefix(const std::vector<Fabric>& fabrics, const Nic& one) {
+    constexpr uint64_t kDefaultPrefix = 0xfe80000000000000;
+    const RdmaPort* port = hardware_port(one);
+    if (port == nullptr || !port->subnet_prefix || *port->subnet_prefix == kDefaultPrefix) return nullptr;
+    const auto matches = [&](const Fabric& fabric) { return fabric.subnet_prefix == *port->subnet_prefix; };
+    if (std::ranges::count_if(fabrics, matches) != 1) return nullptr;
+    return &*std::ranges::find_if(fabrics, matches);
+  }
+
   void explain_others() {
     for (size_t i = 0; i < roles_.size(); ++i) {
       if (roles_[i].rail || refused_.contains(i)) continue;
@@ -340,7 +518,7 @@ class RailFinder {
       std::string reason = "its card is of another kind than those of the rails";
       if (nic(i).link_type != link_type_)
         reason = fmt::format("the rails are {}", name_of(link_type_));
-      else if (speed && *speed != speed_gbps_)
+      else if (speed && speed_gbps_ > 0 && *speed != speed_gbps_)
         reason = fmt::format("{}, the rails have {}", speed_text(*speed), speed_text(speed_gbps_));
       const bool hosts = !host_use(nic(i), facts_).empty();
       roles_[i] = {.role = hosts ? Role::kFrontEnd : Role::kStorage, .rail = std::nullopt, .reason = std::move(reason)};
@@ -367,6 +545,8 @@ std::string_view role_name(Role role) {
       return "storage";
     case Role::kFrontEnd:
       return "front end";
+    case Role::kUnused:
+      return "unused";
   }
   return "";
 }
@@ -388,6 +568,15 @@ std::optional<double> port_speed(const Nic& nic) {
   for (const NetInterface& netdev : nic.netdevs)
     if (netdev.speed_mbps) return *netdev.speed_mbps / 1000.0;
   return std::nullopt;
+}
+
+void align_rails(std::vector<std::map<PciAddress, int>>& nodes) {
+  const auto full = std::ranges::max_element(nodes, {}, &std::map<PciAddress, int>::size);
+  if (full == nodes.end()) return;
+  const std::map<PciAddress, int> numbers = *full;
+  for (std::map<PciAddress, int>& rails : nodes)
+    if (std::ranges::all_of(rails, [&](const auto& one) { return numbers.contains(one.first); }))
+      for (auto& [address, rail] : rails) rail = numbers.at(address);
 }
 
 std::vector<NicRole> roles_of(const NodeFacts& facts, const RailChoice& choice) {

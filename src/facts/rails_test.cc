@@ -3,6 +3,8 @@
 #include "facts/rails.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -65,7 +67,7 @@ class Node {
     for (Nic& nic : facts_.nics) nic.gpus = gpu_paths(nic.pci, facts_.gpus, NumaNodes::kSeveral);
     return facts_;
   }
-  // "0 s 1": rail 0, storage, rail 1, in the order of addresses; "f" for the front end.
+  // "0 s 1": rail 0, storage, rail 1, in the order of addresses; "f" for the front end, "u" for unused.
   std::string roles(const RailChoice& choice = {}) {
     std::string text;
     for (const NicRole& role : roles_of(facts(), choice))
@@ -145,7 +147,7 @@ TEST(Rails, TwoPortsForEachGpuAreTwoRailsAndAnUncabledOneIsNone) {
     one.gpu(root).nic({.root = root}).nic({.root = root, .state = "DOWN", .function = 1});
   }
   EXPECT_EQ(both.roles(), "0 1 2 3 4 5");
-  EXPECT_EQ(one.roles(), "0 s 1 s 2 s");
+  EXPECT_EQ(one.roles(), "0 u 1 u 2 u");
   EXPECT_EQ(one.reason(1), "this port is DOWN on every card of its kind");
 }
 
@@ -201,6 +203,170 @@ TEST(Rails, PortsOfTheSmallerFabricAreForStorage) {
   node.nic({.root = 0x50, .state = "DOWN", .link_type = LinkType::kInfiniband});
   EXPECT_EQ(node.roles(), "0 1 2 s 3");
   EXPECT_EQ(node.reason(3), "it is in another fabric (subnet prefix 000000000000000b)");
+}
+
+// One cable shows as two functions of two domains; the second ports have no cable.
+TEST(Rails, SecondPortsWithoutACableAreUnused) {
+  Node node;
+  for (int root : {0x10, 0x30}) node.nic({.root = root}).nic({.root = root, .state = "DOWN", .function = 1});
+  EXPECT_EQ(node.roles(), "0 u 1 u");
+  // Without GPUs, one with an address is the host's.
+  node.last().netdevs.push_back({.name = "eth3", .addresses = {IpPrefix::parse("10.0.0.3/24").value()}});
+  EXPECT_EQ(node.roles(), "0 u 1 f");
+}
+
+TEST(Rails, APortThatIsDownAndSetUpKeepsItsRail) {
+  const auto two_ports_each = [](const auto& set_up) {
+    Node node;
+    for (int root : {0x10, 0x30}) {
+      node.gpu(root).nic({.root = root}).nic({.root = root, .state = "DOWN", .function = 1});
+      set_up(node.last());
+    }
+    return node;
+  };
+  EXPECT_EQ(two_ports_each([](Nic&) {}).roles(), "0 u 1 u");
+  EXPECT_EQ(two_ports_each([](Nic& nic) { nic.num_vfs = 4; }).roles(), "0 1 2 3");
+  EXPECT_EQ(two_ports_each([](Nic& nic) {
+              nic.netdevs.push_back({.name = "eth", .addresses = {IpPrefix::parse("10.0.0.3/24").value()}});
+            }).roles(),
+            "0 1 2 3");
+  EXPECT_EQ(two_ports_each([](Nic& nic) {
+              nic.netdevs.push_back({.name = "eth", .addresses = {IpPrefix::parse("fe80::3/64").value()}});
+            }).roles(),
+            "0 u 1 u");
+  EXPECT_EQ(two_ports_each([](Nic& nic) {
+              nic.rdma[0].ports[0].gids.push_back({.index = 3, .gid = IpAddress::parse("10.0.0.3").value().to_gid()});
+            }).roles(),
+            "0 1 2 3");
+}
+
+TEST(Rails, RailsThatAreAllDownAreStillThoseOfTheGpus) {
+  Node node;
+  for (int root : {0x10, 0x30, 0x90, 0xb0}) node.gpu(root).nic({.root = root, .gbps = 10, .state = "DOWN"});
+  node.nic({.root = 0x10, .slot = 2, .device = "101d", .gbps = 100});
+  node.nic({.root = 0x90, .slot = 2, .device = "101d", .gbps = 100});
+  EXPECT_EQ(node.roles(), "0 s 1 2 s 3");
+  // Without GPUs only what is up tells that it is used.
+  Node without;
+  without.nic({.root = 0x10, .device = "1572", .gbps = 10, .state = "DOWN"})
+      .nic({.root = 0x20, .device = "1572", .gbps = 10, .state = "DOWN"})
+      .nic({.root = 0x30});
+  EXPECT_EQ(without.roles(), "s s 0");
+}
+
+TEST(Rails, APortThatIsDownStaysInItsFabric) {
+  for (const char* state : {"ACTIVE", "DOWN", "INIT"}) {
+    Node node;
+    for (int root : {0x10, 0x20, 0x30}) node.nic({.root = root, .link_type = LinkType::kInfiniband});
+    for (int root : {0x40, 0x50}) {
+      node.nic({.root = root, .state = root == 0x40 ? state : "ACTIVE", .link_type = LinkType::kInfiniband});
+      node.last().rdma[0].ports[0].subnet_prefix = 0xfe80000000000002;
+    }
+    node.nic({.root = 0x60, .link_type = LinkType::kInfiniband});
+    EXPECT_EQ(node.roles(), "0 1 2 s s 3") << state;
+  }
+}
+
+// --- a GPU that is missing
+
+// `gpus` GPUs with a port each, a pair below every switch, but for the GPUs in `lost`.
+Node with_lost(int gpus, const std::set<int>& lost) {
+  Node node;
+  for (int i = 0; i < gpus; ++i) {
+    if (!lost.contains(i)) node.gpu(0x10 + 0x10 * i);
+    node.nic({.root = 0x10 + 0x10 * i});
+  }
+  return node;
+}
+
+std::string lost_rails(Node node) {
+  std::string text;
+  for (const NicRole& role : roles_of(node.facts()))
+    if (role.lost_gpu) text += fmt::format("{}{}", text.empty() ? "" : " ", role.rail.value_or(-1));
+  return text;
+}
+
+TEST(Rails, AMissingGpuShiftsNone) {
+  for (const std::set<int>& lost : std::vector<std::set<int>>{{0}, {3}, {7}, {2, 5}, {0, 1}, {6, 7}, {1, 4, 7}}) {
+    EXPECT_EQ(with_lost(8, lost).roles(), "0 1 2 3 4 5 6 7") << fmt::format("{}", fmt::join(lost, " "));
+    EXPECT_EQ(lost_rails(with_lost(8, lost)), fmt::format("{}", fmt::join(lost, " ")));
+  }
+  EXPECT_EQ(with_lost(8, {3}).reason(3), "it sits like the other rails; 1 of the 1 GPU near it is missing");
+  EXPECT_EQ(with_lost(8, {3}).reason(4), "nearest to GPU 3 (PIX)");
+  EXPECT_EQ(with_lost(4, {1}).roles(), "0 1 2 3");
+  EXPECT_EQ(with_lost(2, {0}).roles(), "0 1");
+  EXPECT_EQ(lost_rails(with_lost(8, {})), "");
+}
+
+// Two GPUs and two ports below each switch, in the slots 0, 1 and 2, 3.
+Node pairs_with_lost(int root_lost, int slot_lost) {
+  Node node;
+  for (int root : {0x10, 0x30, 0x90, 0xb0}) {
+    for (int slot : {0, 2})
+      if (root != root_lost || slot != slot_lost) node.gpu(root, slot);
+    node.nic({.root = root, .slot = 1}).nic({.root = root, .slot = 3});
+  }
+  return node;
+}
+
+TEST(Rails, AMissingGpuOfASwitchWithTwoShiftsNone) {
+  EXPECT_EQ(pairs_with_lost(0, 0).roles(), "0 1 2 3 4 5 6 7");
+  for (int root : {0x10, 0x30, 0x90, 0xb0})
+    for (int slot : {0, 2}) EXPECT_EQ(pairs_with_lost(root, slot).roles(), "0 1 2 3 4 5 6 7") << root << " " << slot;
+  EXPECT_EQ(lost_rails(pairs_with_lost(0x30, 2)), "2 3");
+  EXPECT_EQ(pairs_with_lost(0x30, 2).reason(2), "it sits like the other rails; 1 of the 2 GPUs near it is missing");
+}
+
+TEST(Rails, AMissingGpuOfASwitchWithOnePortShiftsNone) {
+  Node node;
+  for (int root : {0x10, 0x30, 0x90, 0xb0}) {
+    node.gpu(root, 0);
+    if (root != 0x30) node.gpu(root, 3);
+    node.nic({.root = root, .slot = 1});
+  }
+  EXPECT_EQ(node.roles(), "0 1 2 3");
+  EXPECT_EQ(lost_rails(node), "1");
+}
+
+TEST(Rails, AMissingGpuWithTwoPortsLeavesBoth) {
+  Node node;
+  for (int root : {0x10, 0x30, 0x90, 0xb0}) {
+    if (root != 0x30) node.gpu(root);
+    node.nic({.root = root}).nic({.root = root, .function = 1});
+  }
+  EXPECT_EQ(node.roles(), "0 1 2 3 4 5 6 7");
+}
+
+TEST(Rails, APortOfItsOwnIsNoMissingGpu) {
+  // Eight GPUs are all: two more equal ports are for storage, on switches of their own or at the processor.
+  Node node = with_lost(8, {});
+  node.nic({.root = 0xa0}).nic({.root = 0xc0});
+  EXPECT_EQ(node.roles(), "0 1 2 3 4 5 6 7 s s");
+  EXPECT_EQ(lost_rails(node), "");
+  // Seven GPUs, and a port in another kind of slot: it may be anything.
+  Node other = with_lost(7, {});
+  other.nic({.root = 0xa0, .slot = 5});
+  EXPECT_EQ(other.roles(), "0 1 2 3 4 5 6 s");
+  // A card with two ports is not like the rails'.
+  Node dual = with_lost(7, {});
+  dual.nic({.root = 0xa0}).nic({.root = 0xa0, .function = 1});
+  EXPECT_EQ(dual.roles(), "0 1 2 3 4 5 6 s s");
+  // Nor is a port of another kind.
+  Node slow = with_lost(7, {});
+  slow.nic({.root = 0xa0, .device = "101d", .gbps = 100});
+  EXPECT_EQ(slow.roles(), "0 1 2 3 4 5 6 s");
+}
+
+TEST(AlignRails, TheNodeWithMostRailsTellsTheNumbers) {
+  const PciAddress a{0, 1, 0, 0}, b{0, 2, 0, 0}, c{0, 3, 0, 0}, d{0, 4, 0, 0};
+  std::vector<std::map<PciAddress, int>> nodes = {{{a, 0}, {c, 1}}, {{a, 0}, {b, 1}, {c, 2}}, {{a, 0}, {d, 1}}, {}};
+  align_rails(nodes);
+  EXPECT_EQ(nodes[0], (std::map<PciAddress, int>{{a, 0}, {c, 2}}));
+  EXPECT_EQ(nodes[1], (std::map<PciAddress, int>{{a, 0}, {b, 1}, {c, 2}}));
+  EXPECT_EQ(nodes[2], (std::map<PciAddress, int>{{a, 0}, {d, 1}}));
+  std::vector<std::map<PciAddress, int>> none;
+  align_rails(none);
+  EXPECT_TRUE(none.empty());
 }
 
 TEST(Rails, NoNicsNoRoles) {

@@ -25,7 +25,8 @@ TEST(Explanations, AreAllSectionsOfAllPages) {
     EXPECT_EQ(std::ranges::count(explanations(), page.name, &Explanation::page), headings_in(page.text)) << page.name;
   }
   EXPECT_EQ(names.size(), pages().size());
-  for (const char* page : {"docs/check/addresses.md", "docs/findings/cluster.md", "docs/findings/machine.md"})
+  for (const char* page :
+       {"docs/check/addresses.md", "docs/findings/cluster.md", "docs/findings/machine.md", "docs/findings/results.md"})
     EXPECT_TRUE(names.contains(page)) << page;
 }
 

@@ -14,13 +14,14 @@ struct KindWords {
   std::string_view noun;  // before the subject's name in texts; empty: the name says it
 };
 
-constexpr std::array<KindWords, 13> kKinds = {{
+constexpr std::array<KindWords, 14> kKinds = {{
     {Subject::Kind::kPci, "pci", "PCI function"},
     {Subject::Kind::kCardModel, "card-model", "card model"},
     {Subject::Kind::kInterface, "interface", "interface"},
     {Subject::Kind::kRdmaDevice, "rdma-device", "RDMA device"},
     {Subject::Kind::kRdmaPort, "rdma-port", "RDMA port"},
     {Subject::Kind::kLink, "link", "link"},
+    {Subject::Kind::kRail, "rail", "rail"},
     {Subject::Kind::kNode, "node", "node"},
     {Subject::Kind::kNodes, "nodes", "nodes"},
     {Subject::Kind::kNodePath, "node-path", "node"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A finding about a machine or a cluster: a port that is down, a PCIe link with half of its lanes, a program that is
-// incompatible with railbed.
+// A finding about a machine, a cluster or a measurement: a port that is down, a program that is incompatible with
+// railbed, a rail that carries half of what its link can.
 //
 // Why: a doc::Diagnostic points at a place in a text. What is found on machines has no text, but a subject, and values
 // that a person can look up. A sentence alone cannot be joined with others about the same subject, counted or
@@ -29,6 +29,7 @@ struct Subject {
     kRdmaDevice,  // "mlx5_2"
     kRdmaPort,    // "mlx5_2/1"
     kLink,        // between two ports: "mlx5_2/1 – leaf1/7"
+    kRail,        // measured between two hosts, or several: "rail0 (gpu-1 eth2 → gpu-2 eth2)"
     kNode,
     kNodes,      // several, separated by commas; empty: the nodes of a cluster
     kNodePath,   // a file or directory of a node: "node1: /etc/cni/net.d"

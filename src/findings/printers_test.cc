@@ -102,6 +102,7 @@ TEST(FindingSubjects, HaveANameAndANounForEachKind) {
       {Subject::Kind::kRdmaDevice, "rdma-device: RDMA device x"},
       {Subject::Kind::kRdmaPort, "rdma-port: RDMA port x"},
       {Subject::Kind::kLink, "link: link x"},
+      {Subject::Kind::kRail, "rail: rail x"},
       {Subject::Kind::kNode, "node: node x"},
       {Subject::Kind::kNodes, "nodes: nodes x"},
       {Subject::Kind::kNodePath, "node-path: node x"},

@@ -7,6 +7,7 @@
 
 #include "api/names.h"
 #include "doc/text.h"
+#include "facts/gpu_vendors.h"
 #include "facts/host_use.h"
 #include "facts/rails.h"
 #include "graph/graph.h"
@@ -63,23 +64,30 @@ std::vector<Numbered> rails_of(const NodeFacts& node, Design& design) {
     if (nic.link_type == LinkType::kUnknown || (choice.link_type && nic.link_type != *choice.link_type)) continue;
     design.notes.push_back(fmt::format("{} is left out: {}", label(node, nic), roles[i].reason));
   }
+  const facts::GpuVendor& vendor = facts::gpu_vendor_of(node);
+  if (&vendor != facts::gpu_vendors().data() && design.request.image == kTestImage)
+    design.notes.push_back(
+        fmt::format("node {}: GPUs of {}: the image of its test pod has no RDMA tools; --image names "
+                    "another",
+                    node.node, vendor.name));
   const size_t gpus = node.gpus.size();
-  if (gpus > 0 && rails.size() > gpus && rails.size() % gpus != 0)
+  const bool has_lost_gpus = std::ranges::any_of(roles, [](const facts::NicRole& role) { return role.lost_gpu; });
+  if (has_lost_gpus)
+    design.notes.push_back(fmt::format("node {}: a GPU is missing; its rail stays", node.node));
+  else if (gpus > 0 && rails.size() > gpus && rails.size() % gpus != 0)
     design.notes.push_back(fmt::format("node {}: {} identical ports, and no way to match them to its {} GPUs",
                                        node.node, rails.size(), gpus));
   return rails;
 }
 
-// Where rails are numbered by addresses, a card that is missing shifts all later ones. The node with most rails tells
-// the number of an address: a node whose addresses it has all gets its numbers.
+// Rail n is the same place on all nodes.
 void align(std::vector<std::vector<Numbered>>& nodes) {
-  const auto full = std::ranges::max_element(nodes, {}, &std::vector<Numbered>::size);
-  if (full == nodes.end()) return;
-  std::map<PciAddress, int> numbers;
-  for (const Numbered& one : *full) numbers.emplace(one.port.nic->pci.address, one.rail);
-  for (std::vector<Numbered>& rails : nodes)
-    if (std::ranges::all_of(rails, [&](const Numbered& one) { return numbers.contains(one.port.nic->pci.address); }))
-      for (Numbered& one : rails) one.rail = numbers.at(one.port.nic->pci.address);
+  std::vector<std::map<PciAddress, int>> numbers(nodes.size());
+  for (size_t i = 0; i < nodes.size(); ++i)
+    for (const Numbered& one : nodes[i]) numbers[i].emplace(one.port.nic->pci.address, one.rail);
+  facts::align_rails(numbers);
+  for (size_t i = 0; i < nodes.size(); ++i)
+    for (Numbered& one : nodes[i]) one.rail = numbers[i].at(one.port.nic->pci.address);
 }
 
 void add_port(const Numbered& one, Design& design) {

@@ -26,7 +26,8 @@ enum class Profile : uint8_t {
 };
 
 inline constexpr std::string_view kTestNamespace = "rdma-test";
-// Has rdma-core and perftest (ib_write_bw, rping, ibv_devices); NVIDIA's own examples of SR-IOV networks use it.
+// The image of NVIDIA's GPUs and of nodes without GPUs; for those of other vendors it stands for the vendor's
+// (facts/gpu_vendors.h).
 inline constexpr std::string_view kTestImage = "nvcr.io/nvidia/doca/doca:3.1.0-full-rt-host";
 
 struct DesignRequest {

@@ -9,6 +9,8 @@
 #include "doc/json.h"
 #include "doc/text.h"
 #include "doc/yaml.h"
+#include "facts/gpu_vendors.h"
+#include "graph/link_type.h"
 
 namespace railbed::generate {
 namespace {
@@ -26,7 +28,9 @@ Value object(const Kind& kind, std::string_view name, std::string_view ns) {
 }
 
 bool infiniband(const Rail& rail) {
-  return rail.ports.front().nic->link_type == facts::LinkType::kInfiniband;
+  graph::LinkEvidence evidence;
+  for (const Port& port : rail.ports) evidence.facts.push_back(port.nic->link_type);
+  return graph::link_of(evidence).all_infiniband();
 }
 
 bool hardware_rdma(const Rail& rail) {
@@ -127,20 +131,6 @@ Value port_network(const Design& design, const Rail& rail, const Port& port, boo
   return out;
 }
 
-struct Variable {
-  std::string_view name, value;
-};
-
-// Settings that NCCL, UCX and NVSHMEM cannot find out by themselves in a pod with several rails.
-constexpr Variable kEnvironment[] = {
-    {"NCCL_SOCKET_IFNAME", "eth0"},  // the pod network serves only for the start-up
-    {"NCCL_CROSS_NIC", "0"},         // rings stay on their rail
-    {"UCX_TLS", "rc,cuda_copy,cuda_ipc,sm,self"},
-    {"NVSHMEM_REMOTE_TRANSPORT", "ibrc"},
-    {"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "eth0"},
-    {"NVSHMEM_ENABLE_NIC_PE_MAPPING", "1"},
-};
-
 // GPUs for the pod: one per rail where each rail's port shares a PCI switch or host bridge with a GPU.
 size_t gpus_for(const facts::NodeFacts& node, const std::vector<const Rail*>& rails) {
   const auto is_near = [&](const Rail* rail) {
@@ -153,13 +143,14 @@ size_t gpus_for(const facts::NodeFacts& node, const std::vector<const Rail*>& ra
 
 Value container(const Design& design, const facts::NodeFacts& node, const std::vector<const Rail*>& rails) {
   Value out = Value::object();
+  const facts::GpuVendor& vendor = facts::gpu_vendor_of(node);
   out.set("name", "rdma");
-  out.set("image", design.request.image);
+  out.set("image", design.request.image == kTestImage ? vendor.image : std::string_view(design.request.image));
   Value& command = out.set("command", Value::array());
   command.push("sleep");
   command.push("infinity");
   Value& env = out.set("env", Value::array());
-  for (const Variable& variable : kEnvironment) {
+  for (const facts::GpuVariable& variable : vendor.environment) {
     Value one = Value::object();
     one.set("name", variable.name);
     one.set("value", variable.value);
@@ -172,7 +163,7 @@ Value container(const Design& design, const facts::NodeFacts& node, const std::v
   Value limits = Value::object();
   limits.set("cpu", "8");
   limits.set("memory", "64Gi");
-  if (const size_t gpus = gpus_for(node, rails); gpus > 0) limits.set("nvidia.com/gpu", fmt::format("{}", gpus));
+  if (const size_t gpus = gpus_for(node, rails); gpus > 0) limits.set(vendor.resource, fmt::format("{}", gpus));
   if (design.request.profile != Profile::kHostDevice)
     for (const Rail* rail : rails) limits.set(fmt::format("{}/{}", design.request.resource_prefix, rail->name), "1");
   Value& resources = out.set("resources", Value::object());

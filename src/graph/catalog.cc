@@ -113,13 +113,8 @@ Policy entry(const api::SriovNetworkNodePolicy& policy, const Options& options, 
   Policy result;
   result.object = &policy;
   result.key = key_of(policy.meta);
-  result.resource = options.resource_prefix + "/" + *policy.resource_name;
-  const doc::Span span = span_of(policy.meta);
-  result.place = span.known() ? fmt::format("policy {} ({})", *policy.meta.name, span.to_string())
-                              : fmt::format("policy {}", *policy.meta.name);
-  result.device_type = *policy.device_type;
-  result.rdma = *policy.is_rdma ||
-                (*policy.link_type == api::WantedLinkType::kInfiniband && result.device_type == DeviceType::kNetdevice);
+  result.group = group_of(policy, options.resource_prefix);
+  const doc::Span& span = result.group.from->span;
   if (*policy.meta.name == "default") {
     result.ignored = true;
     result.problem = "the name \"default\" is reserved by the operator, which never applies such a policy";
@@ -151,7 +146,8 @@ void add_network(Catalog& catalog, api::NetworkAttachmentDefinition definition, 
     diagnostics
         .warning("RB-NET-002", span_of(definition.meta),
                  fmt::format("network {} of type {} has no resource to take VFs from", network.key, network.type))
-        .with_fix("annotation k8s.v1.cni.cncf.io/resourceName: " + catalog.options.resource_prefix + "/NAME");
+        .with_fix("annotation k8s.v1.cni.cncf.io/resourceName: " + catalog.options.resource_prefix + "/NAME")
+        .that_says(doc::Says::kNoResource);
   network.definition = std::move(definition);
   auto existing = catalog.networks.find(network.key);
   if (existing != catalog.networks.end())
@@ -167,7 +163,7 @@ void add_network(Catalog& catalog, api::NetworkAttachmentDefinition definition, 
 void check_resources(const Catalog& catalog, Diagnostics& diagnostics) {
   std::set<std::string, std::less<>> made;
   for (const Policy& policy : catalog.policies)
-    if (!policy.ignored) made.insert(policy.resource);
+    if (!policy.ignored) made.insert(policy.group.resource);
   if (made.empty()) return;
   for (const auto& [key, network] : catalog.networks) {
     if (network.resource.empty() || made.contains(network.resource)) continue;

@@ -16,6 +16,7 @@
 
 #include "api/objects.h"
 #include "doc/diagnostic.h"
+#include "graph/vf_group.h"
 
 namespace railbed::graph {
 
@@ -27,10 +28,7 @@ struct Options {
 struct Policy {
   const api::SriovNetworkNodePolicy* object = nullptr;
   std::string key;       // "namespace/name"
-  std::string resource;  // with prefix
-  std::string place;     // "policy rail0 (policy.yaml:9:3)", the beginning of reasons
-  bool rdma = false;     // isRdma, or linkType IB with a kernel driver
-  DeviceType device_type = DeviceType::kNetdevice;
+  VfGroup group;         // what it requests of each PF that it selects, without VFs
   bool ignored = false;  // named "default", or without VFs
   std::string problem;   // why it is ignored, or refused on every node; empty when nothing is wrong
 };

@@ -15,11 +15,6 @@ namespace {
 using doc::Diagnostics;
 using State = PolicyOutcome::State;
 
-doc::Span span_of_policy(const Policy& policy) {
-  const api::Metadata& meta = policy.object->meta;
-  return meta.name.span.known() ? meta.name.span : meta.span;
-}
-
 // One policy on this node while the graph is being made.
 struct Candidate {
   const Policy* policy = nullptr;
@@ -49,7 +44,7 @@ class Resolver {
   Graph run() {
     for (const Policy& policy : graph_.catalog->policies) {
       Candidate candidate{.policy = &policy};
-      candidate.outcome = {.policy = policy.key, .span = span_of_policy(policy)};
+      candidate.outcome = {.policy = policy.key, .span = policy.group.from->span};
       candidate.mismatch = label_mismatch(policy.object->node_selector, graph_.labels);
       candidates_.push_back(std::move(candidate));
     }
@@ -63,30 +58,32 @@ class Resolver {
   }
 
  private:
-  Candidate& candidate_of(const Policy* policy) {
-    return candidates_[static_cast<size_t>(policy - graph_.catalog->policies.data())];
+  Candidate& candidate_of(const OriginPtr& from) {
+    return *std::ranges::find(candidates_, from,
+                              [](const Candidate& one) -> const OriginPtr& { return one.policy->group.from; });
   }
 
   // A finding appears once per policy and node; further PFs with the same objection become notes of it.
-  void refuse(const Policy* policy, const facts::Nic& nic, const Objection& objection) {
-    graph_.refusals.push_back({policy, &nic, pf_name(nic), objection.reason, objection.needs_reboot});
-    for (Candidate::Refused& earlier : candidate_of(policy).refused)
+  void refuse(const OriginPtr& from, const facts::Nic& nic, const Objection& objection) {
+    graph_.refusals.push_back({from, &nic, pf_name(nic), objection.reason, objection.needs_reboot});
+    Candidate& candidate = candidate_of(from);
+    for (Candidate::Refused& earlier : candidate.refused)
       if (earlier.id == objection.id) {
         earlier.more.push_back(pf_name(nic));
         return;
       }
-    candidate_of(policy).refused.push_back({.id = objection.id, .reason = objection.reason, .more = {}});
-    objections_.push_back({policy, objection});
+    candidate.refused.push_back({.id = objection.id, .reason = objection.reason, .more = {}});
+    objections_.push_back({from, objection});
   }
 
   void tell_objections() {
     std::set<std::pair<std::string, std::string>> told;
-    for (const auto& [policy, objection] : objections_) {
+    for (const auto& [from, objection] : objections_) {
       if (!told.insert({objection.id, objection.reason}).second) continue;  // of the PF, told with its first policy
       doc::Diagnostic& finding = diagnostics_.error(objection.id, objection.span, objection.reason)
                                      .with_fix(objection.fix)
                                      .that_explains(objection.explains);
-      for (const Candidate::Refused& refused : candidate_of(policy).refused)
+      for (const Candidate::Refused& refused : candidate_of(from).refused)
         if (refused.id == objection.id && !refused.more.empty())
           finding.note({}, fmt::format("the same for {}", fmt::join(refused.more, ", ")));
     }
@@ -99,12 +96,13 @@ class Resolver {
       if (policy.ignored || !policy.problem.empty() || !candidate.mismatch.empty()) continue;
       if (!selects(policy.object->nic_selector, nic)) continue;
       ++candidate.matched_nics;
-      Claim claim{.policy = &policy, .vfs = selected_vfs(*policy.object, nic)};
-      if (auto against = objection(policy, nic, *graph_.facts)) {
+      Claim claim{.group = policy.group, .priority = *policy.object->priority};
+      claim.group.vfs = selected_vfs(*policy.object, nic);
+      if (auto against = objection(claim.group, nic, *graph_.facts)) {
         claim.refused = true;
-        refuse(&policy, nic, *against);
+        refuse(claim.group.from, nic, *against);
       } else {
-        warn(policy, nic, graph_, diagnostics_);
+        warn(claim.group, nic, graph_, diagnostics_);
       }
       found.push_back(std::move(claim));
     }
@@ -112,56 +110,58 @@ class Resolver {
   }
 
   void resolve_pf(const facts::Nic& nic) {
-    Merged merged = merge(claims(nic));
+    const std::vector<Claim> claimed = claims(nic);
+    Merged merged = merge(claimed);
     for (const Shadowed& shadowed : merged.shadowed)
       candidate_of(shadowed.policy)
-          .outcome.shadowed_by.push_back(fmt::format("{} on {}", shadowed.by->key, pf_name(nic)));
+          .outcome.shadowed_by.push_back(fmt::format("{} on {}", shadowed.by->policy, pf_name(nic)));
     if (merged.groups.empty()) return;
     PfWanted wanted = combine(nic, std::move(merged));
     if (auto against = objection(wanted, *graph_.facts)) {
-      for (const VfGroup& group : wanted.groups) refuse(group.policy, nic, *against);
+      for (const VfGroup& group : wanted.groups) refuse(group.from, nic, *against);
       return;
     }
-    for (const VfGroup& group : wanted.groups) candidate_of(group.policy).outcome.pfs.push_back(pf_label(nic));
+    for (const VfGroup& group : wanted.groups) candidate_of(group.from).outcome.pfs.push_back(pf_label(nic));
     graph_.pfs.push_back(std::move(wanted));
   }
 
   PfWanted combine(const facts::Nic& nic, Merged merged) {
     PfWanted wanted{.nic = &nic, .name = pf_name(nic)};
-    wanted.lead = merged.contributors.back();
-    for (const Policy* policy : merged.contributors) {
-      if (*policy->object->num_vfs >= wanted.num_vfs) {
-        wanted.num_vfs = *policy->object->num_vfs;
-        wanted.num_vfs_from = policy;
+    for (const VfGroup* one : merged.contributors) {
+      if (one->num_vfs >= wanted.num_vfs) {
+        wanted.num_vfs = one->num_vfs;
+        wanted.num_vfs_from = one->from;
       }
-      if (*policy->object->mtu > 0 && *policy->object->mtu >= wanted.mtu) {
-        wanted.mtu = *policy->object->mtu;
-        wanted.mtu_from = policy;
+      if (one->mtu > 0 && one->mtu >= wanted.mtu) {
+        wanted.mtu = one->mtu;
+        wanted.mtu_from = one->from;
       }
     }
-    wanted.eswitch_mode = *wanted.lead->object->eswitch_mode;
-    wanted.externally_managed = *wanted.lead->object->externally_managed;
+    const VfGroup& lead = *merged.contributors.back();
+    wanted.lead = lead.from;
+    wanted.link_type = lead.link_type;
+    wanted.eswitch_mode = lead.eswitch_mode;
+    wanted.externally_managed = lead.externally_managed;
     wanted.groups = std::move(merged.groups);
-    for (const VfGroup& group : wanted.groups) tell_conflicts(wanted, *group.policy);
+    for (const VfGroup& group : wanted.groups) tell_conflicts(wanted, group);
     return wanted;
   }
 
   // The operator takes the last policy's value for the whole PF without a word; a warning shows which one counts.
-  void tell_conflicts(const PfWanted& wanted, const Policy& policy) {
-    const api::SriovNetworkNodePolicy& lead = *wanted.lead->object;
-    const api::SriovNetworkNodePolicy& other = *policy.object;
+  void tell_conflicts(const PfWanted& wanted, const VfGroup& group) {
+    const Origin& lead = *wanted.lead;
+    const Origin& other = *group.from;
     auto tell_one = [&](std::string_view field, const doc::Span& span, const doc::Span& lead_span) {
       diagnostics_
-          .warning("RB-POLICY-012", span.known() ? span : span_of_policy(policy),
-                   fmt::format("policies {} and {} conflict about {} of {}; {} takes effect", policy.key,
-                               wanted.lead->key, field, pf_label(*wanted.nic), wanted.lead->key))
-          .note(lead_span.known() ? lead_span : span_of_policy(*wanted.lead), "this one counts");
+          .warning("RB-POLICY-012", span.known() ? span : other.span,
+                   fmt::format("policies {} and {} conflict about {} of {}; {} takes effect", other.policy, lead.policy,
+                               field, pf_label(*wanted.nic), lead.policy))
+          .note(lead_span.known() ? lead_span : lead.span, "this one counts");
     };
-    if (&policy == wanted.lead) return;
-    if (*other.eswitch_mode != *lead.eswitch_mode)
-      tell_one("eSwitchMode", other.eswitch_mode.span, lead.eswitch_mode.span);
-    if (*other.externally_managed != *lead.externally_managed)
-      tell_one("externallyManaged", other.externally_managed.span, lead.externally_managed.span);
+    if (group.from == wanted.lead) return;
+    if (group.eswitch_mode != wanted.eswitch_mode) tell_one("eSwitchMode", other.eswitch_mode, lead.eswitch_mode);
+    if (group.externally_managed != wanted.externally_managed)
+      tell_one("externallyManaged", other.externally_managed, lead.externally_managed);
     // linkType needs no comparison: resolve has already refused a policy whose linkType is not the PF's.
   }
 
@@ -207,7 +207,7 @@ class Resolver {
   Diagnostics& diagnostics_;
   Graph graph_;
   std::vector<Candidate> candidates_;  // in the order of Catalog::policies
-  std::vector<std::pair<const Policy*, Objection>> objections_;
+  std::vector<std::pair<OriginPtr, Objection>> objections_;
 };
 
 }  // namespace

@@ -20,25 +20,20 @@
 #include "facts/node_facts.h"
 #include "graph/catalog.h"
 #include "graph/outcome.h"
-#include "graph/vf_range.h"
+#include "graph/vf_group.h"
 
 namespace railbed::graph {
 
-// The VFs of one PF that belong to a policy.
-struct VfGroup {
-  const Policy* policy = nullptr;
-  std::vector<VfRange> vfs;  // as join() returns them
-};
-
-// What the policies in effect ask of one PF.
+// What the policies in effect, or a node state, request of one PF.
 struct PfWanted {
   const facts::Nic* nic = nullptr;
-  std::string name;                      // the PF's interface, or its PCI address
-  const Policy* lead = nullptr;          // its eSwitchMode, linkType and externallyManaged count
-  const Policy* num_vfs_from = nullptr;  // the one that wants most VFs
-  const Policy* mtu_from = nullptr;      // the one that asks for the largest MTU; null where none asks for one
+  std::string name;        // the PF's interface, or its PCI address
+  OriginPtr lead;          // its eSwitchMode, linkType and externallyManaged count
+  OriginPtr num_vfs_from;  // the one that wants most VFs
+  OriginPtr mtu_from;      // the one that asks for the largest MTU; null where none asks for one
   int num_vfs = 0;
   int mtu = 0;  // 0: stays as it is
+  api::WantedLinkType link_type = api::WantedLinkType::kAny;
   EswitchMode eswitch_mode = EswitchMode::kLegacy;
   bool externally_managed = false;  // others make the VFs; the PF itself stays as it is
   std::vector<VfGroup> groups;      // disjoint, by first VF
@@ -46,7 +41,7 @@ struct PfWanted {
 
 // A policy that is not carried out on one PF.
 struct Refusal {
-  const Policy* policy = nullptr;
+  OriginPtr from;
   const facts::Nic* nic = nullptr;
   std::string pf_name;
   std::string reason;
@@ -66,7 +61,7 @@ struct PodOnNode {
 };
 
 struct Graph {
-  const Catalog* catalog = nullptr;
+  const Catalog* catalog = nullptr;  // null: of a node state, which has no pods
   const facts::NodeFacts* facts = nullptr;
   std::map<std::string, std::string> labels;  // labels of the facts, overridden by those of the Node object
   bool soft_rdma = false;

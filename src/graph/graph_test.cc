@@ -43,8 +43,7 @@ struct Case {
       std::string line = fmt::format("{}: {} VFs", wanted.name, wanted.num_vfs);
       if (wanted.mtu > 0) line += fmt::format(", MTU {}", wanted.mtu);
       if (wanted.eswitch_mode == EswitchMode::kSwitchdev) line += ", switchdev";
-      for (const VfGroup& group : wanted.groups)
-        line += fmt::format("; {} {}", *group.policy->object->meta.name, to_string(group.vfs));
+      for (const VfGroup& group : wanted.groups) line += fmt::format("; {} {}", group.from->name, to_string(group.vfs));
       lines.push_back(line);
     }
     return lines;

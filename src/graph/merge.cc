@@ -12,21 +12,20 @@ Merged merge(const std::vector<Claim>& claims) {
   for (const Claim& claim : claims) {
     std::vector<const Claim*> survivors;
     for (const Claim* earlier : kept)
-      if (overlap(earlier->vfs, claim.vfs))
-        merged.shadowed.push_back({earlier->policy, claim.policy});
+      if (overlap(earlier->group.vfs, claim.group.vfs))
+        merged.shadowed.push_back({earlier->group.from, claim.group.from});
       else
         survivors.push_back(earlier);
-    const bool equal =
-        !contributors.empty() && *contributors.back()->policy->object->priority == *claim.policy->object->priority;
+    const bool equal = !contributors.empty() && contributors.back()->priority == claim.priority;
     if (!equal && survivors.empty()) contributors.clear();
     contributors.push_back(&claim);
     kept = std::move(survivors);
     kept.push_back(&claim);
   }
   for (const Claim* claim : contributors)
-    if (!claim->refused) merged.contributors.push_back(claim->policy);
+    if (!claim->refused) merged.contributors.push_back(&claim->group);
   for (const Claim* claim : kept)
-    if (!claim->refused) merged.groups.push_back({claim->policy, claim->vfs});
+    if (!claim->refused) merged.groups.push_back(claim->group);
   std::ranges::sort(merged.groups, {}, [](const VfGroup& group) { return group.vfs.front().first; });
   return merged;
 }

@@ -17,23 +17,23 @@ namespace railbed::graph {
 
 // One policy that selects one PF.
 struct Claim {
-  const Policy* policy = nullptr;
-  std::vector<VfRange> vfs;
+  VfGroup group;
+  int priority = 0;
   bool refused = false;  // still shadows others, but asks for nothing
 };
 
 struct Shadowed {
-  const Policy* policy = nullptr;
-  const Policy* by = nullptr;
+  OriginPtr policy;
+  OriginPtr by;
 };
 
 struct Merged {
-  std::vector<const Policy*> contributors;  // policies whose numVfs and mtu count, in order; no refused one
-  std::vector<VfGroup> groups;              // by first VF; refused claims are left out
+  std::vector<const VfGroup*> contributors;  // those whose numVfs and mtu count, in order; no refused one
+  std::vector<VfGroup> groups;               // by first VF; refused claims are left out
   std::vector<Shadowed> shadowed;
 };
 
-// `claims` must be in the order of Catalog::policies.
+// `claims` must be in the order of Catalog::policies. The contributors point into them.
 Merged merge(const std::vector<Claim>& claims);
 
 }  // namespace railbed::graph

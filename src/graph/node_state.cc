@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include "api/cluster_labels.h"
 #include "base/format.h"
 #include "graph/objection.h"
 
@@ -27,17 +26,16 @@ facts::LinkType link_type_of(std::string_view name) {
 }
 
 void add_groups(const VfGroup& group, std::vector<api::NodeStateVfGroup>& out) {
-  const api::SriovNetworkNodePolicy& object = *group.policy->object;
   for (const VfRange& range : group.vfs)
-    out.push_back({.policy_name = *object.meta.name,
-                   .resource_name = *object.resource_name,
-                   .device_type = group.policy->device_type,
+    out.push_back({.policy_name = group.from->name,
+                   .resource_name = group.resource_name,
+                   .device_type = group.device_type,
                    .vfs = {range.first, range.last},
-                   .mtu = *object.mtu,
-                   .is_rdma = group.policy->rdma,
-                   .vdpa_type = *object.vdpa_type,
-                   .need_vhost_net = *object.need_vhost_net,
-                   .exclude_topology = *object.exclude_topology});
+                   .mtu = group.mtu,
+                   .is_rdma = group.rdma,
+                   .vdpa_type = group.vdpa_type,
+                   .need_vhost_net = group.need_vhost_net,
+                   .exclude_topology = group.exclude_topology});
 }
 
 api::FoundVf found_vf(const facts::Vf& vf) {
@@ -88,7 +86,7 @@ std::vector<api::NodeStatePf> state_of(const Graph& graph) {
                         .name = wanted.name,
                         .num_vfs = wanted.num_vfs,
                         .mtu = wanted.mtu,
-                        .link_type = *wanted.lead->object->link_type,
+                        .link_type = wanted.link_type,
                         .eswitch_mode = wanted.eswitch_mode,
                         .externally_managed = wanted.externally_managed,
                         .groups = {}};
@@ -103,8 +101,8 @@ std::map<std::string_view, std::string> orders_of(const Graph& graph) {
   std::set<std::string> pfs, resources;
   for (const PfWanted& wanted : graph.pfs)
     for (const VfGroup& group : wanted.groups) {
-      if (allows_host_pf(*group.policy)) pfs.insert(wanted.nic->pci.address.to_string());
-      if (gives_mad(*group.policy)) resources.insert(*group.policy->object->resource_name);
+      if (group.from->host_pf_allowed) pfs.insert(wanted.nic->pci.address.to_string());
+      if (group.mad) resources.insert(group.resource_name);
     }
   return {{kHostPfsAllowed, fmt::format("{}", fmt::join(pfs, ","))},
           {kMadResources, fmt::format("{}", fmt::join(resources, ","))}};
@@ -159,71 +157,89 @@ facts::NodeFacts facts_of(const api::SriovNetworkNodeState& state, std::map<std:
 
 namespace {
 
+// What an annotation lists, with commas between.
+std::set<std::string, std::less<>> listed(const api::Metadata& meta, std::string_view annotation) {
+  std::set<std::string, std::less<>> out;
+  const auto found = meta.annotations.find(std::string(annotation));
+  if (found == meta.annotations.end() || !found->second->as_string()) return out;
+  std::string_view rest = *found->second->as_string();
+  for (size_t comma = 0; comma != std::string_view::npos;) {
+    comma = rest.find(',');
+    out.emplace(rest.substr(0, comma));
+    if (comma != std::string_view::npos) rest.remove_prefix(comma + 1);
+  }
+  return out;
+}
+
+}  // namespace
+
+Orders orders_in(const api::Metadata& meta) {
+  return {.host_pfs = listed(meta, kHostPfsAllowed), .mad_resources = listed(meta, kMadResources)};
+}
+
+namespace {
+
 // Makes the graph of a WantedState, PF by PF.
 class StateReader {
  public:
-  StateReader(WantedState& made, const api::SriovNetworkNodeState& state, doc::Diagnostics& diagnostics)
-      : made_(made), state_(state), diagnostics_(diagnostics) {
-    host_pfs_ = listed(kHostPfsAllowed);
-    mad_resources_ = listed(kMadResources);
-  }
+  StateReader(Graph& graph, const api::SriovNetworkNodeState& state, const Options& options,
+              doc::Diagnostics& diagnostics)
+      : graph_(graph), state_(state), options_(options), diagnostics_(diagnostics), orders_(orders_in(state.meta)) {}
 
   void read() {
     for (const api::NodeStatePf& pf : state_.pfs) {
       const auto nic =
-          std::ranges::find(made_.graph.facts->nics, pf.address, [](const facts::Nic& one) { return one.pci.address; });
-      if (nic != made_.graph.facts->nics.end())
+          std::ranges::find(graph_.facts->nics, pf.address, [](const facts::Nic& one) { return one.pci.address; });
+      if (nic != graph_.facts->nics.end())
         read_pf(pf, *nic);
       else
         tell_absent(pf);
     }
-    std::ranges::sort(made_.graph.pfs, {}, [](const PfWanted& wanted) { return wanted.nic->pci.address; });
+    std::ranges::sort(graph_.pfs, {}, [](const PfWanted& wanted) { return wanted.nic->pci.address; });
   }
 
  private:
-  // What an annotation lists, with a comma before and after each.
-  std::string listed(std::string_view annotation) const {
-    const auto found = state_.meta.annotations.find(std::string(annotation));
-    if (found == state_.meta.annotations.end() || !found->second->as_string()) return {};
-    return "," + *found->second->as_string() + ",";
+  VfGroup group_on(const api::NodeStatePf& pf, const api::NodeStateVfGroup& group) const {
+    Origin from;
+    from.policy = key_of(group);
+    from.name = group.policy_name;
+    from.place = "policy " + group.policy_name;
+    from.host_pf_allowed = orders_.host_pfs.contains(pf.address.to_string());
+    return {.from = std::make_shared<const Origin>(std::move(from)),
+            .resource_name = group.resource_name,
+            .resource = options_.resource_prefix + "/" + group.resource_name,
+            .device_type = group.device_type,
+            .rdma = group.is_rdma,
+            .mad = orders_.mad_resources.contains(group.resource_name),
+            .need_vhost_net = group.need_vhost_net,
+            .exclude_topology = group.exclude_topology,
+            .vdpa_type = group.vdpa_type,
+            .mtu = group.mtu,
+            .vfs = {},
+            .num_vfs = pf.num_vfs,
+            .link_type = pf.link_type,
+            .eswitch_mode = pf.eswitch_mode,
+            .externally_managed = pf.externally_managed};
   }
-  // The policy of a group on this PF, made once for all its ranges.
-  const Policy& policy_of(const api::NodeStatePf& pf, const api::NodeStateVfGroup& group, size_t first) {
-    for (size_t i = first; i < made_.policies.size(); ++i)
-      if (*made_.objects[i].meta.name == group.policy_name && *made_.objects[i].resource_name == group.resource_name)
-        return made_.policies[i];
-    api::SriovNetworkNodePolicy& object = made_.objects.emplace_back();
-    object.meta.name = api::given(group.policy_name);
-    object.meta.ns = state_.meta.ns;
-    if (host_pfs_.find("," + pf.address.to_string() + ",") != std::string::npos)
-      object.meta.annotations[std::string(kAllowHostPf)] = api::given(doc::Value("true"));
-    if (mad_resources_.find("," + group.resource_name + ",") != std::string::npos)
-      object.meta.annotations[std::string(api::kMadAnnotation)] = api::given(doc::Value("true"));
-    object.resource_name = api::given(group.resource_name);
-    object.num_vfs = api::given(pf.num_vfs);
-    object.mtu = api::given(group.mtu);
-    object.device_type = api::given(group.device_type);
-    object.is_rdma = api::given(group.is_rdma);
-    object.link_type = api::given(pf.link_type);
-    object.eswitch_mode = api::given(pf.eswitch_mode);
-    object.vdpa_type = api::given(group.vdpa_type);
-    object.need_vhost_net = api::given(group.need_vhost_net);
-    object.exclude_topology = api::given(group.exclude_topology);
-    object.externally_managed = api::given(pf.externally_managed);
-    return made_.policies.emplace_back(
-        Policy{.object = &object,
-               .key = key_of(group),
-               .resource = made_.catalog.options.resource_prefix + "/" + group.resource_name,
-               .place = "policy " + group.policy_name,
-               .rdma = group.is_rdma,
-               .device_type = group.device_type});
+
+  // The ranges of a policy on this PF together, as its first range describes them.
+  std::vector<VfGroup> groups_of(const api::NodeStatePf& pf) const {
+    std::vector<VfGroup> out;
+    for (const api::NodeStateVfGroup& group : pf.groups) {
+      auto at = std::ranges::find_if(out, [&](const VfGroup& known) {
+        return known.from->name == group.policy_name && known.resource_name == group.resource_name;
+      });
+      if (at == out.end()) at = out.insert(at, group_on(pf, group));
+      at->vfs.push_back({group.vfs.first, group.vfs.last});
+    }
+    return out;
   }
 
   // What became of a policy of the state, over all PFs.
   PolicyOutcome& outcome(const std::string& policy) {
-    const auto found = std::ranges::find(made_.graph.outcomes, policy, &PolicyOutcome::policy);
-    if (found != made_.graph.outcomes.end()) return *found;
-    return made_.graph.outcomes.emplace_back(PolicyOutcome{.policy = policy, .state = PolicyOutcome::State::kApplied});
+    const auto found = std::ranges::find(graph_.outcomes, policy, &PolicyOutcome::policy);
+    if (found != graph_.outcomes.end()) return *found;
+    return graph_.outcomes.emplace_back(PolicyOutcome{.policy = policy, .state = PolicyOutcome::State::kApplied});
   }
 
   void stays_undone(const std::string& policy, const std::string& why) {
@@ -242,66 +258,59 @@ class StateReader {
 
   std::string key_of(const api::NodeStateVfGroup& group) const { return *state_.meta.ns + "/" + group.policy_name; }
 
-  bool is_refused(const Policy& policy, const facts::Nic& nic) {
-    const auto against = objection(policy, nic, *made_.graph.facts);
-    if (against) refuse(policy, nic, *against);
+  bool is_refused(const VfGroup& group, const facts::Nic& nic) {
+    const auto against = objection(group, nic, *graph_.facts);
+    if (against) refuse(group.from, nic, *against);
     return against.has_value();
   }
 
-  void refuse(const Policy& policy, const facts::Nic& nic, const Objection& against) {
-    made_.graph.refusals.push_back({&policy, &nic, pf_name(nic), against.reason, against.needs_reboot});
-    stays_undone(policy.key, against.reason);
+  void refuse(const OriginPtr& from, const facts::Nic& nic, const Objection& against) {
+    graph_.refusals.push_back({from, &nic, pf_name(nic), against.reason, against.needs_reboot});
+    stays_undone(from->policy, against.reason);
     diagnostics_.error(against.id, against.span, against.reason).with_fix(against.fix);
   }
 
   void read_pf(const api::NodeStatePf& pf, const facts::Nic& nic) {
-    const size_t first = made_.policies.size();
     PfWanted wanted{.nic = &nic,
                     .name = pf_name(nic),
                     .num_vfs = pf.num_vfs,
                     .mtu = pf.mtu,
+                    .link_type = pf.link_type,
                     .eswitch_mode = pf.eswitch_mode,
                     .externally_managed = pf.externally_managed,
-                    .groups = {}};
-    for (const api::NodeStateVfGroup& group : pf.groups) {
-      const Policy& policy = policy_of(pf, group, first);
-      auto at = std::ranges::find(wanted.groups, &policy, &VfGroup::policy);
-      if (at == wanted.groups.end()) at = wanted.groups.insert(at, VfGroup{.policy = &policy, .vfs = {}});
-      at->vfs.push_back({group.vfs.first, group.vfs.last});
-    }
-    std::erase_if(wanted.groups, [&](const VfGroup& group) { return is_refused(*group.policy, nic); });
+                    .groups = groups_of(pf)};
+    std::erase_if(wanted.groups, [&](const VfGroup& group) { return is_refused(group, nic); });
     if (wanted.groups.empty()) return;
     for (VfGroup& group : wanted.groups) group.vfs = join(std::move(group.vfs));
-    wanted.lead = wanted.num_vfs_from = wanted.groups.front().policy;
+    wanted.lead = wanted.num_vfs_from = wanted.groups.front().from;
     if (pf.mtu > 0) wanted.mtu_from = wanted.lead;
-    if (const auto against = objection(wanted, *made_.graph.facts)) {
-      for (const VfGroup& group : wanted.groups) refuse(*group.policy, nic, *against);
+    if (const auto against = objection(wanted, *graph_.facts)) {
+      for (const VfGroup& group : wanted.groups) refuse(group.from, nic, *against);
       return;
     }
     for (const VfGroup& group : wanted.groups) {
-      PolicyOutcome& of = outcome(group.policy->key);
+      PolicyOutcome& of = outcome(group.from->policy);
       of.pfs.push_back(pf_label(nic));
       if (of.state == PolicyOutcome::State::kRefused) of.state = PolicyOutcome::State::kPartly;
     }
-    made_.graph.pfs.push_back(std::move(wanted));
+    graph_.pfs.push_back(std::move(wanted));
   }
 
-  WantedState& made_;
+  Graph& graph_;
   const api::SriovNetworkNodeState& state_;
+  const Options& options_;
   doc::Diagnostics& diagnostics_;
-  std::string host_pfs_, mad_resources_;
+  const Orders orders_;
 };
 
 }  // namespace
 
 WantedState::WantedState(const api::SriovNetworkNodeState& state, const facts::NodeFacts& facts, const Options& options,
                          doc::Diagnostics& diagnostics) {
-  catalog.options = options;
-  graph.catalog = &catalog;
   graph.facts = &facts;
   graph.labels = facts.labels;
   graph.soft_rdma = options.soft_rdma;
-  StateReader(*this, state, diagnostics).read();
+  StateReader(graph, state, options, diagnostics).read();
 }
 
 }  // namespace railbed::graph

@@ -5,13 +5,14 @@
 // Both must produce what `up` would do there with the same policies: the property test compares the plans. What a
 // status does not contain (the host's own addresses, whether there is an IOMMU) the node checks itself: its graph
 // refuses on its own facts what the operator could not know.
-// Threading: pure functions; a WantedState is not movable.
+// Threading: pure functions.
 // Failure: findings and refusals, as in graph.h.
 #pragma once
 
-#include <deque>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/node_state.h"
@@ -19,8 +20,9 @@
 
 namespace railbed::graph {
 
-// On a node state: PCI addresses, with commas between them, of PFs that may change although the host uses them
-// (kAllowHostPf).
+// What a node state orders beyond the schema of upstream is in annotations, and here is the only place that writes
+// and reads them: kOrders, orders_of(), Orders. PCI addresses, with commas between them, of PFs that may change
+// although the host uses them (kAllowHostPf).
 inline constexpr std::string_view kHostPfsAllowed = "railbed.dev/allow-host-pfs";
 // The same for names of resources, without prefix, whose pods may send management datagrams (api::kMadAnnotation).
 inline constexpr std::string_view kMadResources = "railbed.dev/mad-resources";
@@ -32,6 +34,13 @@ std::vector<api::NodeStatePf> state_of(const Graph& graph);
 // The values of kOrders; empty: the node state has no such annotation.
 std::map<std::string_view, std::string> orders_of(const Graph& graph);
 
+// The annotations of kOrders, read.
+struct Orders {
+  std::set<std::string, std::less<>> host_pfs;       // PCI addresses
+  std::set<std::string, std::less<>> mad_resources;  // names without prefix
+};
+Orders orders_in(const api::Metadata& meta);
+
 // status.interfaces: all NICs, by address.
 std::vector<api::FoundNic> found_nics(const facts::NodeFacts& facts);
 // What policies can be resolved against. `labels` are those of the Node object.
@@ -39,15 +48,10 @@ facts::NodeFacts facts_of(const api::SriovNetworkNodeState& state, std::map<std:
 
 // The graph of a node by its node state instead of policies. Resource names get `options.resource_prefix`.
 struct WantedState {
-  // `state` and `facts` must outlive this.
+  // `facts` must outlive this.
   WantedState(const api::SriovNetworkNodeState& state, const facts::NodeFacts& facts, const Options& options,
               doc::Diagnostics& diagnostics);
-  WantedState(const WantedState&) = delete;
-  WantedState& operator=(const WantedState&) = delete;
 
-  std::deque<api::SriovNetworkNodePolicy> objects;  // a policy of the state on one PF each; Policy::object points here
-  std::deque<Policy> policies;
-  Catalog catalog;
   Graph graph;
 };
 

@@ -114,8 +114,8 @@ TEST(GraphOfNodeState, JoinsTheGroupsOfAPolicy) {
   EXPECT_EQ(wanted.num_vfs, 8);
   ASSERT_EQ(wanted.groups.size(), 2u);
   EXPECT_EQ(to_string(wanted.groups[0].vfs), "0-1, 6-7");
-  EXPECT_EQ(wanted.groups[0].policy->key, "op/a");
-  EXPECT_EQ(wanted.groups[0].policy->resource, "openshift.io/a");
+  EXPECT_EQ(wanted.groups[0].from->policy, "op/a");
+  EXPECT_EQ(wanted.groups[0].resource, "openshift.io/a");
   EXPECT_EQ(to_string(wanted.groups[1].vfs), "2-5");
   EXPECT_THAT(by.outcomes(), ElementsAre("op/a applied", "op/b applied"));
   EXPECT_THAT(by.diagnostics.all(), IsEmpty());
@@ -130,15 +130,18 @@ TEST(GraphOfNodeState, APolicyOfItSaysWhatItsGroupAndPfSay) {
   api::NodeStatePf pf = wants(1, 2, {all});
   pf.mtu = 9000;
   const ByState by(state_of_node({pf}), {nic("eth0", 1)});
-  ASSERT_EQ(by.made->objects.size(), 1u);
-  const api::SriovNetworkNodePolicy& policy = by.made->objects.front();
-  EXPECT_EQ(policy.meta.name.value, "a");
-  EXPECT_EQ(policy.resource_name.value, "a");
-  EXPECT_EQ(policy.num_vfs.value, 2);
-  EXPECT_EQ(policy.mtu.value, 4000);
-  EXPECT_TRUE(policy.is_rdma.value);
-  EXPECT_TRUE(policy.need_vhost_net.value);
-  EXPECT_TRUE(policy.exclude_topology.value);
+  ASSERT_EQ(by.made->graph.pfs.size(), 1u);
+  ASSERT_EQ(by.made->graph.pfs.front().groups.size(), 1u);
+  const VfGroup& policy = by.made->graph.pfs.front().groups.front();
+  EXPECT_EQ(policy.from->name, "a");
+  EXPECT_EQ(policy.from->place, "policy a");
+  EXPECT_FALSE(policy.from->span.known());
+  EXPECT_EQ(policy.resource_name, "a");
+  EXPECT_EQ(policy.num_vfs, 2);
+  EXPECT_EQ(policy.mtu, 4000);
+  EXPECT_TRUE(policy.rdma);
+  EXPECT_TRUE(policy.need_vhost_net);
+  EXPECT_TRUE(policy.exclude_topology);
 }
 
 // The policy of one name may stand on several PFs with other values for each.
@@ -218,7 +221,8 @@ TEST(NodeStateOfGraph, SaysWhichResourcesGiveManagementDatagrams) {
     state.meta.annotations[std::string(kMadResources)] = api::given(doc::Value(resources));
     const ByState read(state, {facts.nics[0], facts.nics[1]});
     std::vector<bool> found;
-    for (const Policy& one : read.made->policies) found.push_back(gives_mad(one));
+    for (const PfWanted& pf : read.made->graph.pfs)
+      for (const VfGroup& one : pf.groups) found.push_back(one.mad);
     EXPECT_EQ(found, gives) << resources;
   }
 }

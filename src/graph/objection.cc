@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "api/cluster_labels.h"
 #include "base/command.h"
 #include "base/format.h"
 #include "facts/host_use.h"
@@ -15,9 +14,9 @@ constexpr std::string_view kNvidia = "15b3";
 constexpr int kMaxInfinibandMtu = 4092;  // IPoIB datagram mode: 4096 less its 4-byte header (RFC 4391)
 constexpr int kUsualEthernetMtu = 9978;  // the largest of common NICs (mlx5; igb 9216, i40e 9702)
 
-doc::Span at(const doc::Span& span, const Policy& policy) {
-  if (span.known()) return span;
-  return policy.object->meta.name.span.known() ? policy.object->meta.name.span : policy.object->meta.span;
+// The place of a field, or of its policy where the field is absent.
+const doc::Span& at(const doc::Span& span, const Origin& from) {
+  return span.known() ? span : from.span;
 }
 
 std::string_view link_word(facts::LinkType type) {
@@ -36,13 +35,12 @@ std::string on_node(const facts::Nic& nic, const facts::NodeFacts& node) {
   return node.node.empty() ? pf_label(nic) : fmt::format("{} of node {}", pf_label(nic), node.node);
 }
 
-std::optional<Objection> wrong_link(const Policy& policy, const facts::Nic& nic, const facts::NodeFacts& node) {
-  const auto wanted = *policy.object->link_type;
-  if (wanted == api::WantedLinkType::kAny || nic.link_type == facts::LinkType::kUnknown) return {};
-  const bool infiniband = wanted == api::WantedLinkType::kInfiniband;
+std::optional<Objection> wrong_link(const VfGroup& group, const facts::Nic& nic, const facts::NodeFacts& node) {
+  if (group.link_type == api::WantedLinkType::kAny || nic.link_type == facts::LinkType::kUnknown) return {};
+  const bool infiniband = group.link_type == api::WantedLinkType::kInfiniband;
   if (infiniband == (nic.link_type == facts::LinkType::kInfiniband)) return {};
   Objection found{.id = "RB-PF-002",
-                  .span = at(policy.object->link_type.span, policy),
+                  .span = at(group.from->link_type, *group.from),
                   .reason = fmt::format("linkType is {}, {} is {}", infiniband ? "IB" : "ETH", on_node(nic, node),
                                         link_word(nic.link_type))};
   if (nic.pci.vendor != kNvidia) {
@@ -59,43 +57,42 @@ std::optional<Objection> wrong_link(const Policy& policy, const facts::Nic& nic,
   return found;
 }
 
-std::optional<Objection> wrong_mtu(const Policy& policy, const facts::Nic& nic, const facts::NodeFacts& node) {
-  const int mtu = *policy.object->mtu;
-  if (nic.link_type != facts::LinkType::kInfiniband || mtu <= kMaxInfinibandMtu) return {};
+std::optional<Objection> wrong_mtu(const VfGroup& group, const facts::Nic& nic, const facts::NodeFacts& node) {
+  if (nic.link_type != facts::LinkType::kInfiniband || group.mtu <= kMaxInfinibandMtu) return {};
   return Objection{.id = "RB-PF-003",
-                   .span = at(policy.object->mtu.span, policy),
+                   .span = at(group.from->mtu, *group.from),
                    .reason = fmt::format("mtu {}: {} is InfiniBand, where interfaces take at most {} "
                                          "(a 4096-byte packet less 4)",
-                                         mtu, on_node(nic, node), kMaxInfinibandMtu),
+                                         group.mtu, on_node(nic, node), kMaxInfinibandMtu),
                    .fix = fmt::format("mtu: {}", kMaxInfinibandMtu)};
 }
 
 }  // namespace
 
-std::optional<Objection> objection(const Policy& policy, const facts::Nic& nic, const facts::NodeFacts& node) {
-  const api::SriovNetworkNodePolicy& object = *policy.object;
-  if (auto found = wrong_link(policy, nic, node)) return found;
-  if (*object.num_vfs > nic.total_vfs.value_or(0))
+std::optional<Objection> objection(const VfGroup& group, const facts::Nic& nic, const facts::NodeFacts& node) {
+  const Origin& from = *group.from;
+  if (auto found = wrong_link(group, nic, node)) return found;
+  if (group.num_vfs > nic.total_vfs.value_or(0))
     return Objection{.id = "RB-VF-002",
-                     .span = at(object.num_vfs.span, policy),
-                     .reason = fmt::format("policy {} asks for {} VFs, {} allows {} (sriov_totalvfs)", policy.key,
-                                           *object.num_vfs, on_node(nic, node), *nic.total_vfs),
+                     .span = at(from.num_vfs, from),
+                     .reason = fmt::format("policy {} asks for {} VFs, {} allows {} (sriov_totalvfs)", from.policy,
+                                           group.num_vfs, on_node(nic, node), *nic.total_vfs),
                      .fix = fmt::format("numVfs: {}", *nic.total_vfs),
                      .explains = doc::Says::kAboveWebhookLimit};
-  if (policy.device_type == DeviceType::kVfioPci && node.iommu == false)
+  if (group.device_type == DeviceType::kVfioPci && node.iommu == false)
     return Objection{
         .id = "RB-PF-004",
-        .span = at(object.device_type.span, policy),
+        .span = at(from.device_type, from),
         .reason = fmt::format("deviceType vfio-pci requires an IOMMU, but node {} has none enabled", node.node),
         .fix = "boot with intel_iommu=on iommu=pt (AMD: iommu=pt), with VT-d or AMD-Vi on in the BIOS",
         .needs_reboot = "intel_iommu=on iommu=pt"};
-  if (*object.eswitch_mode == EswitchMode::kSwitchdev && !nic.eswitch_mode)
+  if (group.eswitch_mode == EswitchMode::kSwitchdev && !nic.eswitch_mode)
     return Objection{
         .id = "RB-PF-005",
-        .span = at(object.eswitch_mode.span, policy),
+        .span = at(from.eswitch_mode, from),
         .reason = fmt::format("eSwitchMode switchdev: {} has no eswitch (devlink reports no mode)", on_node(nic, node)),
         .fix = "eSwitchMode: legacy"};
-  return wrong_mtu(policy, nic, node);
+  return wrong_mtu(group, nic, node);
 }
 
 namespace {
@@ -118,31 +115,14 @@ bool changes_pf(const PfWanted& wanted) {
 
 namespace {
 
-bool is_set(const Policy& policy, std::string_view annotation) {
-  const auto& annotations = policy.object->meta.annotations;
-  auto found = annotations.find(std::string(annotation));
-  return found != annotations.end() && found->second->as_string() && *found->second->as_string() == "true";
-}
-
-}  // namespace
-
-bool allows_host_pf(const Policy& policy) {
-  return is_set(policy, kAllowHostPf);
-}
-bool gives_mad(const Policy& policy) {
-  return is_set(policy, api::kMadAnnotation);
-}
-
-namespace {
-
 bool host_pf_allowed(const PfWanted& wanted) {
-  return std::ranges::any_of(wanted.groups, [](const VfGroup& group) { return allows_host_pf(*group.policy); });
+  return std::ranges::any_of(wanted.groups, [](const VfGroup& group) { return group.from->host_pf_allowed; });
 }
 
 std::optional<Objection> foreign_vfs(const PfWanted& wanted, const facts::NodeFacts& node) {
   const facts::Nic& nic = *wanted.nic;
-  const Policy& lead = *wanted.lead;
-  Objection found{.id = "RB-PF-006", .span = at(lead.object->externally_managed.span, lead)};
+  const Origin& lead = *wanted.lead;
+  Objection found{.id = "RB-PF-006", .span = at(lead.externally_managed, lead)};
   const int pf_mtu = nic.netdevs.empty() ? 0 : nic.netdevs.front().mtu;
   if (wanted.num_vfs > nic.num_vfs) {
     found.reason = fmt::format("externallyManaged: {} wants {} VFs, {} has {}", wanted.num_vfs_from->place,
@@ -171,40 +151,40 @@ std::optional<Objection> objection(const PfWanted& wanted, const facts::NodeFact
   if (use.empty() || !changes_pf(wanted) || host_pf_allowed(wanted)) return {};
   return Objection{
       .id = "RB-PF-001",
-      .span = at(wanted.num_vfs_from->object->num_vfs.span, *wanted.num_vfs_from),
+      .span = at(wanted.num_vfs_from->num_vfs, *wanted.num_vfs_from),
       .reason = fmt::format("{} is in use by the host ({}); changing it would cut that connection",
                             on_node(*wanted.nic, node), use),
       .fix = fmt::format("set annotation {}: \"true\" on the policy if a short outage is acceptable, or use another PF",
                          kAllowHostPf)};
 }
 
-void warn(const Policy& policy, const facts::Nic& nic, const Graph& graph, doc::Diagnostics& diagnostics) {
-  const api::SriovNetworkNodePolicy& object = *policy.object;
+void warn(const VfGroup& group, const facts::Nic& nic, const Graph& graph, doc::Diagnostics& diagnostics) {
+  const Origin& from = *group.from;
   const facts::NodeFacts& node = *graph.facts;
   const bool infiniband = nic.link_type == facts::LinkType::kInfiniband;
-  if (policy.rdma && nic.rdma.empty() && !graph.soft_rdma)
+  if (group.rdma && nic.rdma.empty() && !graph.soft_rdma)
     diagnostics
-        .warning("RB-PF-101", at(object.is_rdma.span, policy),
+        .warning("RB-PF-101", at(from.is_rdma, from),
                  fmt::format("isRdma: {} has no RDMA device, so its VFs will have none", on_node(nic, node)))
         .with_fix("--soft-rdma gives them soft-RoCE devices (slow, for tests)");
-  if (infiniband && !policy.rdma && policy.device_type == DeviceType::kNetdevice)
+  if (infiniband && !group.rdma && group.device_type == DeviceType::kNetdevice)
     diagnostics
-        .warning("RB-PF-102", at(object.is_rdma.span, policy),
+        .warning("RB-PF-102", at(from.is_rdma, from),
                  fmt::format("{} is InfiniBand and isRdma is false: pods get no RDMA device", on_node(nic, node)))
         .with_fix("isRdma: true");
-  if (nic.link_type == facts::LinkType::kEthernet && *object.mtu > kUsualEthernetMtu)
+  if (nic.link_type == facts::LinkType::kEthernet && group.mtu > kUsualEthernetMtu)
     diagnostics
-        .warning("RB-PF-103", at(object.mtu.span, policy),
-                 fmt::format("mtu {} exceeds the maximum of usual NICs ({}); the kernel will reject it", *object.mtu,
+        .warning("RB-PF-103", at(from.mtu, from),
+                 fmt::format("mtu {} exceeds the maximum of usual NICs ({}); the kernel will reject it", group.mtu,
                              kUsualEthernetMtu))
         .with_fix("mtu: 9000");
   for (const facts::RdmaDevice& rdma : nic.rdma)
     for (const facts::RdmaPort& port : rdma.ports)
-      if (infiniband && *object.mtu <= kMaxInfinibandMtu && port.active_mtu && *object.mtu > *port.active_mtu - 4)
+      if (infiniband && group.mtu <= kMaxInfinibandMtu && port.active_mtu && group.mtu > *port.active_mtu - 4)
         diagnostics
-            .warning("RB-PF-104", at(object.mtu.span, policy),
+            .warning("RB-PF-104", at(from.mtu, from),
                      fmt::format("mtu {}: the subnet of {} works with packets of {} bytes, interfaces with {}",
-                                 *object.mtu, on_node(nic, node), *port.active_mtu, *port.active_mtu - 4))
+                                 group.mtu, on_node(nic, node), *port.active_mtu, *port.active_mtu - 4))
             .with_fix(fmt::format("mtu: {}", *port.active_mtu - 4));
 }
 

@@ -9,15 +9,11 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "doc/diagnostic.h"
 #include "graph/graph.h"
 
 namespace railbed::graph {
-
-// Annotation on a policy that allows PFs which the host uses: making VFs resets the link of many NICs for a moment.
-inline constexpr std::string_view kAllowHostPf = "railbed.dev/allow-host-pf";
 
 struct Objection {
   std::string id;
@@ -28,15 +24,12 @@ struct Objection {
   doc::Says explains = doc::Says::kOther;
 };
 
-bool allows_host_pf(const Policy& policy);
-bool gives_mad(const Policy& policy);
-
-// Why this NIC cannot give what the policy asks for.
-std::optional<Objection> objection(const Policy& policy, const facts::Nic& nic, const facts::NodeFacts& node);
+// Why this NIC cannot give what the group requests.
+std::optional<Objection> objection(const VfGroup& group, const facts::Nic& nic, const facts::NodeFacts& node);
 // Why the PF cannot take the merged policies: the host uses it, or VFs made by others do not fit.
 std::optional<Objection> objection(const PfWanted& wanted, const facts::NodeFacts& node);
 // Warnings about combinations that are unusual but possible.
-void warn(const Policy& policy, const facts::Nic& nic, const Graph& graph, doc::Diagnostics& diagnostics);
+void warn(const VfGroup& group, const facts::Nic& nic, const Graph& graph, doc::Diagnostics& diagnostics);
 
 // Whether the PF itself must change: its VF count, MTU, eswitch mode, or from down to up.
 bool changes_pf(const PfWanted& wanted);

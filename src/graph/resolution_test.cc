@@ -43,7 +43,7 @@ TEST(ResolutionTest, HasAGraphForEachNodeInTheirOrder) {
     EXPECT_EQ(made.graphs[i].catalog, &made.catalog);
     EXPECT_TRUE(made.graphs[i].soft_rdma);
     ASSERT_EQ(made.graphs[i].pfs.size(), 1U);
-    EXPECT_EQ(made.graphs[i].pfs[0].groups[0].policy->resource, "r/a");
+    EXPECT_EQ(made.graphs[i].pfs[0].groups[0].resource, "r/a");
   }
   ASSERT_EQ(made.graphs[0].pods.size(), 1U);
   EXPECT_EQ(made.graphs[0].pods[0].pod->key(), "llm/near");

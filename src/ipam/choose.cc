@@ -10,50 +10,20 @@ constexpr size_t kHoldersShown = 4;
 
 using RangeSet = std::vector<api::IpamRange>;
 
-std::string describe(const RangeSet& set) {
-  std::string text;
-  for (const api::IpamRange& range : set)
-    text += fmt::format("{}{} of {}{}", text.empty() ? "" : ", ", range.addresses,
-                        IpPrefix{range.subnet.network(), range.subnet.length},
-                        range.excluded.empty() ? "" : " with exclusions");
-  return text;
-}
+using api::describe_ranges;
+using api::RequestedAddress;
 
-std::string describe(const std::vector<RangeSet>& sets) {
-  std::string text;
-  for (const RangeSet& set : sets) text += (text.empty() ? "" : "; ") + describe(set);
-  return text;
-}
-
-struct RequestedAddress {
-  IpAddress address;
-  std::optional<int> length;
-  std::string text;
-};
-
-Result<RequestedAddress> parse_requested(const std::string& text) {
-  if (text.find('/') == std::string::npos)
-    return RequestedAddress{.address = TRY(IpAddress::parse(text)), .text = text};
-  IpPrefix prefix = TRY(IpPrefix::parse(text));
-  return RequestedAddress{prefix.address, prefix.length, text};
-}
-
-// In static mode requested addresses replace the configured ones, as runtimeConfig.ips does in the original plugin.
-Result<std::vector<Assigned>> assign_fixed(const api::IpamConfig& config, const std::string& network,
-                                           const std::vector<RequestedAddress>& requested) {
+// In static mode requested addresses, which have a length then, replace the configured ones, as runtimeConfig.ips does
+// in the original plugin.
+std::vector<Assigned> assign_fixed(const api::IpamConfig& config, const std::vector<RequestedAddress>& requested) {
   std::vector<Assigned> all;
   for (const RequestedAddress& one : requested) {
-    if (!one.length.has_value())
-      return fail(Code::kInvalid, "network {}: the requested address {} needs a prefix length ({}/24)", network,
-                  one.text, one.text);
     all.push_back({.address = {one.address, *one.length}});
     for (const auto& fixed : config.fixed)
       if (fixed.gateway.has_value() && all.back().address.contains(*fixed.gateway)) all.back().gateway = fixed.gateway;
   }
   if (!requested.empty()) return all;
   for (const auto& fixed : config.fixed) all.push_back({fixed.address, fixed.gateway, ""});
-  if (all.empty() && config.type == api::IpamType::kStatic)
-    return fail(Code::kInvalid, "network {}: ipam type static has no addresses, and the pod asks for none", network);
   return all;
 }
 
@@ -71,7 +41,7 @@ class RangeAssigner {
 
   Result<std::vector<Assigned>> run(const std::vector<RequestedAddress>& requested) {
     chosen_.resize(config_.range_sets.size());
-    for (const RequestedAddress& one : requested) TRY(place_requested(one));
+    for (const RequestedAddress& one : requested) TRY(give_requested(one));
     keep_own();
     for (size_t set = 0; set < chosen_.size(); ++set)
       if (!chosen_[set].has_value()) TRY(take_lowest(set));
@@ -86,25 +56,17 @@ class RangeAssigner {
     addresses_.push_back(address);
   }
 
-  Result<void> place_requested(const RequestedAddress& requested) {
-    for (size_t set = 0; set < config_.range_sets.size(); ++set)
-      for (const api::IpamRange& range : config_.range_sets[set]) {
-        if (chosen_[set].has_value() || !usable(requested.address, range, gateways_)) continue;
-        if (requested.length.has_value() && *requested.length != range.subnet.length)
-          return fail(Code::kInvalid, "network {}: the requested address {} has another prefix length than {}",
-                      network_, requested.text, range.subnet);
-        const Owner* holder = taken_.holder(requested.address);
-        if (holder != nullptr && *holder != owner_)
-          return fail(Code::kConflict, "network {}: the requested address {} belongs to pod {}, interface {}", network_,
-                      requested.text, holder->pod, holder->interface);
-        if (holder == nullptr) TRY(in_blocks(requested, range));
-        choose_address(set, requested.address, range);
-        return {};
-      }
-    return fail(Error{.code = Code::kInvalid,
-                      .message = fmt::format("network {}: the requested address {} cannot be given from {}", network_,
-                                             requested.text, describe(config_.range_sets)),
-                      .hint = "ask for an address inside that is no gateway and not excluded, one per range set"});
+  Result<void> give_requested(const RequestedAddress& requested) {
+    std::vector<bool> has_one;
+    for (const auto& one : chosen_) has_one.push_back(one.has_value());
+    const api::RequestedPlace place = TRY(api::place_requested(config_, network_, requested, has_one));
+    const Owner* holder = taken_.holder(requested.address);
+    if (holder != nullptr && *holder != owner_)
+      return fail(Code::kConflict, "network {}: the requested address {} belongs to pod {}, interface {}", network_,
+                  requested.text, holder->pod, holder->interface);
+    if (holder == nullptr) TRY(in_blocks(requested, *place.range));
+    choose_address(place.set, requested.address, *place.range);
+    return {};
   }
 
   Result<void> in_blocks(const RequestedAddress& requested, const api::IpamRange& range) {
@@ -172,22 +134,23 @@ class RangeAssigner {
 
   Error range_exhausted(const RangeSet& set, const TakenView::Held& held) const {
     if (held.count == 0)
-      return {.code = Code::kExhausted,
-              .message = fmt::format("network {} has no usable address: {} leaves none", network_, describe(set)),
-              .hint = "network, broadcast, gateway and excluded addresses are never allocated; widen the range"};
+      return {
+          .code = Code::kExhausted,
+          .message = fmt::format("network {} has no usable address: {} leaves none", network_, describe_ranges(set)),
+          .hint = "network, broadcast, gateway and excluded addresses are never allocated; widen the range"};
     return {.code = Code::kExhausted,
             .message = fmt::format("network {} has no address left in {} (pool {}): all {} are in use: {}", network_,
-                                   describe(set), pool_, held.count, holders(held)),
+                                   describe_ranges(set), pool_, held.count, holders(held)),
             .hint = "widen the range, or delete pods that hold addresses"};
   }
 
   Error blocks_exhausted(const RangeSet& set, const std::string& blocks, const TakenView::Held& held) const {
     std::string what = blocks.empty() ? "has no block" : "has no address left in its blocks " + blocks;
-    return {
-        .code = Code::kExhausted,
-        .message = fmt::format("network {}: this node {} of {} (pool {}){}{}", network_, what, describe(set), pool_,
-                               held.count == 0 ? "" : fmt::format(": all {} are in use: ", held.count), holders(held)),
-        .hint = "add another block of the range to the node, or delete pods that hold addresses"};
+    return {.code = Code::kExhausted,
+            .message =
+                fmt::format("network {}: this node {} of {} (pool {}){}{}", network_, what, describe_ranges(set), pool_,
+                            held.count == 0 ? "" : fmt::format(": all {} are in use: ", held.count), holders(held)),
+            .hint = "add another block of the range to the node, or delete pods that hold addresses"};
   }
 
   const api::IpamConfig& config_;
@@ -214,26 +177,12 @@ Error no_dhcp_here(const std::string& network) {
 Result<std::vector<Assigned>> choose(const api::IpamConfig& config, const std::string& network, const TakenView& taken,
                                      BlockSource& blocks, const std::vector<std::string>& requested,
                                      const Owner& owner) {
+  if (config.type == api::IpamType::kDhcp) return fail(no_dhcp_here(network));
+  TRY(api::can_give(config, network, requested));
   std::vector<RequestedAddress> wanted;
-  for (const std::string& text : requested)
-    wanted.push_back(TRY(parse_requested(text).context("network {}: a requested address", network)));
-  switch (config.type) {
-    case api::IpamType::kNone:
-      if (!wanted.empty())
-        return fail(Error{.code = Code::kInvalid,
-                          .message = fmt::format("network {} has no ipam block, so that the requested "
-                                                 "address {} cannot be given",
-                                                 network, wanted.front().text),
-                          .hint = "give the network an ipam block of type static"});
-      return std::vector<Assigned>{};
-    case api::IpamType::kDhcp:
-      return fail(no_dhcp_here(network));
-    case api::IpamType::kStatic:
-      return assign_fixed(config, network, wanted);
-    case api::IpamType::kHostLocal:
-    case api::IpamType::kWhereabouts:
-      break;
-  }
+  for (const std::string& text : requested) wanted.push_back(TRY(api::parse_requested(text)));
+  if (config.type == api::IpamType::kNone) return std::vector<Assigned>{};
+  if (config.type == api::IpamType::kStatic) return assign_fixed(config, wanted);
   std::vector<Assigned> all = TRY(RangeAssigner(config, network, taken, blocks, owner).run(wanted));
   for (const auto& fixed : config.fixed) all.push_back({fixed.address, fixed.gateway, ""});
   return all;

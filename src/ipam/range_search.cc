@@ -4,21 +4,11 @@
 #include <algorithm>
 
 namespace railbed::ipam {
+
+using api::end_of_exclusion;
+using api::is_subnets_own;
+
 namespace {
-
-// The last address of the excluded prefix that contains `address`, or `address` itself where none does.
-std::optional<IpAddress> end_of_exclusion(const IpAddress& address, const api::IpamRange& range) {
-  std::optional<IpAddress> end;
-  for (const IpPrefix& excluded : range.excluded)
-    if (excluded.contains(address) && (!end.has_value() || *end < excluded.last())) end = excluded.last();
-  return end;
-}
-
-bool is_subnets_own(const IpAddress& address, const IpPrefix& subnet) {
-  if (subnet.length >= subnet.address.bits() - 1) return false;
-  if (address == subnet.network()) return true;
-  return address.family == IpFamily::kV4 && address == subnet.last();
-}
 
 // The previous address. Must not be called with the first address of the family's space.
 IpAddress before(IpAddress address) {
@@ -28,23 +18,6 @@ IpAddress before(IpAddress address) {
 }
 
 }  // namespace
-
-std::vector<IpAddress> gateways_of(const api::IpamConfig& config) {
-  std::vector<IpAddress> gateways;
-  for (const auto& set : config.range_sets)
-    for (const api::IpamRange& range : set)
-      if (range.gateway.has_value()) gateways.push_back(*range.gateway);
-  for (const auto& fixed : config.fixed)
-    if (fixed.gateway.has_value()) gateways.push_back(*fixed.gateway);
-  for (const Route& route : config.routes)
-    if (route.gateway.has_value()) gateways.push_back(*route.gateway);
-  return gateways;
-}
-
-bool usable(const IpAddress& address, const api::IpamRange& range, const std::vector<IpAddress>& gateways) {
-  return range.addresses.contains(address) && !is_subnets_own(address, range.subnet) &&
-         !end_of_exclusion(address, range).has_value() && std::ranges::count(gateways, address) == 0;
-}
 
 std::vector<IpRange> merged(std::vector<IpRange> ranges) {
   std::ranges::sort(ranges);

@@ -12,16 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "api/requested_addresses.h"
 #include "ipam/assign.h"
 
 namespace railbed::ipam {
 
-// The gateways of all ranges and routes of a network.
-std::vector<IpAddress> gateways_of(const api::IpamConfig& config);
-
-// Whether an interface may get `address` of `range` at all: it is inside, not excluded, and no gateway, network or
-// broadcast address.
-bool usable(const IpAddress& address, const api::IpamRange& range, const std::vector<IpAddress>& gateways);
+// What a range can give at all is decided below, for check and for the agent.
+using api::gateways_of;
+using api::usable;
 
 // The usable addresses of `range` inside `pieces`, as ranges in ascending order that do not touch.
 std::vector<IpRange> usable_parts(const api::IpamRange& range, const std::vector<IpAddress>& gateways,

@@ -183,7 +183,7 @@ struct HostileWatch : testing::Test {
   }
   void look() {
     ++changes;
-    const Standing now = informer.standing();
+    const Informer::Health now = informer.health();
     most = {.objects = std::max(most.objects, now.objects), .bytes = std::max(most.bytes, now.bytes)};
     const std::string reason = now.error ? now.error->story() : "";
     if (reasons.empty() || reasons.back() != reason) reasons.push_back(reason);
@@ -210,8 +210,8 @@ TEST_F(HostileWatch, AFloodOfNewObjectsFillsTheCacheToItsBoundAndIsOneTrouble) {
   EXPECT_EQ(reasons, (std::vector<std::string>{
                          "", "WATCH configmaps: the cache would be too large: more than 50 objects" + kDelete}))
       << "lists that succeed between two floods do not end the trouble";
-  EXPECT_EQ(informer.standing().error, std::nullopt) << "a watch that lasted does";
-  EXPECT_EQ(informer.standing().objects, 2U);
+  EXPECT_EQ(informer.health().error, std::nullopt) << "a watch that lasted does";
+  EXPECT_EQ(informer.health().objects, 2U);
   std::vector<milliseconds> pauses = clock.waits();
   std::erase(pauses, std::chrono::seconds(60));
   EXPECT_EQ(pauses, (std::vector<milliseconds>{milliseconds(375), milliseconds(750), milliseconds(1500),
@@ -229,7 +229,7 @@ TEST_F(HostileWatch, AFloodOfLargeObjectsIsBoundedInBytes) {
   EXPECT_LE(most.bytes, kSmall.list.bytes);
   EXPECT_GE(most.bytes, kSmall.list.bytes - 10'000);
   EXPECT_EQ(
-      informer.standing().error->story(),
+      informer.health().error->story(),
       "WATCH configmaps: the cache would be too large: its objects need more than 100000 bytes of memory" + kDelete);
 }
 
@@ -245,7 +245,7 @@ TEST_F(HostileWatch, EventsOfOneObjectReplaceEachOther) {
   EXPECT_GE(changes, 20'000U);
   EXPECT_EQ(most.objects, 2U);
   EXPECT_LE(most.bytes, 4 * held_bytes(parse_object(object_json("a", 100)).value()));
-  EXPECT_EQ(informer.standing().error, std::nullopt);
+  EXPECT_EQ(informer.health().error, std::nullopt);
 }
 
 TEST_F(HostileWatch, AStreamThatIsCutGoesOnFromItsLastEventAndIsOneTrouble) {
@@ -258,10 +258,10 @@ TEST_F(HostileWatch, AStreamThatIsCutGoesOnFromItsLastEventAndIsOneTrouble) {
     return event_json("MODIFIED", object_json("a", 100, number));
   };
   informer.run(stop.get_token());
-  EXPECT_EQ(informer.standing().lists, 1U) << "it is not listed again";
-  EXPECT_EQ(informer.standing().resource_version, std::to_string(number)) << "no event was lost";
+  EXPECT_EQ(informer.health().lists, 1U) << "it is not listed again";
+  EXPECT_EQ(informer.health().resource_version, std::to_string(number)) << "no event was lost";
   EXPECT_EQ(reasons, (std::vector<std::string>{"", "the server sends faster than it is read", ""}));
-  EXPECT_EQ(informer.standing().error, std::nullopt);
+  EXPECT_EQ(informer.health().error, std::nullopt);
 }
 
 TEST_F(HostileWatch, AnEventWithoutEndIsReadUpToItsBound) {
@@ -275,9 +275,9 @@ TEST_F(HostileWatch, AnEventWithoutEndIsReadUpToItsBound) {
   };
   informer.run(stop.get_token());
   EXPECT_LE(longest, kSmall.event.text_bytes + 2 * kPiece);
-  EXPECT_EQ(informer.standing().error->to_string(),
+  EXPECT_EQ(informer.health().error->to_string(),
             "WATCH /api/v1/configmaps: an event is too large: more than 10000 bytes" + kCheck);
-  EXPECT_EQ(informer.standing().objects, 2U) << "what was known stays known";
+  EXPECT_EQ(informer.health().objects, 2U) << "what was known stays known";
 }
 
 TEST_F(HostileWatch, AListThatIsTooLargeLeavesWhatWasKnown) {
@@ -290,10 +290,10 @@ TEST_F(HostileWatch, AListThatIsTooLargeLeavesWhatWasKnown) {
     return event_json("ERROR", R"({"kind":"Status","code":410,"reason":"Expired"})");
   };
   informer.run(stop.get_token());
-  EXPECT_EQ(informer.standing().objects, 2U);
-  EXPECT_TRUE(informer.standing().synced);
-  EXPECT_EQ(informer.standing().lists, 1U);
-  EXPECT_EQ(informer.standing().error->story(), "the answer is too large");
+  EXPECT_EQ(informer.health().objects, 2U);
+  EXPECT_TRUE(informer.health().synced);
+  EXPECT_EQ(informer.health().lists, 1U);
+  EXPECT_EQ(informer.health().error->story(), "the answer is too large");
   EXPECT_EQ(clock.waits().back(), milliseconds(22'500)) << "three quarters of 30 s";
 }
 

@@ -64,7 +64,7 @@ void Informer::run(std::stop_token stop) {
     if (!done) {
       const ApiError& error = done.error();
       const std::lock_guard lock(mutex_);
-      standing_.error = error;
+      health_.error = error;
       if (watching && needs_list(error, in_a_row)) resource_version_.clear();
       if (error.expired() && in_a_row == 1) pause = milliseconds(0);
       if (error.retry_after) pause = std::max(pause, *error.retry_after);
@@ -81,16 +81,16 @@ Answer<void> Informer::list(std::stop_token stop) {
   {
     const std::lock_guard lock(mutex_);
     changes = cache_.replace(std::move(all->objects));
-    standing_.changes += changes.size();
-    ++standing_.lists;
+    health_.changes += changes.size();
+    ++health_.lists;
   }
   tell(changes);
   // Only now: who waits until it is synced finds that the observer knows everything, too.
   const std::lock_guard lock(mutex_);
-  standing_.synced = true;
-  if (!overflowed_) standing_.error.reset();
-  standing_.heard = client_.clock().now();
-  standing_.resource_version = resource_version_;
+  health_.synced = true;
+  if (!overflowed_) health_.error.reset();
+  health_.heard = client_.clock().now();
+  health_.resource_version = resource_version_;
   changed_.notify_all();
   return {};
 }
@@ -102,9 +102,9 @@ Answer<void> Informer::watch(std::stop_token stop) {
   if (!stream) return std::unexpected(std::move(stream.error()));
   {
     const std::lock_guard lock(mutex_);
-    ++standing_.watches;
-    if (!overflowed_) standing_.error.reset();
-    standing_.heard = client_.clock().now();
+    ++health_.watches;
+    if (!overflowed_) health_.error.reset();
+    health_.heard = client_.clock().now();
   }
   watch_began_ = client_.clock().now();
   while (true) {
@@ -124,7 +124,7 @@ void Informer::note_lasting() {
   if (!overflowed_ || client_.clock().now() - watch_began_ < settings_.longest_pause) return;
   overflowed_ = false;
   const std::lock_guard lock(mutex_);
-  standing_.error.reset();
+  health_.error.reset();
 }
 
 Answer<void> Informer::take(WatchEvent event) {
@@ -138,7 +138,7 @@ Answer<void> Informer::take(WatchEvent event) {
       if (const std::string why = beyond(cache_.held_with(event.object), client_.bounds().list); !why.empty())
         return no_answer(flood(settings_.resource, why));
     changes = cache_.take(event.type, std::move(event.object));
-    standing_.changes += changes.size();
+    health_.changes += changes.size();
   }
   tell(changes);
   heard(version);
@@ -148,9 +148,9 @@ Answer<void> Informer::take(WatchEvent event) {
 void Informer::heard(const std::string& resource_version) {
   if (!resource_version.empty()) resource_version_ = resource_version;
   const std::lock_guard lock(mutex_);
-  ++standing_.events;
-  standing_.heard = client_.clock().now();
-  standing_.resource_version = resource_version_;
+  ++health_.events;
+  health_.heard = client_.clock().now();
+  health_.resource_version = resource_version_;
 }
 
 void Informer::tell(const std::vector<Change>& changes) {
@@ -160,7 +160,7 @@ void Informer::tell(const std::vector<Change>& changes) {
 
 bool Informer::wait_synced(milliseconds timeout, std::stop_token stop) const {
   std::unique_lock lock(mutex_);
-  return client_.clock().wait_for(lock, changed_, timeout, stop, [&] { return standing_.synced; });
+  return client_.clock().wait_for(lock, changed_, timeout, stop, [&] { return health_.synced; });
 }
 
 ObjectPtr Informer::find(const ObjectKey& key) const {
@@ -174,9 +174,9 @@ Objects Informer::objects() const {
   return cache_.objects();
 }
 
-Standing Informer::standing() const {
+Informer::Health Informer::health() const {
   const std::lock_guard lock(mutex_);
-  Standing out = standing_;
+  Health out = health_;
   out.objects = cache_.held().objects;
   out.bytes = cache_.held().bytes;
   return out;

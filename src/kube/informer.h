@@ -14,7 +14,7 @@
 // which reports the differences.
 // Threading: run() belongs to one thread, in which the observer is also called, without a lock held; everything else is
 // for any thread.
-// Failure: run() has none, it retries until it is stopped; standing() reports the current error.
+// Failure: run() has none, it retries until it is stopped; health() reports the current error.
 #pragma once
 
 #include <condition_variable>
@@ -39,22 +39,22 @@ struct InformerSettings {
   std::chrono::seconds watch_period{300};
 };
 
-// How up to date an informer is.
-struct Standing {
-  bool synced = false;  // the cache has been complete once
-  size_t objects = 0;
-  size_t bytes = 0;  // of memory, of the objects
-  std::string resource_version;
-  std::optional<Error> error;  // why it is not fed now
-  Instant heard{};             // the last answer, event or bookmark; what is known is at most this old
-  uint64_t lists = 0;
-  uint64_t watches = 0;
-  uint64_t events = 0;
-  uint64_t changes = 0;  // of the cache
-};
-
 class Informer {
  public:
+  // How up to date it is.
+  struct Health {
+    bool synced = false;  // the cache has been complete once
+    size_t objects = 0;
+    size_t bytes = 0;  // of memory, of the objects
+    std::string resource_version;
+    std::optional<Error> error;  // why it is not fed now
+    Instant heard{};             // the last answer, event or bookmark; what is known is at most this old
+    uint64_t lists = 0;
+    uint64_t watches = 0;
+    uint64_t events = 0;
+    uint64_t changes = 0;  // of the cache
+  };
+
   // In the order in which the server made them. The cache has the change already.
   using Observer = std::function<void(const Change&)>;
 
@@ -68,7 +68,7 @@ class Informer {
   bool wait_synced(milliseconds timeout, std::stop_token stop) const;
   ObjectPtr find(const ObjectKey& key) const;  // null where it is not there
   Objects objects() const;
-  Standing standing() const;
+  Health health() const;
 
  private:
   Answer<void> list(std::stop_token stop);
@@ -90,7 +90,7 @@ class Informer {
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
   ObjectCache cache_;
-  Standing standing_;
+  Health health_;
 };
 
 }  // namespace railbed::kube

@@ -89,8 +89,8 @@ TEST_F(InformerTest, ListsThenFollows) {
   }});
   EXPECT_EQ(story.told, (std::vector<std::string>{"+a", "+b", "+c", "~b", "-c", "+d"}));
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
-  EXPECT_TRUE(informer.standing().synced);
-  EXPECT_EQ(informer.standing().objects, 3u);
+  EXPECT_TRUE(informer.health().synced);
+  EXPECT_EQ(informer.health().objects, 3u);
   EXPECT_NE(informer.find({"ai", "d"}), nullptr);
   EXPECT_EQ(informer.find({"ai", "c"}), nullptr);
 }
@@ -107,8 +107,8 @@ TEST_F(InformerTest, ResumesWhereItWasCut) {
          return Idle::kEnd;
        },
        [] { return Idle::kAgain; }});
-  EXPECT_EQ(informer.standing().lists, 1u) << "a cut is no reason to list again";
-  EXPECT_EQ(informer.standing().watches, 3u);
+  EXPECT_EQ(informer.health().lists, 1u) << "a cut is no reason to list again";
+  EXPECT_EQ(informer.health().watches, 3u);
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
 }
 
@@ -129,7 +129,7 @@ TEST_F(InformerTest, DifferencesAreToldAfterAGap) {
   };
   run({});
   EXPECT_EQ(story.told, (std::vector<std::string>{"+a", "+b", "+c", "+e", "-b", "~a", "-c", "+c", "+d"}));
-  EXPECT_EQ(informer.standing().lists, 2u);
+  EXPECT_EQ(informer.health().lists, 2u);
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
 }
 
@@ -138,8 +138,8 @@ TEST_F(InformerTest, WhatAnEarlierProcessKnewIsThereAndToldWhereItChanged) {
   std::vector<doc::Value> known;
   for (const auto& [path, object] : server.objects()) known.push_back(object);
   informer.seed(known);
-  EXPECT_EQ(informer.standing().objects, 3u);
-  EXPECT_FALSE(informer.standing().synced);
+  EXPECT_EQ(informer.health().objects, 3u);
+  EXPECT_FALSE(informer.health().synced);
   EXPECT_TRUE(story.told.empty());
   put(server, "a", 1);
   server.erase(path_of("b"));
@@ -148,7 +148,7 @@ TEST_F(InformerTest, WhatAnEarlierProcessKnewIsThereAndToldWhereItChanged) {
   run({});
   EXPECT_EQ(story.told, (std::vector<std::string>{"-b", "~a", "+d"}));
   EXPECT_EQ(story.broken, "");
-  EXPECT_EQ(informer.standing().changes, 3u);
+  EXPECT_EQ(informer.health().changes, 3u);
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
 }
 
@@ -163,7 +163,7 @@ TEST_F(InformerTest, BookmarksMoveTheVersion) {
          server.compact();
          return Idle::kAgain;
        }});
-  EXPECT_EQ(informer.standing().resource_version, "3");
+  EXPECT_EQ(informer.health().resource_version, "3");
 }
 
 TEST_F(InformerTest, TheServerMayBeAwayForHours) {
@@ -172,13 +172,13 @@ TEST_F(InformerTest, TheServerMayBeAwayForHours) {
   server.before = [&](const Request& request) -> std::optional<ApiError> {
     if (request.target.find("watch=true") == std::string::npos || refusals-- <= 0) return std::nullopt;
     if (refusals == 20) put(server, "b");
-    EXPECT_TRUE(informer.standing().synced);
-    EXPECT_EQ(informer.standing().objects, 1u) << "what is known stays known";
+    EXPECT_TRUE(informer.health().synced);
+    EXPECT_EQ(informer.health().objects, 1u) << "what is known stays known";
     return unanswered(Code::kIo, Delivery::kNotSent, "connection refused");
   };
   run({});
-  EXPECT_EQ(informer.standing().error, std::nullopt);
-  EXPECT_EQ(informer.standing().lists, 1u) << "a server that was away is no reason to list again";
+  EXPECT_EQ(informer.health().error, std::nullopt);
+  EXPECT_EQ(informer.health().lists, 1u) << "a server that was away is no reason to list again";
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
   EXPECT_LE(clock.waits()[0], milliseconds(500));
   EXPECT_EQ(std::ranges::max(clock.waits()), milliseconds(22500)) << "three quarters of 30 s";
@@ -197,7 +197,7 @@ TEST_F(InformerTest, AServerThatIsBackIsNotLeftAloneForAsLongAsItWasAway) {
     return std::nullopt;
   };
   run({});
-  EXPECT_EQ(informer.standing().lists, 2u);
+  EXPECT_EQ(informer.health().lists, 2u);
   const std::vector<milliseconds> waits = clock.waits();
   ASSERT_GT(waits.size(), 2u);
   EXPECT_EQ(std::ranges::max(waits), milliseconds(22500)) << "while it was away";
@@ -211,8 +211,8 @@ TEST_F(InformerTest, SaysWhyItIsNotFed) {
     return refused("GET /api/v1/configmaps", 403, "");
   };
   run({});
-  EXPECT_FALSE(informer.standing().synced);
-  EXPECT_EQ(informer.standing().error->message, "GET /api/v1/configmaps: 403");
+  EXPECT_FALSE(informer.health().synced);
+  EXPECT_EQ(informer.health().error->message, "GET /api/v1/configmaps: 403");
   EXPECT_FALSE(informer.wait_synced(milliseconds(1), {}));
 }
 
@@ -222,7 +222,7 @@ TEST_F(InformerTest, AKindThatIsNotServedIsListedUntilItIs) {
   int refused_lists = 0;
   server.before = [&](const Request& request) -> std::optional<ApiError> {
     const bool is_list = request.target.find("watch=true") == std::string::npos;
-    if (is_list && informer.standing().error && ++refused_lists == 3) {
+    if (is_list && informer.health().error && ++refused_lists == 3) {
       server.erase(path_of("a"));
       put(server, "c");
       server.serve(kMaps, fake::ApiServer::Served::kYes);
@@ -236,18 +236,18 @@ TEST_F(InformerTest, AKindThatIsNotServedIsListedUntilItIs) {
   EXPECT_EQ(refused_lists, 3);
   EXPECT_EQ(story.told, (std::vector<std::string>{"+a", "+b", "-a", "+c"}));
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
-  EXPECT_EQ(informer.standing().error, std::nullopt);
-  EXPECT_EQ(informer.standing().lists, 2u);
+  EXPECT_EQ(informer.health().error, std::nullopt);
+  EXPECT_EQ(informer.health().lists, 2u);
 }
 
 TEST_F(InformerTest, IsStoppedAtOnceWhileAStreamIsSilent) {
   put(server, "a");
   std::jthread thread([&](std::stop_token token) { informer.run(token); });
   ASSERT_TRUE(informer.wait_synced(std::chrono::seconds(60), {}));
-  while (informer.standing().watches == 0) std::this_thread::yield();
+  while (informer.health().watches == 0) std::this_thread::yield();
   thread.request_stop();
   thread.join();  // nothing comes, and the stream has no end of its own
-  EXPECT_EQ(informer.standing().watches, 1u);
+  EXPECT_EQ(informer.health().watches, 1u);
   EXPECT_EQ(clock.waits(), std::vector<milliseconds>{}) << "no wait was begun after the stop";
 }
 
@@ -262,7 +262,7 @@ TEST_F(InformerTest, AnErrorEventOrGarbageIsListedAgain) {
          server.garble_streams();
          return Idle::kAgain;
        }});
-  EXPECT_EQ(informer.standing().lists, 3u);
+  EXPECT_EQ(informer.health().lists, 3u);
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
 }
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "perf/test_peers.h"
+#include "perf/session/test_peers.h"
 
 namespace railbed::perf {
 namespace {

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "doc/text.h"
-#include "perf/memory.h"
 #include "rdma/pause_counters.h"
 
 namespace railbed::perf {

@@ -17,8 +17,8 @@
 
 #include "base/error.h"
 #include "doc/value.h"
-#include "perf/envelope.h"
 #include "perf/histogram.h"
+#include "perf/result_envelope.h"
 #include "perf/series.h"
 #include "perf/test_spec.h"
 #include "rdma/port_counters.h"

@@ -21,20 +21,20 @@ constexpr int64_t kMaxDuration_s = 1'000'000'000;
 constexpr int64_t kMaxExact = int64_t{1} << 53;
 
 // Each measurement of a file has them.
-std::span<const EnvelopeMember> measurement_members() {
-  using enum EnvelopeMember::What;
-  using enum EnvelopeMember::Read;
-  static constexpr EnvelopeMember kAll[] = {{kVersion, kAlways, 64},
-                                            {kStartedAt, kAlways, 64},
-                                            {kCommand, kAlways, kMaxCommand_bytes},
-                                            {kLabel, kAlways},
-                                            {kPeer, kAlways},
-                                            {kSoft},
-                                            {kComplete}};
+std::span<const ResultMember> measurement_members() {
+  using enum ResultMember::What;
+  using enum ResultMember::Read;
+  static constexpr ResultMember kAll[] = {{kVersion, kAlways, 64},
+                                          {kStartedAt, kAlways, 64},
+                                          {kCommand, kAlways, kMaxCommand_bytes},
+                                          {kLabel, kAlways},
+                                          {kPeer, kAlways},
+                                          {kSoft},
+                                          {kComplete}};
   return kAll;
 }
 
-Envelope envelope_of(const Measurement& m) {
+ResultEnvelope envelope_of(const Measurement& m) {
   return {.version = m.version,
           .started_at = m.started_at,
           .command = m.command,
@@ -206,7 +206,7 @@ LatencyPoint read_latency(Fields& fields) {
 }
 
 Measurement read_measurement(Fields& fields) {
-  Envelope envelope = read_envelope(fields, measurement_members());
+  ResultEnvelope envelope = read_envelope(fields, measurement_members());
   Measurement m{.version = std::move(envelope.version),
                 .started_at = std::move(envelope.started_at),
                 .command = std::move(envelope.command),

@@ -202,10 +202,10 @@ Result<Choice> choice_from(std::string_view name) {
 
 std::string text_of(const MemoryChoice& memory) {
   if (memory.kind == MemoryKind::kGpu) return fmt::format("gpu:{}", memory.gpu);
-  return memory.kind == MemoryKind::kHugePages ? "huge" : "host";
+  return memory.kind == MemoryKind::kHugePages ? "huge" : kHostMemory;
 }
 Result<MemoryChoice> memory_from(std::string_view text) {
-  if (text == "host") return MemoryChoice{};
+  if (text == kHostMemory) return MemoryChoice{};
   if (text == "huge") return MemoryChoice{.kind = MemoryKind::kHugePages};
   constexpr std::string_view kGpu = "gpu:";
   if (text.starts_with(kGpu)) {

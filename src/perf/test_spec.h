@@ -53,7 +53,8 @@ struct MemoryChoice {
   int64_t gpu = 0;  // its number by CUDA
   friend bool operator==(const MemoryChoice&, const MemoryChoice&) = default;
 };
-std::string text_of(const MemoryChoice& memory);  // "host", "huge", "gpu:3"
+inline constexpr const char* kHostMemory = "host";  // ordinary pages
+std::string text_of(const MemoryChoice& memory);    // "host", "huge", "gpu:3"
 Result<MemoryChoice> memory_from(std::string_view text);
 
 struct TestSpec {

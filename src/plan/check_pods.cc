@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/format.h"
+#include "graph/link_type.h"
 #include "plan/plan.h"
 
 namespace railbed::plan {
@@ -28,18 +29,17 @@ std::string list(const std::set<std::string>& names) {
 }
 
 // Networks of one link type on VFs of the other: without this check the attachment fails late and for no clear reason.
-void check_link_type(const graph::PodNetwork& network, const std::vector<PoolVf>& pool, const api::Pod& pod,
+void check_link_type(const graph::PodNetwork& network, const graph::Graph& graph, const api::Pod& pod,
                      doc::Diagnostics& diagnostics) {
-  if (pool.empty()) return;
+  const std::string& resource = network.network->resource;
+  const graph::ResourceLink link = graph::link_of({.facts = graph::links_found(graph, resource)});
   const std::string& type = network.network->type;
-  const bool all_ib = std::ranges::all_of(pool, &PoolVf::infiniband);
-  const bool any_ib = std::ranges::any_of(pool, &PoolVf::infiniband);
-  if ((type == "sriov" && all_ib) || (type == "ib-sriov" && !any_ib))
-    diagnostics
-        .error("RB-POD-003", span_of(network),
-               fmt::format("pod {}: network {} is of type {}, the VFs of {} are {}", pod.key(), network.key, type,
-                           network.network->resource, all_ib ? "InfiniBand" : "Ethernet"))
-        .with_fix(all_ib ? "use a SriovIBNetwork" : "use a SriovNetwork");
+  if (graph::link_conflict(type, link) == graph::LinkConflict::kNone) return;
+  diagnostics
+      .error("RB-POD-003", span_of(network),
+             fmt::format("pod {}: network {} is of type {}, the VFs of {} are {}", pod.key(), network.key, type,
+                         resource, link.infiniband ? "InfiniBand" : "Ethernet"))
+      .with_fix(link.infiniband ? "use a SriovIBNetwork" : "use a SriovNetwork");
 }
 
 // A pod that requests extended resources itself must request as many as its networks need.
@@ -71,8 +71,8 @@ void check_pods(const graph::Graph& graph, const NodePlan& plan, doc::Diagnostic
       if (demand.vfs++ == 0) demand.span = span_of(network);
       demand.pods.insert(here.pod->key());
       auto pool = plan.resources.find(resource);
-      if (pool != plan.resources.end() && seen.insert(network.key).second)
-        check_link_type(network, pool->second, *here.pod, diagnostics);
+      const bool has_vfs = pool != plan.resources.end() && !pool->second.empty();
+      if (has_vfs && seen.insert(network.key).second) check_link_type(network, graph, *here.pod, diagnostics);
     }
     check_requests(here, needed, diagnostics);
   }

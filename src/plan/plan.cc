@@ -12,13 +12,13 @@ namespace railbed::plan {
 namespace {
 
 using graph::Graph;
+using graph::Origin;
 using graph::PfWanted;
-using graph::Policy;
 using graph::VfGroup;
 
 // "policy rail0 (policy.yaml:14:12)", with the place of one field instead of the policy's.
-std::string at(const Policy& policy, const doc::Span& span) {
-  return span.known() ? fmt::format("policy {} ({})", *policy.object->meta.name, span.to_string()) : policy.place;
+std::string at(const Origin& from, const doc::Span& span) {
+  return span.known() ? fmt::format("policy {} ({})", from.name, span.to_string()) : from.place;
 }
 
 // VfTarget::why points into vf_why, so both are kept together.
@@ -28,8 +28,8 @@ struct PolicyTarget {
 };
 
 void set_vf(VfTarget& vf, const VfGroup& group, const Why& why) {
-  vf.device_type = group.policy->device_type;
-  vf.mtu = *group.policy->object->mtu;
+  vf.device_type = group.device_type;
+  vf.mtu = group.mtu;
   vf.why = &why;
 }
 
@@ -41,34 +41,33 @@ PolicyTarget target_of(const PfWanted& wanted, std::string_view node) {
   target.name = wanted.name;
   target.pf_is_ours = !wanted.externally_managed;
   target.num_vfs = wanted.externally_managed ? nic.num_vfs : wanted.num_vfs;
-  const Policy& count_from = *wanted.num_vfs_from;
-  target.count_why = {fmt::format("{} requests {} VFs, found {}", at(count_from, count_from.object->num_vfs.span),
-                                  wanted.num_vfs, nic.num_vfs),
-                      count_from.key};
-  target.why = {fmt::format("{} has VFs of {}", wanted.lead->place, wanted.name), wanted.lead->key};
+  const Origin& count_from = *wanted.num_vfs_from;
+  target.count_why = {
+      fmt::format("{} requests {} VFs, found {}", at(count_from, count_from.num_vfs), wanted.num_vfs, nic.num_vfs),
+      count_from.policy};
+  const Origin& lead = *wanted.lead;
+  target.why = {fmt::format("{} has VFs of {}", lead.place, wanted.name), lead.policy};
   // An absent eSwitchMode means legacy, as for the operator.
   target.eswitch_why = {
-      fmt::format("{} requests eSwitchMode {}", at(*wanted.lead, wanted.lead->object->eswitch_mode.span),
-                  eswitch_mode_name(wanted.eswitch_mode)),
-      wanted.lead->key};
+      fmt::format("{} requests eSwitchMode {}", at(lead, lead.eswitch_mode), eswitch_mode_name(wanted.eswitch_mode)),
+      lead.policy};
   target.up = true;
   target.eswitch_mode = wanted.eswitch_mode;
   if (wanted.mtu_from != nullptr && !nic.netdevs.empty() && wanted.mtu > nic.netdevs.front().mtu) {
     target.mtu = wanted.mtu;
-    target.mtu_why = {
-        fmt::format("{} requests MTU {}", at(*wanted.mtu_from, wanted.mtu_from->object->mtu.span), wanted.mtu),
-        wanted.mtu_from->key};
+    const Origin& mtu_from = *wanted.mtu_from;
+    target.mtu_why = {fmt::format("{} requests MTU {}", at(mtu_from, mtu_from.mtu), wanted.mtu), mtu_from.policy};
   }
 
   made.vf_why.reserve(wanted.groups.size() + 1);
   target.vfs.resize(static_cast<size_t>(target.num_vfs));
   // VFs that no policy names become ordinary interfaces, as with the operator.
-  const Why& rest = made.vf_why.emplace_back(
-      Why{fmt::format("{} makes {} VFs; no policy names this one", count_from.place, wanted.num_vfs), count_from.key});
+  const Why& rest = made.vf_why.emplace_back(Why{
+      fmt::format("{} makes {} VFs; no policy names this one", count_from.place, wanted.num_vfs), count_from.policy});
   for (VfTarget& vf : target.vfs) vf = {.device_type = DeviceType::kNetdevice, .why = &rest};
   for (const VfGroup& group : wanted.groups) {
     const Why& why = made.vf_why.emplace_back(
-        Why{fmt::format("{} has VFs {}", group.policy->place, graph::to_string(group.vfs)), group.policy->key});
+        Why{fmt::format("{} has VFs {}", group.from->place, graph::to_string(group.vfs)), group.from->policy});
     for (const graph::VfRange& range : group.vfs)
       for (int vf = range.first; vf <= range.last && vf < target.num_vfs; ++vf)
         set_vf(target.vfs[static_cast<size_t>(vf)], group, why);
@@ -87,7 +86,7 @@ PolicyTarget target_of(const PfWanted& wanted, std::string_view node) {
 void add_to_pools(NodePlan& plan, const PfWanted& wanted, int num_vfs, const InUse& in_use) {
   const facts::Nic& nic = *wanted.nic;
   for (const VfGroup& group : wanted.groups) {
-    std::vector<PoolVf>& pool = plan.resources[group.policy->resource];
+    std::vector<PoolVf>& pool = plan.resources[group.resource];
     for (const graph::VfRange& range : group.vfs)
       for (int vf = range.first; vf <= range.last && vf < num_vfs; ++vf) {
         PoolVf& entry = pool.emplace_back();
@@ -95,11 +94,11 @@ void add_to_pools(NodePlan& plan, const PfWanted& wanted, int num_vfs, const InU
         entry.pf_name = wanted.name;
         entry.index = VfIndex{vf};
         entry.address = vf_address(nic, entry.index).value_or(PciAddress{});
-        entry.policy = group.policy->key;
-        entry.device_type = group.policy->device_type;
-        entry.rdma = group.policy->rdma;
+        entry.policy = group.from->policy;
+        entry.device_type = group.device_type;
+        entry.rdma = group.rdma;
         entry.infiniband = nic.link_type == facts::LinkType::kInfiniband;
-        entry.mtu = *group.policy->object->mtu;
+        entry.mtu = group.mtu;
         entry.numa_node = nic.pci.numa_node;
         if (const auto at_index = static_cast<size_t>(vf);
             at_index < nic.vfs.size() && nic.vfs[at_index].index == entry.index)
@@ -118,8 +117,8 @@ void add_reboots(std::map<PciAddress, PfPlan>& pfs, const Graph& graph) {
     pf.pf_name = refusal.pf_name;
     Step step{.id = fmt::format("{}/reboot/{}", address, refusal.needs_reboot),
               .action = NeedsReboot{refusal.needs_reboot},
-              .reason = fmt::format("{}: {}", refusal.policy->place, refusal.reason),
-              .policy = refusal.policy->key,
+              .reason = fmt::format("{}: {}", refusal.from->place, refusal.reason),
+              .policy = refusal.from->policy,
               .disturbs = Disturbs::kReboot};
     if (std::ranges::find(pf.steps, step.id, &Step::id) == pf.steps.end())
       pf.steps.insert(pf.steps.begin(), std::move(step));

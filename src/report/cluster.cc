@@ -35,7 +35,7 @@ void read_conditions(const Value& object, ClusterNode& node) {
       const std::string type = doc::text_in(one, "type");
       const std::string is = doc::text_in(one, "status");
       if (type == "Ready") {
-        node.standing = is == "True" ? Standing::kGood : Standing::kBad;
+        node.severity = is == "True" ? StateSeverity::kGood : StateSeverity::kBad;
         const std::string reason = doc::text_in(one, "reason");
         node.conditions.insert(
             node.conditions.begin(),
@@ -44,7 +44,7 @@ void read_conditions(const Value& object, ClusterNode& node) {
         node.conditions.push_back(type);
       }
     }
-  if (node.standing == Standing::kGood && node.conditions.size() > 1) node.standing = Standing::kWaits;
+  if (node.severity == StateSeverity::kGood && node.conditions.size() > 1) node.severity = StateSeverity::kWaits;
   if (node.conditions.empty()) node.conditions.emplace_back("kubelet has not reported yet");
   const Value* spec = doc::object_in(object, "spec");
   if (spec != nullptr && doc::flag_in(*spec, "unschedulable")) node.conditions.emplace_back("cordoned");
@@ -92,14 +92,14 @@ void read_state(const SriovNetworkNodeState& state, const std::set<std::string>&
   for (const api::FoundNic& nic : state.nics)
     if (nic.total_vfs > 0 || nic.num_vfs > 0) node.pfs.push_back(pf_of(nic, state, held));
   node.state = state.sync_status.empty() ? "Unknown: not yet reported by its agent" : state.sync_status;
-  node.state_standing = state.sync_status == "Succeeded"    ? Standing::kGood
-                        : state.sync_status == "Failed"     ? Standing::kBad
-                        : state.sync_status == "InProgress" ? Standing::kWaits
-                                                            : Standing::kUnknown;
+  node.state_severity = state.sync_status == "Succeeded"    ? StateSeverity::kGood
+                        : state.sync_status == "Failed"     ? StateSeverity::kBad
+                        : state.sync_status == "InProgress" ? StateSeverity::kWaits
+                                                            : StateSeverity::kUnknown;
   if (is_outdated(state)) {
     node.state = fmt::format(
         "Pending: its agent has not applied the last change yet; it reported {} for the previous one", node.state);
-    node.state_standing = Standing::kWaits;
+    node.state_severity = StateSeverity::kWaits;
   } else if (!state.last_sync_error.empty()) {
     node.state += ": " + state.last_sync_error;
   }
@@ -173,10 +173,10 @@ PolicyOnNode by_node_state(const SriovNetworkNodeState& state, const std::string
   return on;
 }
 
-Standing standing_of(std::string_view state) {
-  if (state == "Applied") return Standing::kGood;
-  if (state == "Failed") return Standing::kBad;
-  return state == "Held" || state == "Pending" || state == "Shadowed" ? Standing::kWaits : Standing::kUnknown;
+StateSeverity severity_of(std::string_view state) {
+  if (state == "Applied") return StateSeverity::kGood;
+  if (state == "Failed") return StateSeverity::kBad;
+  return state == "Held" || state == "Pending" || state == "Shadowed" ? StateSeverity::kWaits : StateSeverity::kUnknown;
 }
 
 // What its own status lists, which is of nodes where it is not applied, goes before what the nodes tell.
@@ -205,7 +205,7 @@ void read_ready(const Value& object, ClusterPolicy& policy) {
     if (doc::text_in(one, "type") != "Ready") continue;
     const std::string is = doc::text_in(one, "status");
     const std::string message = doc::text_in(one, "message");
-    policy.standing = is == "True" ? Standing::kGood : is == "False" ? Standing::kBad : Standing::kWaits;
+    policy.severity = is == "True" ? StateSeverity::kGood : is == "False" ? StateSeverity::kBad : StateSeverity::kWaits;
     policy.state = doc::text_in(one, "reason");
     if (!message.empty()) policy.state += ": " + message;
   }
@@ -224,7 +224,7 @@ ClusterPolicy policy_of(const Value& object, const std::vector<SriovNetworkNodeS
   out.state = "Unknown: not yet reported by the operator";
   read_ready(object, out);
   if (!policy) {
-    out.standing = Standing::kBad;
+    out.severity = StateSeverity::kBad;
     out.state = "cannot be read: " + doc::first_error(found).error().message;
   }
   std::map<std::tuple<std::string, std::string, std::vector<std::string>>, std::vector<std::string>> alike;
@@ -232,9 +232,9 @@ ClusterPolicy policy_of(const Value& object, const std::vector<SriovNetworkNodeS
   for (auto& [key, nodes] : alike) {
     const auto& [state, message, pfs] = key;
     out.where.push_back(
-        {.nodes = std::move(nodes), .pfs = pfs, .standing = standing_of(state), .state = state, .message = message});
+        {.nodes = std::move(nodes), .pfs = pfs, .severity = severity_of(state), .state = state, .message = message});
   }
-  std::ranges::stable_sort(out.where, std::ranges::greater(), &PolicyOnNodes::standing);
+  std::ranges::stable_sort(out.where, std::ranges::greater(), &PolicyOnNodes::severity);
   return out;
 }
 
@@ -294,7 +294,7 @@ Cluster cluster_of(const ClusterObjects& objects) {
     out.nodes.push_back(std::move(node));
   }
   std::ranges::stable_sort(out.nodes, {}, [](const ClusterNode& one) {
-    return one.standing != Standing::kBad && one.state_standing != Standing::kBad;
+    return one.severity != StateSeverity::kBad && one.state_severity != StateSeverity::kBad;
   });
   std::vector<const Value*> by_priority;
   for (const Value& object : objects.policies) by_priority.push_back(&object);

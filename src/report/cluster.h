@@ -30,8 +30,8 @@ struct ClusterObjects {
   std::vector<std::string> unknown;  // lists that could not be had, and why
 };
 
-// How something stands, for its colour. The words beside it say the same.
-enum class Standing : uint8_t { kUnknown, kGood, kWaits, kBad };  // the worst last
+// How serious a state is, for its colour. The words beside it say the same.
+enum class StateSeverity : uint8_t { kUnknown, kGood, kWaits, kBad };  // the worst last
 
 struct ClusterPf {
   std::string name, pci;
@@ -45,9 +45,9 @@ struct ClusterPf {
 
 struct ClusterNode {
   std::string name;
-  Standing standing = Standing::kUnknown;
+  StateSeverity severity = StateSeverity::kUnknown;
   std::vector<std::string> conditions;  // "Ready", "not Ready: KubeletNotReady", "MemoryPressure", "cordoned"
-  Standing state_standing = Standing::kUnknown;
+  StateSeverity state_severity = StateSeverity::kUnknown;
   std::string state;  // of its node state: "Succeeded", "Failed: …", "no node state"
   std::vector<ClusterPf> pfs;
   std::map<std::string, std::string> versions;  // "kernel" → "6.1.0-28-amd64"
@@ -57,7 +57,7 @@ struct ClusterNode {
 struct PolicyOnNodes {
   std::vector<std::string> nodes;
   std::vector<std::string> pfs;  // "eth0: VFs 0-3"
-  Standing standing = Standing::kUnknown;
+  StateSeverity severity = StateSeverity::kUnknown;
   std::string state;  // "Applied", "Held", "Shadowed", "Failed", "Pending"
   std::string message;
 };
@@ -67,7 +67,7 @@ struct ClusterPolicy {
   std::string asks;   // "4 VFs as rail0 (netdevice, RDMA), priority 10"
   std::string nodes;  // its nodeSelector
   std::string nics;   // its nicSelector
-  Standing standing = Standing::kUnknown;
+  StateSeverity severity = StateSeverity::kUnknown;
   std::string state;  // "Applied", "NoNicMatches: node gpu-1: …"
   std::vector<PolicyOnNodes> where;
 };

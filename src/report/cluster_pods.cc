@@ -78,21 +78,21 @@ std::vector<std::string> missing_of(const api::Pod& pod, const std::vector<Clust
 
 std::optional<ClusterPod> pod_of(const Value& object) {
   doc::Diagnostics found;
-  const auto pod = api::parse_pod(object, found);
-  if (!pod) return std::nullopt;
+  const api::Pod pod = api::read_pod(object, found);  // the API server has compared its fields, also newer ones than ours
+  if (found.has_errors()) return std::nullopt;
   const Value* status = doc::object_in(object, "status");
-  ClusterPod out{.ns = *pod->meta.ns,
-                 .name = *pod->meta.name,
-                 .node = *pod->node_name,
+  ClusterPod out{.ns = *pod.meta.ns,
+                 .name = *pod.meta.name,
+                 .node = *pod.node_name,
                  .phase = status != nullptr ? doc::text_in(*status, "phase") : "",
                  .interfaces = {},
                  .missing = {}};
   const bool ended = out.phase == "Succeeded" || out.phase == "Failed";
-  const Value networks = status_of(*pod);
+  const Value networks = status_of(pod);
   if (networks.is_array() && !ended)
     for (const Value& element : *networks.as_array())
       if (!doc::flag_in(element, "default")) out.interfaces.push_back(interface_of(element));
-  if (!ended) out.missing = missing_of(*pod, out.interfaces);
+  if (!ended) out.missing = missing_of(pod, out.interfaces);
   if (out.interfaces.empty() && out.missing.empty()) return std::nullopt;
   return out;
 }

@@ -138,7 +138,7 @@ TEST(Cluster, NodesWithConditionsPfsAndVfs) {
   EXPECT_EQ(bad.name, "gpu-2");
   EXPECT_THAT(bad.conditions, ElementsAre("not Ready: KubeletNotReady", "cordoned"));
   EXPECT_EQ(bad.state, "Failed: ens1f0: create 2 VFs: EBUSY");
-  EXPECT_EQ(bad.state_standing, Standing::kBad);
+  EXPECT_EQ(bad.state_severity, StateSeverity::kBad);
   const ClusterNode& gone = cluster.nodes[1];
   EXPECT_THAT(gone.conditions, ElementsAre("Node not found"));
   EXPECT_EQ(gone.state,
@@ -146,7 +146,7 @@ TEST(Cluster, NodesWithConditionsPfsAndVfs) {
   const ClusterNode& good = cluster.nodes[2];
   EXPECT_EQ(good.name, "gpu-1");
   EXPECT_THAT(good.conditions, ElementsAre("Ready"));
-  EXPECT_EQ(good.standing, Standing::kGood);
+  EXPECT_EQ(good.severity, StateSeverity::kGood);
   EXPECT_EQ(good.state, "Succeeded");
   EXPECT_EQ(good.versions.at("kernel"), "6.1.0-28-amd64");
   ASSERT_THAT(good.pfs, SizeIs(2)) << "eno1 can make no VFs";
@@ -158,7 +158,7 @@ TEST(Cluster, NodesWithConditionsPfsAndVfs) {
   EXPECT_EQ(good.pfs[1].in_use, 0);
   EXPECT_THAT(good.pfs[1].resources, ElementsAre("rail1: VF 0"));
   EXPECT_THAT(cluster.nodes[3].conditions, ElementsAre("Ready", "DiskPressure"));
-  EXPECT_EQ(cluster.nodes[3].standing, Standing::kWaits);
+  EXPECT_EQ(cluster.nodes[3].severity, StateSeverity::kWaits);
   EXPECT_EQ(cluster.nodes[3].state, "no node state");
 }
 

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 
+#include "base/command.h"
 #include "report/html_assets.h"
 #include "report/html_cluster.h"
 #include "report/html_drawing.h"
-#include "report/html_summary.h"
 #include "report/html_text.h"
 #include "report/joined.h"
+#include "report/rail_findings.h"
 
 namespace railbed::report {
 namespace {
@@ -58,6 +59,22 @@ Html head_html(const Report& report, std::string_view title) {
                    title, joined(facts, " · "));
 }
 
+// The id of a finding is for who asks what it means; the sentence says it without.
+Html finding_html(const findings::Finding& finding) {
+  return html("<p title=\"{}\">{}</p>\n", Command{"railbed", "explain"}.value(finding.id).to_string(), finding.message);
+}
+
+Html assessment_html(const Assessment& assessment) {
+  constexpr std::string_view kMarks[] = {"✓", "!", "–"};
+  constexpr std::string_view kClasses[] = {"good", "caution", "none"};
+  const auto tone = static_cast<size_t>(assessment.tone);
+  Html out = html("<section class=\"verdict {}\"><div class=\"mark\" aria-hidden=\"true\">{}</div><div><h2>{}</h2>\n",
+                  kClasses[tone], kMarks[tone], assessment.headline);
+  for (const findings::Finding& one : assessment.found) out += finding_html(one);
+  for (const std::string& note : assessment.notes) out += html("<p>{}</p>\n", note);
+  return out + markup("</div></section>\n");
+}
+
 Html scene_html(const Report& report) {
   std::map<std::string, std::string> rail_texts;
   for (const Section& one : report.sections) rail_texts.insert(one.rail_texts.begin(), one.rail_texts.end());
@@ -102,7 +119,9 @@ std::string to_html(const Report& report) {
   const std::vector<Section>& sections = report.sections;
   const bool too_large = report.results.size() > kMostEmbedded_bytes;  // those are left to their files
   Html out = head_html(report, report.title.empty() ? "Rail measurements" : report.title);
-  out += all_of(sections, &Section::verdict) + all_of(sections, &Section::body) + all_of(sections, &Section::figures);
+  for (const Section& one : sections)
+    if (one.assessment) out += assessment_html(*one.assessment);
+  out += all_of(sections, &Section::body) + all_of(sections, &Section::figures);
   out += scene_html(report);
   if (report.cluster) out += cluster_html(*report.cluster);
   out += all_charts(sections) + all_of(sections, &Section::environment) + tables_html(sections);

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "report/html_summary.h"
 #include "report/html_type.h"
+#include "report/rail_figures.h"
 
 namespace railbed::report {
 

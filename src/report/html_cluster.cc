@@ -14,20 +14,20 @@ constexpr size_t kMostNodes = 256;
 constexpr size_t kMostPods = 512;
 constexpr size_t kNamesShown = 8;
 
-std::string_view class_of(Standing standing) {
-  constexpr std::string_view kClasses[] = {"none", "good", "caution", "bad"};  // as Standing
-  return kClasses[static_cast<size_t>(standing)];
+std::string_view class_of(StateSeverity severity) {
+  constexpr std::string_view kClasses[] = {"none", "good", "caution", "bad"};  // as StateSeverity
+  return kClasses[static_cast<size_t>(severity)];
 }
 
-Html state_html(Standing standing, std::string_view text) {
-  return html("<span class=\"state {}\">{}</span>", class_of(standing), text);
+Html state_html(StateSeverity severity, std::string_view text) {
+  return html("<span class=\"state {}\">{}</span>", class_of(severity), text);
 }
 
 // "Failed: the whole story": the word as a badge, the story beside it.
-Html told_html(Standing standing, const std::string& text) {
+Html told_html(StateSeverity severity, const std::string& text) {
   const size_t colon = text.find(": ");
-  if (colon == std::string::npos) return state_html(standing, text);
-  return html("{} <small>{}</small>", state_html(standing, text.substr(0, colon)), text.substr(colon + 2));
+  if (colon == std::string::npos) return state_html(severity, text);
+  return html("{} <small>{}</small>", state_html(severity, text.substr(0, colon)), text.substr(colon + 2));
 }
 
 Html more_html(size_t all, size_t shown, std::string_view what) {
@@ -62,10 +62,11 @@ Html node_rows(const ClusterNode& node) {
   const size_t rows = std::max<size_t>(1, node.pfs.size());
   Html conditions;
   for (const std::string& one : node.conditions)
-    add_line(conditions, state_html(one == "Ready" ? Standing::kGood : std::max(node.standing, Standing::kWaits), one));
+    add_line(conditions,
+             state_html(one == "Ready" ? StateSeverity::kGood : std::max(node.severity, StateSeverity::kWaits), one));
   Html out =
       html("<tr><th scope=\"row\" rowspan=\"{0}\">{1}</th><td rowspan=\"{0}\">{2}</td><td rowspan=\"{0}\">{3}</td>",
-           rows, node.name, conditions, told_html(node.state_standing, node.state));
+           rows, node.name, conditions, told_html(node.state_severity, node.state));
   if (node.pfs.empty()) return out + markup("<td colspan=\"4\" class=\"quiet\">no NIC that can make VFs</td></tr>\n");
   for (size_t i = 0; i < node.pfs.size(); ++i) out += html("{}{}</tr>\n", row_start(i), pf_cells(node.pfs[i]));
   return out;
@@ -110,13 +111,13 @@ Html policy_rows(const ClusterPolicy& policy) {
   Html out = html(
       "<tr><th scope=\"row\" rowspan=\"{0}\">{1}<small>{2}</small></th><td rowspan=\"{0}\">{3}<small>of NICs: {4}</small>"
       "<small>on nodes: {5}</small></td><td rowspan=\"{0}\">{6}</td>",
-      rows, policy.name, policy.ns, policy.asks, policy.nics, policy.nodes, told_html(policy.standing, policy.state));
+      rows, policy.name, policy.ns, policy.asks, policy.nics, policy.nodes, told_html(policy.severity, policy.state));
   if (policy.where.empty()) return out + markup("<td colspan=\"3\" class=\"quiet\">on no node</td></tr>\n");
   for (size_t i = 0; i < policy.where.size(); ++i) {
     const PolicyOnNodes& on = policy.where[i];
     out +=
         html("{}<td>{}</td><td>{}</td><td>{}{}</td></tr>\n", row_start(i), names_text(on.nodes), broken_lines(on.pfs),
-             state_html(on.standing, on.state), on.message.empty() ? Html() : html("<small>{}</small>", on.message));
+             state_html(on.severity, on.state), on.message.empty() ? Html() : html("<small>{}</small>", on.message));
   }
   return out;
 }
@@ -157,7 +158,7 @@ Html pod_rows(const ClusterPod& pod) {
     out += html("{}{}</tr>\n", row_start(i), interface_cells(pod.interfaces[i]));
   if (!pod.missing.empty())
     out += html("{}<td colspan=\"5\">{} <small>{}</small></td></tr>\n", row_start(pod.interfaces.size()),
-                state_html(Standing::kWaits, "not attached"), joined(pod.missing));
+                state_html(StateSeverity::kWaits, "not attached"), joined(pod.missing));
   return out;
 }
 
@@ -183,7 +184,7 @@ Html namespaces_html(const Cluster& cluster) {
 Html cluster_html(const Cluster& cluster) {
   Html out = markup("<section class=\"cluster\"><h2>The cluster</h2>\n");
   for (const std::string& why : cluster.unknown)
-    out += html("<p>{} <small>{}</small></p>\n", state_html(Standing::kWaits, "not shown"), why);
+    out += html("<p>{} <small>{}</small></p>\n", state_html(StateSeverity::kWaits, "not shown"), why);
   out += nodes_html(cluster.nodes) + policies_html(cluster.policies) + namespaces_html(cluster) +
          versions_html(cluster.nodes);
   return out + markup("</section>\n");

@@ -90,7 +90,7 @@ std::string comparisons_text(const JitterReport& report) {
   for (const perf::Comparison& one : report.comparisons)
     out += fmt::format("{}{} {} to {} idle, {} to {} under load: {}", out.empty() ? "" : "; ", one.name,
                        us_text(one.idle_low_us), us_text(one.idle_high_us), us_text(one.loaded_low_us),
-                       us_text(one.loaded_high_us), name_of(one.verdict));
+                       us_text(one.loaded_high_us), name_of(one.effect));
   return out;
 }
 
@@ -130,12 +130,13 @@ Html details_html(const JitterReport& report) {
 
 std::string load_does(const JitterReport& report) {
   std::string out;
-  for (const perf::Verdict verdict : {perf::Verdict::kHigher, perf::Verdict::kLower, perf::Verdict::kUnclear}) {
+  for (const perf::LoadEffect effect :
+       {perf::LoadEffect::kHigher, perf::LoadEffect::kLower, perf::LoadEffect::kUnclear}) {
     std::vector<std::string> names;
     for (const perf::Comparison& one : report.comparisons)
-      if (one.verdict == verdict) names.push_back(one.name);
+      if (one.effect == effect) names.push_back(one.name);
     if (!names.empty())
-      out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", name_of(verdict), fmt::join(names, ", "));
+      out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", name_of(effect), fmt::join(names, ", "));
   }
   return out.empty() ? "not compared: too few rounds" : out;
 }

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "report/html_summary.h"
 #include "report/html_text.h"
+#include "report/rail_figures.h"
 
 namespace railbed::report {
 namespace {

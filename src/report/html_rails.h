@@ -8,8 +8,8 @@
 
 #include <vector>
 
-#include "report/html_summary.h"
 #include "report/html_type.h"
+#include "report/rail_figures.h"
 
 namespace railbed::report {
 

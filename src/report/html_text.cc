@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/html_text.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 
 namespace railbed::report {
@@ -58,6 +60,14 @@ std::string shortened(std::string_view text, size_t length) {
     if (++characters > length) return std::string(text.substr(0, cut)) + "…";
   }
   return std::string(text);
+}
+
+std::string span_text(const std::vector<double>& values, std::string (*text)(double)) {
+  if (values.empty()) return "";
+  const auto [low, high] = std::ranges::minmax(values);
+  const std::string first = text(low);
+  const std::string last = text(high);
+  return first == last ? first : fmt::format("{} to {}", first, last);
 }
 
 Html charts_need_script() {

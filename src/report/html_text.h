@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/html_type.h"
 
@@ -19,6 +20,8 @@ std::string gbytes_text(double gbytes_per_s);  // "46.1 GB/s", "71.0 MB/s"
 std::string us_text(double us);                // "1.21 µs", "5.80 ms"
 std::string rate_text(double per_s);           // "12.3 M/s"
 std::string ratio_text(double ratio);          // "4.1×", "0.33×"
+// "38.0 Gb/s to 391 Gb/s", one of them where both read the same; "" of nothing.
+std::string span_text(const std::vector<double>& values, std::string (*text)(double));
 std::string us_or_dash(std::optional<double> us);
 std::string_view text_or_dash(std::string_view text);
 // The first `length` characters, with "…" when there are more; counts UTF-8 characters.

@@ -6,31 +6,14 @@
 #include "report/html_charts.h"
 #include "report/html_measurements.h"
 #include "report/html_rails.h"
-#include "report/html_summary.h"
 #include "report/html_text.h"
+#include "report/rail_assessment.h"
 #include "report/rail_table.h"
 
 namespace railbed::report {
 namespace {
 
 constexpr size_t kMostCharted = 16;
-
-Html verdict_html(const Verdict& verdict) {
-  constexpr std::string_view kMarks[] = {"✓", "!", "–"};
-  constexpr std::string_view kClasses[] = {"good", "caution", "none"};
-  const auto tone = static_cast<size_t>(verdict.tone);
-  Html out = html("<section class=\"verdict {}\"><div class=\"mark\" aria-hidden=\"true\">{}</div><div><h2>{}</h2>\n",
-                  kClasses[tone], kMarks[tone], verdict.headline);
-  for (const std::string& remark : verdict.remarks) out += html("<p>{}</p>\n", remark);
-  return out + markup("</div></section>\n");
-}
-
-// "38.0 Gb/s to 391 Gb/s"; "" of nothing.
-std::string span_of(const std::vector<double>& values, std::string (*text)(double)) {
-  if (values.empty()) return "";
-  const auto [low, high] = std::ranges::minmax(values);
-  return text(low) == text(high) ? text(low) : fmt::format("{} to {}", text(low), text(high));
-}
 
 std::string drawn_name(const RailFigures& rail) {
   return rail.label.empty() ? rail.ends : rail.label;
@@ -47,8 +30,8 @@ std::string rail_text(const std::string& rail, const std::vector<RailFigures>& f
       if (p.best != nullptr) gbps.push_back(p.best->average_gbps);
       if (p.small != nullptr && p.half_p50_us()) half_us.push_back(*p.half_p50_us());
     }
-    std::string text = span_of(gbps, gbps_text);
-    if (!half_us.empty()) text += (text.empty() ? "" : ", ") + span_of(half_us, us_text);
+    std::string text = span_text(gbps, gbps_text);
+    if (!half_us.empty()) text += (text.empty() ? "" : ", ") + span_text(half_us, us_text);
     return text.empty() ? text : fmt::format("{} {}", name, text);
   };
   const std::string rdma = path("RDMA", &RailFigures::rdma);
@@ -69,14 +52,15 @@ Charts charts_of(const std::vector<RailFigures>& rails) {
 
 Section measurements_section(const std::vector<perf::Measurement>& measurements) {
   const std::vector<RailFigures> rails = rails_of(measurements);
-  const Verdict verdict = verdict_of(rails);
+  Assessment assessment = assess(rails);
+  std::string summary = fmt::format("{}\n{}\n", assessment.headline, rail_table(rails).to_text());
   Section out{.count = measurements.size(),
-              .verdict = verdict_html(verdict),
+              .assessment = std::move(assessment),
               .figures = rails_html(rails),
               .charts = charts_of(rails),
               .environment = environment_html(measurements),
               .tables = measurements_html(measurements),
-              .summary = fmt::format("{}\n{}\n", verdict.headline, rail_table(rails).to_text())};
+              .summary = std::move(summary)};
   for (const perf::Measurement& m : measurements) {
     keep_earlier(out.started_at, m.started_at);
     out.paths.push_back({.label = m.label, .rail = rail_name(m), .client = m.client, .server = m.server});

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <set>
 
+#include "perf/mesh/outlier_lines.h"
 #include "perf/mesh/rows.h"
-#include "perf/mesh/verdict_lines.h"
 
 namespace railbed::report {
 namespace {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "perf/mesh/analysis.h"
+#include "perf/mesh/outliers.h"
 #include "perf/mesh/results.h"
-#include "perf/mesh/verdicts.h"
 
 namespace railbed::report {
 
@@ -55,7 +55,7 @@ struct MeshPairRow {
 
 struct MeshPage {
   std::vector<std::string> coverage;  // what was measured, and what was not
-  std::vector<std::string> findings;  // verdicts with their evidence, in columns; or that nothing stands out
+  std::vector<std::string> findings;  // outliers with their evidence, in columns; or that nothing stands out
   bool clean = false;                 // nothing stands out, and nothing is missing
   std::vector<MeshRailRow> rails;
   std::vector<MeshNicRow> stragglers;  // the worst first
@@ -71,7 +71,7 @@ inline constexpr size_t kWorstPairs = 50;
 // Heat maps of all rails together have at most so many cells.
 inline constexpr size_t kMostCells = size_t{8} * 512 * 512;
 
-// `findings`: verdict_lines(), with what else is to be told of the run.
+// `findings`: outlier_lines(), with what else is to be told of the run.
 MeshPage mesh_page(const perf::mesh::MeshResults& results, const perf::mesh::Analysis& analysis,
                    std::vector<std::string> findings, bool clean);
 

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/testdata.h"
+#include "perf/mesh/outlier_lines.h"
 #include "perf/mesh/test_mesh.h"
-#include "perf/mesh/verdict_lines.h"
 #include "report/heat_png.h"
 #include "report/html.h"
 #include "report/html_mesh.h"
@@ -23,8 +23,8 @@ using testing::SizeIs;
 MeshPage page_of(const MeshResults& results) {
   const Limits limits;
   const Analysis analysis = analyse(results, limits);
-  const auto verdicts = find_verdicts(results.fabric(), analysis, limits);
-  return mesh_page(results, analysis, verdict_lines(results.fabric(), analysis, verdicts, limits), verdicts.empty());
+  const auto outliers = find_outliers(results.fabric(), analysis, limits);
+  return mesh_page(results, analysis, outlier_lines(results.fabric(), analysis, outliers, limits), outliers.empty());
 }
 
 uint8_t cell(const MeshPage& page, size_t rail, uint32_t from, uint32_t to) {

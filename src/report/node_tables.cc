@@ -10,6 +10,7 @@
 #include "doc/text.h"
 #include "facts/ipoib.h"
 #include "facts/pci_ids.h"
+#include "facts/pcie_troubles.h"
 #include "facts/ports.h"
 #include "facts/rails.h"
 #include "facts/sriov_advice.h"

@@ -9,7 +9,7 @@
 
 #include "perf/collective/collective.h"
 #include "perf/jitter/jitter_report.h"
-#include "report/html_summary.h"
+#include "report/rail_figures.h"
 #include "report/table.h"
 
 namespace railbed::report {

@@ -10,7 +10,7 @@
 #include "perf/jitter/jitter_report.h"
 #include "perf/mesh/mesh_file.h"
 #include "perf/mesh/mesh_report.h"
-#include "perf/mesh/verdict_lines.h"
+#include "perf/mesh/outlier_lines.h"
 #include "perf/ping/ping_report.h"
 #include "report/html_collective.h"
 #include "report/html_jitter.h"
@@ -73,12 +73,12 @@ Result<MeshPage> read_mesh(std::string_view bytes) {
   const perf::mesh::Limits limits;
   const perf::mesh::Analysis analysis =
       perf::mesh::analyse(file.results, limits, std::max(1U, std::thread::hardware_concurrency()));
-  const auto verdicts = perf::mesh::find_verdicts(file.results.fabric(), analysis, limits);
-  std::vector<std::string> lines = perf::mesh::verdict_lines(file.results.fabric(), analysis, verdicts, limits);
+  const auto outliers = perf::mesh::find_outliers(file.results.fabric(), analysis, limits);
+  std::vector<std::string> lines = perf::mesh::outlier_lines(file.results.fabric(), analysis, outliers, limits);
   if (file.damage) lines.insert(lines.begin(), fmt::format("incomplete: {}", file.damage->to_string()));
   const perf::mesh::Coverage coverage = file.results.coverage();
   const bool whole = !file.damage && coverage.measured == coverage.planned;
-  return mesh_page(file.results, analysis, std::move(lines), verdicts.empty() && whole);
+  return mesh_page(file.results, analysis, std::move(lines), outliers.empty() && whole);
 }
 
 std::unique_ptr<ResultsOfKind> collect_meshes() {

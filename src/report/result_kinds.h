@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "doc/value.h"
-#include "perf/envelope.h"
+#include "perf/result_envelope.h"
 #include "report/section.h"
 
 namespace railbed::report {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "findings/finding.h"
 #include "perf/measurement.h"
 #include "report/html_type.h"
 
@@ -25,6 +26,15 @@ struct MeasuredPath {
   perf::Endpoint server;
 };
 
+// What is said first of results.
+struct Assessment {
+  enum class Tone : uint8_t { kGood, kCaution, kNone };  // kNone: nothing can be said of how good they are
+  Tone tone = Tone::kNone;
+  std::string headline;
+  std::vector<findings::Finding> found = {};  // what speaks against them, then what limits what can be said
+  std::vector<std::string> notes = {};        // the usual figures in words
+};
+
 struct Charts {
   Html note;         // above them: what they leave out
   Html html;         // their places, each with a text alternative
@@ -36,8 +46,9 @@ struct Section {
   std::optional<size_t> count = {};  // of measurements, for the head of the page; absent: these are not counted
   std::string started_at = {};       // the first of them, UTC; "": not known
 
+  std::optional<Assessment> assessment = {};  // at the top of the page
+
   // HTML, by its place on the page.
-  Html verdict = {};      // at the top, in words
   Html body = {};         // what speaks for itself, with a heading of its own
   Html figures = {};      // key figures by rail
   Charts charts = {};     // below the drawing and the cluster; those of a body have their places there
@@ -50,7 +61,7 @@ struct Section {
 
   // Text.
   std::string terminal = {};  // a table
-  std::string summary = {};   // behind the tables of all kinds: the verdict
+  std::string summary = {};   // behind the tables of all kinds: the headline
 };
 
 std::vector<MeasuredPath> paths_of(const std::vector<Section>& sections);

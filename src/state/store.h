@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/error.h"
 #include "base/ip.h"
 #include "base/pf_baseline.h"
@@ -174,7 +175,10 @@ class Transaction {
   ~Transaction() {
     if (store_ != nullptr) store_->rollback();
   }
-  Result<void> commit() { return std::exchange(store_, nullptr)->commit(); }
+  Result<void> commit() {
+    RAILBED_CHECK(store_ != nullptr);  // neither moved from nor ended
+    return std::exchange(store_, nullptr)->commit();
+  }
 
  private:
   explicit Transaction(Store& store) : store_(&store) {}

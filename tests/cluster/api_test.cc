@@ -216,12 +216,12 @@ TEST(Watches, GoOnAfterTheApiServerWasKilled) {
   ASSERT_TRUE(api->client.create(kMaps, map_named(ns, "a", "1")));
   EXPECT_TRUE(soon([&] { return running.value(ns, "a") == "1"; }));
   control_plane("signal", "KILL");
-  EXPECT_TRUE(soon([&] { return running.informer.standing().error.has_value(); }));
+  EXPECT_TRUE(soon([&] { return running.informer.health().error.has_value(); }));
   EXPECT_EQ(running.value(ns, "a"), "1") << "what is known stays known";
   control_plane("start");
   shell(fmt::format("kubectl -n {} patch configmap a --type merge -p '{{\"data\": {{\"key\": \"2\"}}}}'", ns));
   EXPECT_TRUE(soon([&] { return running.value(ns, "a") == "2"; }));
-  EXPECT_TRUE(soon([&] { return !running.informer.standing().error.has_value(); }));
+  EXPECT_TRUE(soon([&] { return !running.informer.health().error.has_value(); }));
 }
 
 // Lets nothing through while it is closed, as a network that is away.
@@ -251,7 +251,7 @@ TEST(Watches, ListAgainAfterACompaction) {
   ASSERT_TRUE(api->client.create(kMaps, map_named(ns, "gone", "1")));
   ASSERT_TRUE(api->client.create(kMaps, map_named(ns, "stays", "1")));
   EXPECT_TRUE(soon([&] { return running.value(ns, "stays") == "1"; }));
-  const std::string old_version = running.informer.standing().resource_version;
+  const std::string old_version = running.informer.health().resource_version;
   gate.closed = true;
   control_plane("signal", "KILL");  // ends the watch, and the server's memory of old versions
   control_plane("start");
@@ -263,7 +263,7 @@ TEST(Watches, ListAgainAfterACompaction) {
   gate.closed = false;
   EXPECT_TRUE(soon([&] { return running.value(ns, "new") == "1"; }));
   EXPECT_EQ(running.value(ns, "gone"), "") << "the deletion that nobody told is found";
-  EXPECT_GE(running.informer.standing().lists, 2u);
+  EXPECT_GE(running.informer.health().lists, 2u);
 
   std::optional<ApiError> error;
   const auto told = [&] {
@@ -299,13 +299,13 @@ TEST(Watches, ASilentPeerIsFoundOutInTime) {
   const std::string ns = new_namespace();
   const Running running(api->client, ns);
   ASSERT_TRUE(running.informer.wait_synced(cluster::kSoon, {}));
-  EXPECT_TRUE(soon([&] { return running.informer.standing().watches > 0; }));
+  EXPECT_TRUE(soon([&] { return running.informer.health().watches > 0; }));
   control_plane("signal", "STOP");
   EXPECT_LE(took_s("a get with a deadline of 4 s",
                    [&] { EXPECT_EQ(api->client.get(kMaps, {ns, "a"}).error().code, Code::kTimeout); }),
             60)
       << "wide: a slow machine is no defect, the peer says nothing for ever";
-  EXPECT_TRUE(soon([&] { return running.informer.standing().error.has_value(); }));
+  EXPECT_TRUE(soon([&] { return running.informer.health().error.has_value(); }));
   const auto patient = admin({.timeout = seconds(600), .try_timeout = seconds(600)});
   const double stop_s = took_s("a call that is stopped", [&] {
     std::stop_source stop;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -69,8 +70,9 @@ class JsonSchema {
 
   void check_keywords(const doc::Value& schema, const std::string& path) {
     static const std::set<std::string> kKnown = {
-        "$schema",  "$comment", "$defs",      "$ref",  "title", "description",         "type",
-        "required", "items",    "properties", "const", "enum",  "additionalProperties"};
+        "$schema",  "$comment", "$defs",      "$ref",      "title",    "description",          "type",
+        "required", "items",    "properties", "const",     "enum",     "additionalProperties", "minimum",
+        "minItems", "maxItems", "pattern",    "minLength", "maxLength"};
     for (const doc::Value::Member& member : *schema.as_object())
       if (!kKnown.contains(member.key)) tell(path, "has a schema with the unknown keyword " + member.key);
   }
@@ -95,6 +97,29 @@ class JsonSchema {
         tell(path, "is " + doc::to_json(value) + " and none of " + doc::to_json(*choices));
   }
 
+  // The number of characters would need a decoder; bytes are stricter.
+  void check_bounds(const doc::Value& schema, const doc::Value& value, const std::string& path) {
+    const auto bound = [&](std::string_view keyword) {
+      const doc::Value* wanted = schema.find(keyword);
+      return wanted == nullptr ? nullptr : wanted->as_int();
+    };
+    const auto holds = [&](std::string_view least, std::string_view most, int64_t found, std::string_view of) {
+      if (const int64_t* wanted = bound(least); wanted != nullptr && found < *wanted)
+        tell(path, fmt::format("has {} {} and not {} or more", found, of, *wanted));
+      if (const int64_t* wanted = bound(most); wanted != nullptr && found > *wanted)
+        tell(path, fmt::format("has {} {} and not {} or fewer", found, of, *wanted));
+    };
+    if (const int64_t* number = value.as_int()) holds("minimum", "maximum", *number, "as its value");
+    if (const doc::Value::Array* all = value.as_array())
+      holds("minItems", "maxItems", static_cast<int64_t>(all->size()), "items");
+    const std::string* text = value.as_string();
+    if (text == nullptr) return;
+    holds("minLength", "maxLength", static_cast<int64_t>(text->size()), "bytes");
+    if (const doc::Value* pattern = schema.find("pattern"))
+      if (!std::regex_search(*text, std::regex(*pattern->as_string())))
+        tell(path, "is " + *text + ", which does not fit " + *pattern->as_string());
+  }
+
   void check_members(const doc::Value& schema, const doc::Value& value, const std::string& path) {
     if (const doc::Value* required = schema.find("required"))
       for (const doc::Value& key : *required->as_array())
@@ -116,6 +141,7 @@ class JsonSchema {
     check_keywords(schema, path);
     check_type(schema, value, path);
     check_choice(schema, value, path);
+    check_bounds(schema, value, path);
     if (value.is_object()) check_members(schema, value, path);
     const doc::Value* items = schema.find("items");
     if (items == nullptr || !value.is_array()) return;

@@ -43,6 +43,9 @@ class Schemas : public testing::Test {
     // The second one is not found: its notes and fixes belong to the output, too.
     std::ofstream(folder_ / "bad.yaml") << "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {container: []}\n"
                                         << "---\nkind: Gizmo\napiVersion: a/v1\nmetadata: {name: a}\n";
+    std::ofstream(folder_ / "ignoring.yaml")
+        << "apiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec:\n  containers: [{image: 1}] # railbed: ignore "
+           "RB-API-004 a test\n";
   }
   ~Schemas() override { std::filesystem::remove_all(folder_); }
 
@@ -62,6 +65,7 @@ TEST_F(Schemas, HoldWhatVerbsPrint) {
       {"Fleet", {"discover", "--facts", machine, (testdata() / "machines/seed-six-cx7.machine").string(), unlike}},
       {"CheckReport", {"check", (folder_ / "bad.yaml").string()}},
       {"CheckReport", {"check", demo, "--facts", machine}},
+      {"CheckReport", {"check", (folder_ / "ignoring.yaml").string(), (folder_ / "bad.yaml").string()}},
       {"Size", {"size", "--profile", "infiniband", "--facts", machine}},
       {"Plan", {"plan", demo, "--from", machine, "--node", "guest-1"}},
       {"Plan", {"plan", (testdata() / "bundles").string(), "--from", machine}},
@@ -123,8 +127,12 @@ TEST_F(Schemas, TellWhatDoesNotFit) {
                           ".c[] is of type integer and not [\"string\",\"null\"]", ".e is 2 and not 1",
                           ".f.any is of type integer and not \"string\"", ".g is in no schema"));
   EXPECT_THAT(told("{}"), ElementsAre("the document has no a"));
-  EXPECT_THAT(JsonSchema(parsed(R"({"minimum":1})")).problems(parsed("0")),
-              ElementsAre("the document has a schema with the unknown keyword minimum"));
+  EXPECT_THAT(JsonSchema(parsed(R"({"multipleOf":2})")).problems(parsed("0")),
+              ElementsAre("the document has a schema with the unknown keyword multipleOf"));
+  EXPECT_THAT(JsonSchema(parsed(R"({"items":{"minimum":1},"maxItems":1})")).problems(parsed("[1,0]")),
+              ElementsAre("the document has 2 items and not 1 or fewer", "[] has 0 as its value and not 1 or more"));
+  EXPECT_THAT(JsonSchema(parsed(R"({"pattern":"^a","maxLength":1})")).problems(parsed(R"("ba")")),
+              ElementsAre("the document has 2 bytes and not 1 or fewer", "the document is ba, which does not fit ^a"));
 }
 
 // A kind of result has a row in report/result_kinds.cc, a schema that names it, and a page that refers to that.

@@ -100,14 +100,17 @@ TEST_F(Shim, PassesItsNameVariablesAndInputOnAndTheAnswerBack) {
   Agent agent(socket(), [&](const cni::Request& request) {
     const std::lock_guard lock(mutex);
     seen.push_back(request);
-    return agent::Reply{request.command == cni::Command::kCheck ? 7 : 0, "the answer"};
+    if (request.command == cni::Command::kCheck) return agent::Reply{.result = fail(Code::kNotFound, "no interface")};
+    return agent::Reply{.result = "the answer"};
   });
   const std::string config = "{\"name\": \"n\", \"text\": \"" + std::string(700'000, 'x') + "\"}";
   auto add = run(environment("ADD", {"CNI_ARGS=A=b;K8S_POD_NAME=p"}), config);
   EXPECT_EQ(add.exit_status, 0);
   EXPECT_EQ(add.output, "the answer");
   EXPECT_THAT(add.errors, IsEmpty());
-  EXPECT_EQ(run("CHECK").exit_status, 7);
+  auto check = run("CHECK");
+  EXPECT_EQ(check.exit_status, 1);
+  EXPECT_EQ(check.output, "{\n    \"cniVersion\": \"1.1.0\",\n    \"code\": 100,\n    \"msg\": \"no interface\"\n}");
   EXPECT_EQ(run("DEL").output, "the answer");
   ASSERT_EQ(seen.size(), 3U);
   EXPECT_EQ(seen[0].type, "macvlan");
@@ -281,7 +284,7 @@ TEST_F(Shim, LimitsStandardInput) {
 }
 
 TEST_F(Shim, AreServedManyAtOnce) {
-  Agent agent(socket(), [](const cni::Request& request) { return agent::Reply{0, request.config}; });
+  Agent agent(socket(), [](const cni::Request& request) { return agent::Reply{.result = request.config}; });
   std::atomic<int> right = 0;
   {
     std::vector<std::jthread> threads;

@@ -63,7 +63,7 @@ class SupplyTest : public RequestTest, public testing::WithParamInterface<Supply
                                .config = config};
     const auto read = cni::read_plugin_config(config);
     const auto answer = is_ipam ? ipam_request(of_node, request, *read) : plugin_request(of_node, request, *read);
-    if (!answer.has_value()) return fmt::format("{}: {}", answer.error().code, answer.error().message);
+    if (!answer.has_value()) return fmt::format("{}: {}", cni::code_of(answer.error()), answer.error().story());
     return fmt::format("{}", cni::read_result(*answer, "1.0.0")->addresses.at(0).address);
   }
 };

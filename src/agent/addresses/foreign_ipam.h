@@ -33,7 +33,7 @@ struct ForeignAddresses {
 };
 // An interface that already has addresses keeps them. After a failure DEL has been run; if that failed too, the record
 // stays for the pod's DEL.
-cni::Outcome<ForeignAddresses> acquire_foreign(Engine& engine, const ForeignIpam& wanted);
+Result<ForeignAddresses> acquire_foreign(Engine& engine, const ForeignIpam& wanted);
 
 // Whether acquire_foreign() wrote this record for that interface.
 bool is_foreign_ipam(const state::Attachment& record, const std::string& ifname);
@@ -44,8 +44,8 @@ std::optional<std::string> interface_of_foreign_ipam(const state::Attachment& re
 std::optional<std::string> interface_of_foreign_ipam(const state::Attachment& record);
 
 // Runs DEL for what acquire_foreign() recorded of this interface. No record is success.
-cni::Outcome<void> release_foreign_ipam(Engine& engine, const std::string& key, const std::string& ifname);
+Result<void> release_foreign_ipam(Engine& engine, const std::string& key, const std::string& ifname);
 // The same after an ADD that failed: an interface that is still recorded keeps its addresses.
-cni::Outcome<void> undo_foreign_ipam(Engine& engine, const std::string& key, const std::string& ifname);
+Result<void> undo_foreign_ipam(Engine& engine, const std::string& key, const std::string& ifname);
 
 }  // namespace railbed::agent

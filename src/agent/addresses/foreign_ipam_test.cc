@@ -31,8 +31,7 @@ class ForeignIpamTest : public RequestTest {
         {.output = kIpamAnswer, .failing = command, .failure = fmt::format(R"({{"code":{},"msg":"no pool"}})", code)});
   }
 
-  cni::Outcome<std::string> ask(cni::Command command, const std::string& master = "eth1",
-                                const std::string& members = "") {
+  Result<std::string> ask(cni::Command command, const std::string& master = "eth1", const std::string& members = "") {
     cni::Request request{.command = command,
                          .type = "macvlan",
                          .container_id = "c1",
@@ -62,14 +61,14 @@ TEST_F(ForeignIpamTest, KnowsWhichTypesAreNotOurs) {
 
 TEST_F(ForeignIpamTest, AnswersItsAddressesAndGivesThemBackLast) {
   auto answer = ask(cni::Command::kAdd);
-  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  ASSERT_TRUE(answer.has_value()) << answer.error().story();
   EXPECT_THAT(*answer, HasSubstr("10.7.0.5/24"));
   EXPECT_THAT(inputs.front(), HasSubstr(R"("poolName":"p")"));
   EXPECT_THAT(interfaces(), ElementsAre("exec:net1#ipam", "net1"));
   for (Phase phase : {Phase::kPrepare, Phase::kWait, Phase::kKernel, Phase::kExec})
     EXPECT_EQ(counted(phase, "macvlan"), 1) << phase_name(phase);
   auto again = ask(cni::Command::kAdd);  // keeps the addresses that it has
-  ASSERT_TRUE(again.has_value()) << again.error().message;
+  ASSERT_TRUE(again.has_value()) << again.error().story();
   EXPECT_EQ(*again, *answer);
   EXPECT_TRUE(ask(cni::Command::kCheck).has_value());
   ASSERT_TRUE(ask(cni::Command::kDel).has_value());
@@ -82,7 +81,7 @@ TEST_F(ForeignIpamTest, GivesAddressesBackThatNoInterfaceCameToHave) {
   std::string before = kernel.snapshot();
   auto answer = ask(cni::Command::kAdd, "nowhere");
   ASSERT_FALSE(answer.has_value());
-  EXPECT_THAT(answer.error().message, HasSubstr("nowhere"));
+  EXPECT_THAT(answer.error().story(), HasSubstr("nowhere"));
   EXPECT_THAT(runs, ElementsAre("nv-ipam ADD", "nv-ipam DEL"));
   EXPECT_TRUE(interfaces().empty());
   EXPECT_EQ(kernel.snapshot(), before);
@@ -92,8 +91,8 @@ TEST_F(ForeignIpamTest, TellsThePluginsOwnFailureAndMakesNothing) {
   install_failing("ADD");
   auto answer = ask(cni::Command::kAdd);
   ASSERT_FALSE(answer.has_value());
-  EXPECT_EQ(answer.error().code, 11);
-  EXPECT_EQ(answer.error().message, "plugin nv-ipam: no pool");
+  EXPECT_EQ(cni::code_of(answer.error()), 11);
+  EXPECT_EQ(answer.error().story(), "plugin nv-ipam: no pool");
   EXPECT_THAT(runs, ElementsAre("nv-ipam ADD", "nv-ipam DEL"));
   EXPECT_TRUE(interfaces().empty());
 }
@@ -102,7 +101,7 @@ TEST_F(ForeignIpamTest, RefusesAnAnswerWithoutAddresses) {
   install("nv-ipam", R"({"cniVersion":"1.0.0","ips":[]})");
   auto answer = ask(cni::Command::kAdd);
   ASSERT_FALSE(answer.has_value());
-  EXPECT_THAT(answer.error().message, HasSubstr("no address"));
+  EXPECT_THAT(answer.error().story(), HasSubstr("no address"));
   EXPECT_THAT(runs, ElementsAre("nv-ipam ADD", "nv-ipam DEL"));
 }
 
@@ -111,7 +110,7 @@ TEST_F(ForeignIpamTest, TriesADelAgainThatFailed) {
   install_failing("DEL");
   auto failed = ask(cni::Command::kDel);
   ASSERT_FALSE(failed.has_value());
-  EXPECT_EQ(failed.error().message, "plugin nv-ipam: no pool");
+  EXPECT_EQ(failed.error().story(), "plugin nv-ipam: no pool");
   EXPECT_THAT(interfaces(), ElementsAre("exec:net1#ipam"));  // the interface is gone
   install("nv-ipam", kIpamAnswer);
   ASSERT_TRUE(ask(cni::Command::kDel).has_value());
@@ -128,8 +127,8 @@ TEST_F(ForeignIpamTest, TellsWhyGcFailed) {
   install_failing("GC");
   auto failed = ask(cni::Command::kGc, "eth1", R"(,"cni.dev/valid-attachments":[])");
   ASSERT_FALSE(failed.has_value());
-  EXPECT_EQ(failed.error().code, 11);
-  EXPECT_EQ(failed.error().message, "plugin nv-ipam: no pool");
+  EXPECT_EQ(cni::code_of(failed.error()), 11);
+  EXPECT_EQ(failed.error().story(), "plugin nv-ipam: no pool");
 }
 
 TEST_F(ForeignIpamTest, AnswersStatusAsItsIpamPluginDoes) {
@@ -138,10 +137,10 @@ TEST_F(ForeignIpamTest, AnswersStatusAsItsIpamPluginDoes) {
   EXPECT_TRUE(ask(cni::Command::kStatus).has_value());  // the earlier answer is remembered
   auto other = ask(cni::Command::kStatus, "eth2");
   ASSERT_FALSE(other.has_value());
-  EXPECT_EQ(other.error().code, cni::kUnavailableLimited);
-  EXPECT_EQ(other.error().message, "plugin nv-ipam: no pool");
+  EXPECT_EQ(cni::code_of(other.error()), cni::kUnavailableLimited);
+  EXPECT_EQ(other.error().story(), "plugin nv-ipam: no pool");
   install_failing("STATUS", 7);
-  EXPECT_EQ(ask(cni::Command::kStatus, "eth3").error().code, cni::kUnavailable);
+  EXPECT_EQ(cni::code_of(ask(cni::Command::kStatus, "eth3").error()), cni::kUnavailable);
   EXPECT_THAT(runs, ElementsAre("nv-ipam STATUS", "nv-ipam STATUS", "nv-ipam STATUS"));
 }
 
@@ -155,12 +154,12 @@ TEST_F(ForeignIpamTest, SurvivesAKillAtEveryCall) {
     bool killed = kernel.killed();
     kernel.restart();
     if (!killed) {
-      ASSERT_TRUE(answer.has_value()) << answer.error().message;
+      ASSERT_TRUE(answer.has_value()) << answer.error().story();
       return;
     }
     ASSERT_TRUE(meta.recover(engine));
     auto gone = ask(cni::Command::kDel);
-    ASSERT_TRUE(gone.has_value()) << gone.error().message;
+    ASSERT_TRUE(gone.has_value()) << gone.error().story();
     EXPECT_TRUE(interfaces().empty());
     EXPECT_EQ(kernel.snapshot(), before);
   }
@@ -174,12 +173,12 @@ TEST_F(ForeignIpamTest, GcLeavesTheValidAloneAndTellsWhatCouldNotGo) {
   install_failing("DEL");
   auto failed = ask(cni::Command::kGc, "eth1", R"(,"cni.dev/valid-attachments":[])");
   ASSERT_FALSE(failed.has_value());
-  EXPECT_EQ(failed.error().message, "plugin nv-ipam: no pool");
+  EXPECT_EQ(failed.error().story(), "plugin nv-ipam: no pool");
   EXPECT_THAT(interfaces(), ElementsAre("exec:net1#ipam"));
   // The interface is gone, its addresses are not: the next GC tries again, as long as it takes.
   failed = ask(cni::Command::kGc, "eth1", R"(,"cni.dev/valid-attachments":[])");
   ASSERT_FALSE(failed.has_value());
-  EXPECT_EQ(failed.error().message, "plugin nv-ipam: no pool");
+  EXPECT_EQ(failed.error().story(), "plugin nv-ipam: no pool");
   EXPECT_THAT(interfaces(), ElementsAre("exec:net1#ipam"));
   install("nv-ipam", kIpamAnswer);
   ASSERT_TRUE(ask(cni::Command::kGc, "eth1", R"(,"cni.dev/valid-attachments":[])").has_value());

@@ -29,9 +29,9 @@ class IpamRequest {
     note_ = {config.network, request.container_id, request.ifname};
   }
 
-  cni::Outcome<std::string> run() {
+  Result<std::string> run() {
     if (request_.command == cni::Command::kStatus) return status();
-    TRY_CNI(check_type());
+    TRY(check_type());
     if (request_.command == cni::Command::kGc) return gc();
     auto one_at_a_time = backends_.engine.container(request_.container_id);
     switch (request_.command) {
@@ -47,16 +47,15 @@ class IpamRequest {
   }
 
  private:
-  cni::Outcome<void> check_type() const {
+  Result<void> check_type() const {
     const std::string told = doc::text_in(ipam_, "type");
     if (told == request_.type) return {};
-    return std::unexpected(cni::Failure{.code = cni::kInvalidConfig,
-                                        .message = fmt::format("network {} has ipam type \"{}\", but \"{}\" was called",
-                                                               config_.network, told, request_.type)});
+    return cni::fail_with(cni::kInvalidConfig, fmt::format("network {} has ipam type \"{}\", but \"{}\" was called",
+                                                           config_.network, told, request_.type));
   }
 
-  cni::Outcome<std::string> status() {
-    TRY_CNI(ranges_ready(backends_.engine, &ipam_, config_.network));
+  Result<std::string> status() {
+    TRY(ranges_ready(backends_.engine, &ipam_, config_.network));
     return "";
   }
 
@@ -67,20 +66,20 @@ class IpamRequest {
   }
   std::string data_dir() const { return doc::text_in(ipam_, "dataDir"); }
 
-  cni::Outcome<std::string> add() {
+  Result<std::string> add() {
     ipam::Owner owner{sandbox_of(request_).key(), request_.ifname};
     if (request_.type == "dhcp") return add_dhcp(owner);
-    std::optional<Engine::Turn> turn(TRY_CNI(waited_turn()));
+    std::optional<Engine::Turn> turn(TRY(waited_turn()));
     const std::string key = key_of(note_);
-    const bool is_new = !TRY_CNI(turn->store().note(key)).has_value();
-    TRY_CNI(turn->store().put_note(key, owner.pod));
+    const bool is_new = !TRY(turn->store().note(key)).has_value();
+    TRY(turn->store().put_note(key, owner.pod));
     Result<Addresses> addresses = given(*turn, owner);
     const auto end = std::chrono::steady_clock::now() + kSupplyWait;
     for (int tried = 0; lacks_addresses(addresses) && tried < kSupplyTries; ++tried) {
-      TRY_CNI(release_addresses(*turn, backends_.host_local, {owner}));
+      TRY(release_addresses(*turn, backends_.host_local, {owner}));
       turn.reset();
       const AddressSupply::Supplied more = supplied(owner, end);
-      turn.emplace(TRY_CNI(waited_turn()));
+      turn.emplace(TRY(waited_turn()));
       addresses = given(*turn, owner);
       if (!lacks_addresses(addresses) || !more.why_not.has_value()) continue;
       addresses = fail(*more.why_not);
@@ -88,10 +87,10 @@ class IpamRequest {
     }
     if (addresses.has_value()) return cni::to_json(addresses->result, config_.version);
     if (is_new) {
-      TRY_CNI(release_addresses(*turn, backends_.host_local, {owner}));
-      TRY_CNI(turn->store().forget_note(key));
+      TRY(release_addresses(*turn, backends_.host_local, {owner}));
+      TRY(turn->store().forget_note(key));
     }
-    return std::unexpected(cni::failure_of(addresses.error()));
+    return fail(addresses.error());
   }
 
   bool lacks_addresses(const Result<Addresses>& addresses) const {
@@ -117,10 +116,10 @@ class IpamRequest {
     return addresses;
   }
 
-  cni::Outcome<std::string> add_dhcp(const ipam::Owner& owner) {
+  Result<std::string> add_dhcp(const ipam::Owner& owner) {
     {
-      Engine::Turn turn = TRY_CNI(waited_turn());
-      TRY_CNI(turn.store().put_note(key_of(note_), owner.pod));
+      Engine::Turn turn = TRY(waited_turn());
+      TRY(turn.store().put_note(key_of(note_), owner.pod));
     }
     PhaseTimer timer(backends_, request_.type, Phase::kLease);
     Result<cni::AddResult> result = backends_.dhcp.acquire({.owner = owner,
@@ -131,7 +130,7 @@ class IpamRequest {
                                                             .cni_args = request_.args},
                                                            backends_.engine.kernel().clock().now() + kDhcpWait);
     if (result.has_value()) return cni::to_json(*result, config_.version);
-    return std::unexpected(cni::failure_of(result.error()));
+    return fail(result.error());
   }
 
   // The owner recorded under this container and interface; without a record, the one that this request implies.
@@ -157,61 +156,56 @@ class IpamRequest {
     return turn.store().forget_note(key_of(note));
   }
 
-  cni::Outcome<std::string> del() {
-    TRY_CNI(release(note_));
+  Result<std::string> del() {
+    TRY(release(note_));
     return "";
   }
 
-  cni::Outcome<std::string> check() {
-    Engine::Turn turn = TRY_CNI(this->turn());
-    ipam::Owner owner = TRY_CNI(this->owner(turn.store(), note_));
+  Result<std::string> check() {
+    Engine::Turn turn = TRY(this->turn());
+    ipam::Owner owner = TRY(this->owner(turn.store(), note_));
     if (request_.type == "dhcp") {
       {
         Engine::Turn over = std::move(turn);
       }
-      TRY_CNI(backends_.dhcp.check(owner));
+      TRY(backends_.dhcp.check(owner));
       return "";
     }
     if (request_.type == "static") return check_static(turn, owner);
-    for (const state::AddressLease& lease : TRY_CNI(turn.store().leases_of(owner.pod)))
+    for (const state::AddressLease& lease : TRY(turn.store().leases_of(owner.pod)))
       if (lease.interface == owner.interface) return "";
     if (request_.type == "host-local")
-      for (const HostLocal::Holder& one : TRY_CNI(backends_.host_local.holders(turn, data_dir(), config_.network)))
+      for (const HostLocal::Holder& one : TRY(backends_.host_local.holders(turn, data_dir(), config_.network)))
         if (one.container_id == request_.container_id && (one.ifname == request_.ifname || one.ifname.empty()))
           return "";
-    return std::unexpected(
-        cni::Failure{.code = cni::kGone,
-                     .message = fmt::format("network {}: no address is recorded for container {}, interface {}",
-                                            config_.network, request_.container_id, request_.ifname)});
+    return cni::fail_with(cni::kGone, fmt::format("network {}: no address is recorded for container {}, interface {}",
+                                                  config_.network, request_.container_id, request_.ifname));
   }
 
-  cni::Outcome<std::string> check_static(Engine::Turn& turn, const ipam::Owner& owner) {
-    if (!config_.previous.has_value())
-      return std::unexpected(cni::Failure{.code = cni::kInvalidConfig, .message = "CHECK requires prevResult"});
-    Addresses wanted = TRY_CNI(addresses_for(turn, backends_.host_local, address_request(request_, config_, owner)));
+  Result<std::string> check_static(Engine::Turn& turn, const ipam::Owner& owner) {
+    if (!config_.previous.has_value()) return cni::fail_with(cni::kInvalidConfig, "CHECK requires prevResult");
+    Addresses wanted = TRY(addresses_for(turn, backends_.host_local, address_request(request_, config_, owner)));
     for (const cni::Address& one : wanted.result.addresses)
       if (std::ranges::none_of(config_.previous->addresses,
                                [&](const cni::Address& is) { return is.address == one.address; }))
-        return std::unexpected(
-            cni::Failure{.code = cni::kGone,
-                         .message = fmt::format("network {}: address {} is no longer on interface {}", config_.network,
-                                                one.address, request_.ifname)});
+        return cni::fail_with(cni::kGone, fmt::format("network {}: address {} is no longer on interface {}",
+                                                      config_.network, one.address, request_.ifname));
     return "";
   }
 
-  cni::Outcome<std::string> gc() {
-    TRY_CNI(cni::require_valid_attachments(config_));
+  Result<std::string> gc() {
+    TRY(cni::require_valid_attachments(config_));
     std::vector<RequestNote> stale;
     {
-      Engine::Turn turn = TRY_CNI(this->turn());
-      for (const auto& [key, pod] : TRY_CNI(turn.store().notes(request_notes_of(config_.network))))
+      Engine::Turn turn = TRY(this->turn());
+      for (const auto& [key, pod] : TRY(turn.store().notes(request_notes_of(config_.network))))
         if (auto note = request_note(key); note.has_value() && !is_valid(note->container_id, note->ifname))
           stale.push_back(*note);
       if (request_.type == "host-local")
-        for (const HostLocal::Holder& one : TRY_CNI(backends_.host_local.holders(turn, data_dir(), config_.network)))
+        for (const HostLocal::Holder& one : TRY(backends_.host_local.holders(turn, data_dir(), config_.network)))
           if (!is_valid(one.container_id, one.ifname)) stale.push_back({config_.network, one.container_id, one.ifname});
     }
-    for (const RequestNote& note : stale) TRY_CNI(release(note));
+    for (const RequestNote& note : stale) TRY(release(note));
     return "";
   }
 
@@ -230,8 +224,7 @@ class IpamRequest {
 
 }  // namespace
 
-cni::Outcome<std::string> ipam_request(Backends& backends, const cni::Request& request,
-                                       const cni::PluginConfig& config) {
+Result<std::string> ipam_request(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
   return IpamRequest(backends, request, config).run();
 }
 

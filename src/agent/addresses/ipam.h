@@ -16,7 +16,6 @@
 namespace railbed::agent {
 
 // What goes to standard output on success.
-cni::Outcome<std::string> ipam_request(Backends& backends, const cni::Request& request,
-                                       const cni::PluginConfig& config);
+Result<std::string> ipam_request(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
 
 }  // namespace railbed::agent

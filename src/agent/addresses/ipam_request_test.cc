@@ -26,12 +26,12 @@ struct IpamRig : RequestRig {
                          .args = std::move(args),
                          .config = config};
     auto parsed = cni::read_plugin_config(config);
-    if (!parsed.has_value()) return "config: " + parsed.error().message;
+    if (!parsed.has_value()) return "config: " + parsed.error().story();
     auto answer = ipam_request(backends, request, *parsed);
-    if (!answer.has_value()) return fmt::format("{}: {}", answer.error().code, answer.error().message);
+    if (!answer.has_value()) return fmt::format("{}: {}", cni::code_of(answer.error()), answer.error().story());
     if (answer->empty()) return "done";
     auto result = cni::read_result(*answer, "1.0.0");
-    if (!result.has_value()) return "result: " + result.error().message;
+    if (!result.has_value()) return "result: " + result.error().story();
     std::string text;
     for (const cni::Address& one : result->addresses)
       text += fmt::format("{}@{} ", one.address, one.gateway ? one.gateway->to_string() : "");
@@ -300,7 +300,7 @@ TEST(IpamRequest, GivesAWholeRangeWhereNoOtherNodeUsesIt) {
       .command = cni::Command::kAdd, .type = "whereabouts", .container_id = "c1", .ifname = "eth0", .config = config};
   auto parsed = cni::read_plugin_config(config);
   auto answer = ipam_request(backends, request, *parsed);
-  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  ASSERT_TRUE(answer.has_value()) << answer.error().story();
   EXPECT_THAT(*answer, testing::HasSubstr("10.2.0.1/29"));
 }
 

@@ -57,7 +57,7 @@ Result<void> may_give_ranges(Engine::Turn& turn, const api::IpamConfig& config, 
                             "no other node uses the range"});
 }
 
-cni::Outcome<void> ranges_ready(Engine& engine, const doc::Value* ipam, const std::string& network) {
+Result<void> ranges_ready(Engine& engine, const doc::Value* ipam, const std::string& network) {
   if (ipam == nullptr || doc::text_in(*ipam, "type") != "whereabouts") return {};
   Result<api::IpamConfig> config = api::read_ipam(ipam, network);
   if (!config.has_value()) return {};
@@ -65,9 +65,8 @@ cni::Outcome<void> ranges_ready(Engine& engine, const doc::Value* ipam, const st
   if (!turn.has_value()) return {};
   Result<void> may = may_give_ranges(*turn, *config, *ipam, network);
   if (may.has_value()) return {};
-  cni::Failure why = cni::failure_of(may.error());
-  why.code = cni::kUnavailable;
-  return std::unexpected(std::move(why));
+  may.error().wire_code = cni::kUnavailable;
+  return may;
 }
 
 }  // namespace railbed::agent

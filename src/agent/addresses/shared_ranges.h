@@ -13,7 +13,7 @@
 
 #include "agent/engine.h"
 #include "api/ipam.h"
-#include "cni/failure.h"
+#include "cni/error.h"
 #include "doc/value.h"
 
 namespace railbed::agent {
@@ -24,6 +24,6 @@ Result<void> may_give_ranges(Engine::Turn& turn, const api::IpamConfig& config, 
 
 // The answer of STATUS, for a plugin's "ipam" (null: none): 50 where an ADD would be refused. Ready while the engine is
 // busy, and for an "ipam" that cannot be read.
-cni::Outcome<void> ranges_ready(Engine& engine, const doc::Value* ipam, const std::string& network);
+Result<void> ranges_ready(Engine& engine, const doc::Value* ipam, const std::string& network);
 
 }  // namespace railbed::agent

@@ -56,7 +56,7 @@ std::vector<ipam::CellWant> larger_of(std::vector<ipam::CellWant> all, const std
 
 }  // namespace
 
-CellKeeper::CellKeeper(World world, Settings settings) : world_(std::move(world)), settings_(std::move(settings)) {}
+CellKeeper::CellKeeper(Dependencies deps, Settings settings) : deps_(std::move(deps)), settings_(std::move(settings)) {}
 
 void CellKeeper::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
@@ -86,7 +86,7 @@ void CellKeeper::hurry() {
 }
 
 kube::Instant CellKeeper::after(milliseconds period) {
-  kube::Clock& clock = world_.client.clock();
+  kube::Clock& clock = deps_.client.clock();
   return clock.now() + period * 4 / 5 + milliseconds(int64_t(clock.random() * 0.4 * double(period.count())));
 }
 
@@ -98,7 +98,7 @@ milliseconds CellKeeper::pass(const std::stop_token& stop) {
     asked = std::ranges::any_of(waiting_, [](const TaskPtr& task) { return !task->answered; });
   }
   if (share_ != nullptr) share_->look_again();
-  kube::Clock& clock = world_.client.clock();
+  kube::Clock& clock = deps_.client.clock();
   const bool again = asked && pause_ > milliseconds(0) && clock.now() >= tried_ + kAskAgain;
   if (clock.now() >= next_sync_ || again) {
     tried_ = clock.now();
@@ -130,26 +130,26 @@ void CellKeeper::failed(const Error& error) {
           task->answered = true;
         }
   }
-  world_.events.happened(kAddressesEvent, "leases", error.story());
+  deps_.events.happened(kAddressesEvent, "leases", error.story());
   changed_.notify_all();
 }
 
 Result<void> CellKeeper::sync(const std::stop_token& stop) {
   if (leaser_ == nullptr) {
-    ipam::CellOwner owner = TRY(cell_owner(world_.client, settings_.node, settings_.machine, stop));
+    ipam::CellOwner owner = TRY(cell_owner(deps_.client, settings_.node, settings_.machine, stop));
     owner.quiet_seconds = settings_.quiet_seconds;
     if (settings_.share_with_whereabouts_in)
-      share_ = std::make_unique<PoolShare>(world_.client,
+      share_ = std::make_unique<PoolShare>(deps_.client,
                                            PoolShare::Settings{*settings_.share_with_whereabouts_in, owner.holder});
     leaser_ = std::make_unique<CellLeaser>(
-        CellLeaser::World{.client = world_.client,
-                          .book = world_.book,
-                          .blocks = world_.blocks,
-                          .share = share_.get(),
-                          .look_beside = [this](const std::stop_token& token) { return look_beside(token); }},
+        CellLeaser::Dependencies{.client = deps_.client,
+                                 .book = deps_.book,
+                                 .blocks = deps_.blocks,
+                                 .share = share_.get(),
+                                 .look_beside = [this](const std::stop_token& token) { return look_beside(token); }},
         CellLeaser::Settings{std::move(owner), settings_.process});
   }
-  const kube::Answer<uint64_t> nodes = world_.client.count(kube::kNodes, stop);
+  const kube::Answer<uint64_t> nodes = deps_.client.count(kube::kNodes, stop);
   if (!nodes) return fail(static_cast<const Error&>(nodes.error()));
   leaser_->nodes(std::max<uint64_t>(1, *nodes));
   counted_ = false;
@@ -163,7 +163,7 @@ Result<void> CellKeeper::sync(const std::stop_token& stop) {
   pause_ = milliseconds(0);
   next_sync_ = after(settings_.sync_period);
   leased_for_.reset();  // what was lost is leased again
-  world_.events.over(kAddressesEvent, "leases");
+  deps_.events.over(kAddressesEvent, "leases");
   const std::lock_guard lock(mutex_);
   if (snapshot_.error) log::info("addresses of ranges that nodes share: the API server answers again");
   snapshot_.error.reset();
@@ -172,9 +172,9 @@ Result<void> CellKeeper::sync(const std::stop_token& stop) {
 }
 
 Result<void> CellKeeper::look_beside(const std::stop_token& stop) {
-  kube::Clock& clock = world_.client.clock();
-  if (!world_.pools || clock.now() < next_beside_) return {};
-  world_.blocks.beside(TRY(world_.pools(world_.client, stop).context("pools of whereabouts")));
+  kube::Clock& clock = deps_.client.clock();
+  if (!deps_.pools || clock.now() < next_beside_) return {};
+  deps_.blocks.beside(TRY(deps_.pools(deps_.client, stop).context("pools of whereabouts")));
   next_beside_ = clock.now() + settings_.beside_period;
   return {};
 }
@@ -182,13 +182,13 @@ Result<void> CellKeeper::look_beside(const std::stop_token& stop) {
 void CellKeeper::take_conflicts() {
   for (const std::string& lost : leaser_->take_lost()) {
     log::warn(doc::printable(lost));
-    world_.events.happened(kAddressesEvent, "lost", lost);
-    if (world_.tell) world_.tell("AddressLeaseLost", lost);
+    deps_.events.happened(kAddressesEvent, "lost", lost);
+    if (deps_.tell) deps_.tell("AddressLeaseLost", lost);
   }
   for (std::string& conflict : leaser_->take_conflicts()) {
     log::warn(doc::printable(conflict));
-    world_.events.happened(kAddressesEvent, "conflict", conflict);
-    if (world_.tell) world_.tell("AddressConflict", conflict);
+    deps_.events.happened(kAddressesEvent, "conflict", conflict);
+    if (deps_.tell) deps_.tell("AddressConflict", conflict);
     const std::lock_guard lock(mutex_);
     ++snapshot_.conflict_count;
     snapshot_.conflicts.push_back(std::move(conflict));
@@ -215,15 +215,15 @@ CellKeeper::Supplied CellKeeper::more(std::vector<AddressNeed> needs, std::chron
 
 // With the mutex held: why nothing came before the deadline.
 Error CellKeeper::silence() const {
-  if (Result<void> heard = world_.blocks.heard_lately(); !heard.has_value() && world_.blocks.last_heard()) {
+  if (Result<void> heard = deps_.blocks.heard_lately(); !heard.has_value() && deps_.blocks.last_heard()) {
     Error error = std::move(heard).error();
     if (snapshot_.error) error.message += "; " + snapshot_.error->story();
     return error;
   }
-  const std::optional<CellsHeard> heard = world_.blocks.last_heard();
+  const std::optional<CellsHeard> heard = deps_.blocks.last_heard();
   const std::string since =
       heard ? fmt::format("its last list of this node's leases is {} s old",
-                          std::chrono::duration_cast<seconds>(world_.client.clock().now() - heard->since_boot).count())
+                          std::chrono::duration_cast<seconds>(deps_.client.clock().now() - heard->since_boot).count())
             : std::string("it has not listed this node's leases since boot");
   return {.code = Code::kBusy,
           .message = fmt::format("this node has no free leased address, and leasing another one from the API server "
@@ -278,9 +278,9 @@ void CellKeeper::serve(const std::stop_token& stop) {
 // --- what nobody waits for
 
 void CellKeeper::lease_wanted(const std::stop_token& stop) {
-  std::optional<std::vector<ipam::CellWant>> wants = world_.wants();
+  std::optional<std::vector<ipam::CellWant>> wants = deps_.wants();
   if (wants) wanted_lately_ = larger_of(std::move(wanted_lately_), *wants);
-  if (!wants || (wants == leased_for_ && world_.client.clock().now() < next_try_)) return;
+  if (!wants || (wants == leased_for_ && deps_.client.clock().now() < next_try_)) return;
   counted_ = false;
   std::vector<std::string> lacking;
   for (const ipam::CellWant& want : *wants) {
@@ -297,7 +297,7 @@ void CellKeeper::lease_wanted(const std::stop_token& stop) {
 
 void CellKeeper::give_back(const std::stop_token& stop) {
   next_give_back_ = after(settings_.give_back_period);
-  std::optional<std::vector<ipam::CellWant>> wants = world_.wants();
+  std::optional<std::vector<ipam::CellWant>> wants = deps_.wants();
   if (!wants) return;
   {
     // What was leased for an ADD that has not taken it yet.
@@ -321,7 +321,7 @@ void CellKeeper::count_cells() {
       }
     return {};
   };
-  if (!world_.book.in_turn(work).has_value()) return;
+  if (!deps_.book.in_turn(work).has_value()) return;
   counted_ = true;
   const std::lock_guard lock(mutex_);
   snapshot_.cells = cells;
@@ -332,8 +332,8 @@ CellKeeper::Snapshot CellKeeper::snapshot() const {
   const std::lock_guard lock(mutex_);
   Snapshot out = snapshot_;
   out.waiting = waiting_.size();
-  if (const std::optional<CellsHeard> heard = world_.blocks.last_heard())
-    out.heard_seconds = std::chrono::duration_cast<seconds>(world_.client.clock().now() - heard->since_boot).count();
+  if (const std::optional<CellsHeard> heard = deps_.blocks.last_heard())
+    out.heard_seconds = std::chrono::duration_cast<seconds>(deps_.client.clock().now() - heard->since_boot).count();
   return out;
 }
 

@@ -30,7 +30,7 @@ class CellKeeper : public AddressSupply {
   static constexpr kube::Right kRights[] = {
       {.kind = kube::kNodes, .verbs = kube::Verb::kList, .why = "how many there are"}};
 
-  struct World {
+  struct Dependencies {
     kube::Client& client;
     CellBook& book;
     CellBlocks& blocks;
@@ -56,8 +56,8 @@ class CellKeeper : public AddressSupply {
     std::chrono::milliseconds first_pause{500};
     std::chrono::milliseconds longest_pause{30'000};
   };
-  // All of `world` outlive this.
-  CellKeeper(World world, Settings settings);
+  // All of `dependencies` outlive this.
+  CellKeeper(Dependencies deps, Settings settings);
 
   void run(const std::stop_token& stop);
   // What is due, with what ADDs wait for. How long nothing is due then.
@@ -104,7 +104,7 @@ class CellKeeper : public AddressSupply {
   Error silence() const;
   kube::Instant after(std::chrono::milliseconds period);
 
-  World world_;
+  Dependencies deps_;
   const Settings settings_;
   // Of the thread of pass().
   std::unique_ptr<PoolShare> share_;    // may stay null

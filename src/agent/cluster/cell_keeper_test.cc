@@ -59,16 +59,16 @@ class CellKeeperTest : public testing::Test {
     server_.put("/api/v1/nodes/" + name, node);
   }
   void start() {
-    keeper_.emplace(CellKeeper::World{.client = *machine_.client,
-                                      .book = book_,
-                                      .blocks = *machine_.blocks,
-                                      .events = events_,
-                                      .wants = [this] { return wants_; },
-                                      .pools = pools_,
-                                      .tell =
-                                          [this](const char* reason, const std::string& one) {
-                                            told_.push_back(fmt::format("{}: {}", reason, one));
-                                          }},
+    keeper_.emplace(CellKeeper::Dependencies{.client = *machine_.client,
+                                             .book = book_,
+                                             .blocks = *machine_.blocks,
+                                             .events = events_,
+                                             .wants = [this] { return wants_; },
+                                             .pools = pools_,
+                                             .tell =
+                                                 [this](const char* reason, const std::string& one) {
+                                                   told_.push_back(fmt::format("{}: {}", reason, one));
+                                                 }},
                     CellKeeper::Settings{.node = "node1",
                                          .machine = {.uuids = {"uuid-1"}, .boot_id = machine_.boot_id()},
                                          .quiet_seconds = kQuietSeconds,

@@ -47,8 +47,8 @@ CellMap CellLeaser::not_ours(const std::string& network_name) const {
   return out;
 }
 
-CellLeaser::CellLeaser(World world, Settings settings)
-    : world_(world), settings_(std::move(settings)), api_(world.client) {}
+CellLeaser::CellLeaser(Dependencies deps, Settings settings)
+    : deps_(deps), settings_(std::move(settings)), api_(deps.client) {}
 
 Result<std::map<std::string, CellMap>> CellLeaser::stored() {
   std::map<std::string, CellMap> out;
@@ -56,7 +56,7 @@ Result<std::map<std::string, CellMap>> CellLeaser::stored() {
     out = TRY(stored_cells(store));
     return {};
   };
-  TRY(world_.book.in_turn(work));
+  TRY(deps_.book.in_turn(work));
   return out;
 }
 
@@ -72,12 +72,12 @@ Result<CellMap> CellLeaser::used(const std::string& network_name) {
         if ((offsets >> i & 1U) != 0 && in_use(pool, *base.plus(i))) out[base] |= static_cast<CellOffsets>(1U << i);
     return {};
   };
-  TRY(world_.book.in_turn(work));
+  TRY(deps_.book.in_turn(work));
   return out;
 }
 
 Result<void> CellLeaser::put(const Key& key, CellOffsets offsets) {
-  return world_.book.in_turn([&](state::Store& store, const CellBook::InUse&) -> Result<void> {
+  return deps_.book.in_turn([&](state::Store& store, const CellBook::InUse&) -> Result<void> {
     auto transaction = TRY(state::Transaction::begin(store));
     TRY(store_cell(store, key.first, {key.second, offsets}));
     return transaction.commit();
@@ -113,14 +113,14 @@ Result<void> CellLeaser::forget_former_names(const std::vector<AddressCell>& cel
       if (lease.holder.system_uuid != own.system_uuid || lease.holder.boot_id == own.boot_id ||
           lease.holder.node == own.node || !asked.insert(lease.holder.node).second)
         continue;
-      const kube::Answer<doc::Value> node = world_.client.get(kube::kNodes, {"", lease.holder.node}, stop);
+      const kube::Answer<doc::Value> node = deps_.client.get(kube::kNodes, {"", lease.holder.node}, stop);
       if (!node && node.error().code == Code::kNotFound) settings_.owner.former_names.insert(lease.holder.node);
     }
   return {};
 }
 
 Result<void> CellLeaser::sync(std::stop_token stop) {
-  const CellsHeard heard{.since_boot = world_.client.clock().now(), .wall = world_.client.clock().wall()};
+  const CellsHeard heard{.since_boot = deps_.client.clock().now(), .wall = deps_.client.clock().wall()};
   const std::vector<AddressCell> listed = TRY(api_.held_by(settings_.owner.holder.system_uuid, stop));
   TRY(forget_former_names(listed, stop));
   std::map<Key, CellOffsets> mine;
@@ -142,8 +142,8 @@ Result<void> CellLeaser::sync(std::stop_token stop) {
   settings_.owner.former_names.clear();  // the name may be another machine's soon
   TRY(reserve_held(stop));
   TRY(lease_used(stop));
-  world_.blocks.heard(heard);
-  return world_.book.in_turn(
+  deps_.blocks.heard(heard);
+  return deps_.book.in_turn(
       [&](state::Store& store, const CellBook::InUse&) -> Result<void> { return store_heard(store, heard); });
 }
 
@@ -167,7 +167,7 @@ Result<CellOffsets> CellLeaser::used_of(const AddressCell& cell, CellOffsets off
         used |= static_cast<CellOffsets>(1U << i);
     return {};
   };
-  TRY(world_.book.in_turn(work));
+  TRY(deps_.book.in_turn(work));
   return used;
 }
 
@@ -185,7 +185,7 @@ Result<CellOffsets> CellLeaser::keep_used(const AddressCell& cell, CellOffsets s
     TRY(store_cell(store, cell.network_name, {cell.base, static_cast<CellOffsets>(stored | used)}));
     return transaction.commit();
   };
-  TRY(world_.book.in_turn(work));
+  TRY(deps_.book.in_turn(work));
   return used;
 }
 
@@ -199,7 +199,7 @@ Result<void> CellLeaser::lease_used(std::stop_token stop) {
         if (!TRY(store.attachments_of(lease.pod)).empty()) given.emplace_back(*network_name, lease.address);
     return {};
   };
-  TRY(world_.book.in_turn(work));
+  TRY(deps_.book.in_turn(work));
   for (const auto& [network_name, address] : given) {
     const Key key{network_name, ipam::cell_of(address)};
     const auto own = static_cast<CellOffsets>(1U << *address.minus(key.second));
@@ -309,7 +309,7 @@ Result<void> CellLeaser::hold_exactly(AddressCell cell, CellOffsets offsets, std
 
 Result<void> CellLeaser::drop_lost(const AddressCell& cell, CellOffsets lost, CellOffsets kept) {
   const std::string pool = cell_pool(cell.network_name);
-  return world_.book.in_turn([&](state::Store& store, const CellBook::InUse& in_use) -> Result<void> {
+  return deps_.book.in_turn([&](state::Store& store, const CellBook::InUse& in_use) -> Result<void> {
     auto transaction = TRY(state::Transaction::begin(store));
     TRY(store_cell(store, cell.network_name, {cell.base, kept}));
     TRY(transaction.commit());
@@ -356,7 +356,7 @@ Result<bool> CellLeaser::try_cell(const Key& key, CellOffsets more, std::stop_to
 // back. False where that is all.
 Result<bool> CellLeaser::keep_reserved(const Key& key, CellOffsets mine, CellOffsets more, std::stop_token stop) {
   CellOffsets got = more;
-  if (world_.share != nullptr) got = TRY(world_.share->reserve(key.first, {key.second, more}, stop));
+  if (deps_.share != nullptr) got = TRY(deps_.share->reserve(key.first, {key.second, more}, stop));
   const auto kept = static_cast<CellOffsets>(mine | got);
   if (kept != 0) TRY(put(key, kept));
   if (got == more) return true;
@@ -368,25 +368,25 @@ Result<bool> CellLeaser::keep_reserved(const Key& key, CellOffsets mine, CellOff
 
 // A pool may have been restored, or made anew, since.
 Result<void> CellLeaser::reserve_held(std::stop_token stop) {
-  if (world_.share == nullptr) return {};
+  if (deps_.share == nullptr) return {};
   given_beside_.clear();
   prepared_.clear();
-  world_.share->look_again();
+  deps_.share->look_again();
   for (const auto& [network_name, cells] : TRY(stored()))
     for (const auto& [base, offsets] : cells) {
       const CellOffsets got =
-          TRY(world_.share->reserve(network_name, {base, offsets}, stop, PoolShare::Leased::kBeforeTheList));
+          TRY(deps_.share->reserve(network_name, {base, offsets}, stop, PoolShare::Leased::kBeforeTheList));
       if (got == offsets) continue;
       TRY(drop_given({network_name, base}, without(offsets, got), got));
       AddressCell now = TRY(api_.get(network_name, base, stop).result());
       TRY(hold_exactly(std::move(now), got, stop));
     }
-  return world_.share->release_rest(TRY(stored()), stop);
+  return deps_.share->release_rest(TRY(stored()), stop);
 }
 
 Result<void> CellLeaser::drop_given(const Key& key, CellOffsets given, CellOffsets kept) {
   TRY(put(key, kept));
-  return world_.book.in_turn([&](state::Store&, const CellBook::InUse& in_use) -> Result<void> {
+  return deps_.book.in_turn([&](state::Store&, const CellBook::InUse& in_use) -> Result<void> {
     for (uint64_t i = 0; i < api::kCellSize; ++i) {
       const IpAddress address = *key.second.plus(i);
       if ((given >> i & 1U) != 0 && in_use(cell_pool(key.first), address))
@@ -398,12 +398,12 @@ Result<void> CellLeaser::drop_given(const Key& key, CellOffsets given, CellOffse
 }
 
 Result<void> CellLeaser::prepare(const CellWant& want, std::stop_token stop) {
-  if (world_.share == nullptr) return {};
+  if (deps_.share == nullptr) return {};
   std::vector<api::IpamRange> missing;
   for (const api::IpamRange& range : want.ranges)
     if (!prepared_.contains(api::ip_pool_name(want.network_name, range.subnet))) missing.push_back(range);
   if (missing.empty()) return {};
-  TRY(world_.share->prepare(want.network_name, missing, std::move(stop)));
+  TRY(deps_.share->prepare(want.network_name, missing, std::move(stop)));
   for (const api::IpamRange& range : missing) prepared_.insert(api::ip_pool_name(want.network_name, range.subnet));
   return {};
 }
@@ -411,10 +411,10 @@ Result<void> CellLeaser::prepare(const CellWant& want, std::stop_token stop) {
 // Whereabouts may give addresses of a range since the last look: then none of it is leased.
 Result<void> CellLeaser::look_beside(const std::string& network_name, const IpRange& addresses, Ahead ahead,
                                      std::stop_token stop) {
-  if (!world_.look_beside) return {};
+  if (!deps_.look_beside) return {};
   if (ahead == Ahead::kNo && !TRY(stored())[network_name].empty()) return {};
-  TRY(world_.look_beside(std::move(stop)));
-  return world_.blocks.may_give(addresses);
+  TRY(deps_.look_beside(std::move(stop)));
+  return deps_.blocks.may_give(addresses);
 }
 
 Result<void> CellLeaser::lease(const CellWant& want, std::stop_token stop) {
@@ -422,7 +422,7 @@ Result<void> CellLeaser::lease(const CellWant& want, std::stop_token stop) {
 }
 
 Result<void> CellLeaser::lease(const CellWant& want, Ahead ahead, std::stop_token stop) {
-  for (const api::IpamRange& range : want.ranges) TRY(world_.blocks.may_give(range.addresses));
+  for (const api::IpamRange& range : want.ranges) TRY(deps_.blocks.may_give(range.addresses));
   if (ipam::usable_of(want, TRY(stored())[want.network_name]) < want.addresses)
     for (const api::IpamRange& range : want.ranges) TRY(look_beside(want.network_name, range.addresses, ahead, stop));
   TRY(prepare(want, stop));
@@ -461,7 +461,7 @@ Result<void> CellLeaser::lease_more(CellWant want, uint64_t count, std::stop_tok
 
 Result<void> CellLeaser::lease_address(const std::string& network_name, const IpAddress& address,
                                        std::stop_token stop) {
-  TRY(world_.blocks.may_give({address, address}));
+  TRY(deps_.blocks.may_give({address, address}));
   const Key key{network_name, ipam::cell_of(address)};
   const auto wanted = static_cast<CellOffsets>(1U << *address.minus(key.second));
   if ((offsets_at(TRY(stored())[network_name], key.second) & wanted) != 0) return {};
@@ -516,11 +516,11 @@ Result<void> CellLeaser::give_back(const Key& key, CellOffsets offsets, std::sto
     TRY(store_cell(store, key.first, {key.second, kept}));
     return transaction.commit();
   };
-  TRY(world_.book.in_turn(work));
+  TRY(deps_.book.in_turn(work));
   AddressCell now = TRY(api_.get(key.first, key.second, stop).result());
   TRY(hold_exactly(std::move(now), kept, stop));
-  if (world_.share == nullptr) return {};
-  return world_.share->release(key.first, {key.second, offsets}, std::move(stop));
+  if (deps_.share == nullptr) return {};
+  return deps_.share->release(key.first, {key.second, offsets}, std::move(stop));
 }
 
 }  // namespace railbed::agent

@@ -49,7 +49,7 @@ class CellLeaser {
                                              .why = "addresses that it leases"},
                                             {.kind = kube::kNodes, .verbs = kube::Verb::kGet}};
 
-  struct World {
+  struct Dependencies {
     kube::Client& client;
     CellBook& book;
     CellBlocks& blocks;
@@ -61,8 +61,8 @@ class CellLeaser {
     ipam::CellOwner owner;
     std::string process;  // unlike that of any other: claims begin with it
   };
-  // All of `world` outlive this.
-  CellLeaser(World world, Settings settings);
+  // All of `dependencies` outlive this.
+  CellLeaser(Dependencies deps, Settings settings);
 
   Result<void> sync(std::stop_token stop);
   // Whereabouts has pools of these ranges; before lease_address(). lease() does it.
@@ -117,7 +117,7 @@ class CellLeaser {
   ipam::CellMap not_ours(const std::string& network_name) const;
   std::string claim() { return fmt::format("{}.{}", settings_.process, ++claims_); }
 
-  World world_;
+  Dependencies deps_;
   Settings settings_;
   cells::CellApi api_;
   uint64_t nodes_ = 1;

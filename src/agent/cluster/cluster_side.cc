@@ -71,21 +71,21 @@ void add_requests(const kube::ClientCounters& first, const kube::ClientCounters&
 
 }  // namespace
 
-ClusterSide::ClusterSide(World world, const Settings& settings)
-    : world_(world),
+ClusterSide::ClusterSide(Dependencies deps, const Settings& settings)
+    : deps_(deps),
       settings_(settings),
-      asking_(world.transport, world.client.clock(), settings.asking),
-      pods_(world.client, world.disk, cache_of(kube::kPods, pod_kept(), "spec.nodeName=" + settings.node, settings),
+      asking_(deps.transport, deps.client.clock(), settings.asking),
+      pods_(deps.client, deps.disk, cache_of(kube::kPods, pod_kept(), "spec.nodeName=" + settings.node, settings),
             [this](const kube::Change&) { settings_.changed(); }),
-      networks_(world.client, world.disk, cache_of(kube::kNetworkDefinitions, network_kept(), "", settings),
+      networks_(deps.client, deps.disk, cache_of(kube::kNetworkDefinitions, network_kept(), "", settings),
                 [this](const kube::Change&) { settings_.changed(); }),
       asks_(asking_, asking_ends_.get_token(), settings.asks),
-      statuses_(world.client, settings.statuses),
-      source_(pods_, networks_, asks_, statuses_, world.store,
+      statuses_(deps.client, settings.statuses),
+      source_(pods_, networks_, asks_, statuses_, deps.store,
               {.node = settings.node,
                .soft_rdma = settings.soft_rdma,
                .restrict_definitions = settings.restrict_definitions}),
-      recorder_(world.client, {.controller = kEventController, .instance = settings.node}) {}
+      recorder_(deps.client, {.controller = kEventController, .instance = settings.node}) {}
 
 ClusterSide::~ClusterSide() {
   stop();
@@ -112,10 +112,10 @@ void ClusterSide::start(Engine& engine) {
 }
 
 void ClusterSide::wait_known(milliseconds timeout) const {
-  const kube::Instant end = world_.client.clock().now() + timeout;
+  const kube::Instant end = deps_.client.clock().now() + timeout;
   for (const KeptCache* cache : {&pods_, &networks_})
     (void)cache->wait_known(
-        std::max(milliseconds(0), std::chrono::floor<milliseconds>(end - world_.client.clock().now())));
+        std::max(milliseconds(0), std::chrono::floor<milliseconds>(end - deps_.client.clock().now())));
 }
 
 void ClusterSide::stop() {
@@ -134,7 +134,7 @@ void ClusterSide::keep(Engine& engine, const std::stop_token& stop) {
   do {
     for (KeptCache* cache : {&pods_, &networks_}) {
       const Result<void> saved = cache->save();
-      if (!saved.has_value()) world_.events.happened("disk", cache->path(), saved.error().story());
+      if (!saved.has_value()) deps_.events.happened("disk", cache->path(), saved.error().story());
     }
     if (!resumed && pods_.health().informer.synced) {
       const Result<size_t> handed = source_.resume_statuses(engine);
@@ -143,7 +143,7 @@ void ClusterSide::keep(Engine& engine, const std::stop_token& stop) {
         log::info(fmt::format("writing the network-status of {} pods that an earlier agent did not write", *handed));
     }
     tell_trouble();
-  } while (world_.client.clock().wait(settings_.keep_period, stop));
+  } while (deps_.client.clock().wait(settings_.keep_period, stop));
 }
 
 void ClusterSide::tell_trouble() {
@@ -157,21 +157,21 @@ void ClusterSide::tell(const std::string& about, const std::optional<Error>& err
   const std::string story = error ? error->story() : "";
   if (story == told) return;
   if (error) {
-    world_.events.happened("api-server", about, story);
+    deps_.events.happened("api-server", about, story);
     log::warn(fmt::format("API server, {}: {}", about, doc::printable(story)));
   } else {
-    world_.events.over("api-server", about);
+    deps_.events.over("api-server", about);
     log::info(fmt::format("API server, {}: it answers again", about));
   }
   told = story;
 }
 
-void ClusterSide::failed(const cni::Request& request, const cni::Failure& failure) {
-  if (!is_told_at_pod(request, failure)) return;
+void ClusterSide::failed(const cni::Request& request, const Error& error) {
+  if (!is_told_at_pod(request, error)) return;
   const std::string pod = request.pod();
   const size_t slash = pod.find('/');
   recorder_.record(
-      occurrence_of(request, failure, source_.api_uid(pod.substr(0, slash), pod.substr(slash + 1), request.pod_uid())));
+      occurrence_of(request, error, source_.api_uid(pod.substr(0, slash), pod.substr(slash + 1), request.pod_uid())));
 }
 
 void ClusterSide::tell_at_node(std::string reason, std::string note) {
@@ -194,7 +194,7 @@ std::vector<std::string> ClusterSide::not_ready() const {
 std::vector<Sample> ClusterSide::samples() const {
   using enum Sample::Kind;
   std::vector<Sample> out;
-  add_requests(world_.client.counters(), asking_.counters(), out);
+  add_requests(deps_.client.counters(), asking_.counters(), out);
   const std::pair<const KeptCache*, KeptCache::Health> caches[] = {{&pods_, pods_.health()},
                                                                    {&networks_, networks_.health()}};
   const auto each = [&](std::string_view name, std::string_view help, Sample::Kind kind, auto value) {

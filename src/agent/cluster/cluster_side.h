@@ -49,14 +49,14 @@ class ClusterSide {
     std::chrono::seconds denied_patience{60};
   };
   // What it works with; all outlive this. `client` is over `transport` too.
-  struct World {
+  struct Dependencies {
     kube::Client& client;
     kube::Transport& transport;
     os::Disk& disk;
     state::Store& store;
     Events& events;
   };
-  ClusterSide(World world, const Settings& settings);
+  ClusterSide(Dependencies deps, const Settings& settings);
   ~ClusterSide();
   ClusterSide(const ClusterSide&) = delete;
   ClusterSide& operator=(const ClusterSide&) = delete;
@@ -78,7 +78,7 @@ class ClusterSide {
   void stop();
 
   // A request that failed: an Event at the pod, where its owner can do something about it.
-  void failed(const cni::Request& request, const cni::Failure& failure);
+  void failed(const cni::Request& request, const Error& error);
 
   std::vector<std::string> not_ready() const;
   std::vector<Sample> samples() const;
@@ -89,7 +89,7 @@ class ClusterSide {
   void tell_trouble();
   void tell(const std::string& about, const std::optional<Error>& error, std::string& told);
 
-  World world_;
+  Dependencies deps_;
   const Settings settings_;
   std::stop_source asking_ends_;
   kube::Client asking_;

@@ -42,7 +42,7 @@ struct ClusterSideTest : testing::Test {
   std::unique_ptr<ClusterSide> start() { return start(client, milliseconds(5)); }
   std::unique_ptr<ClusterSide> start(kube::Client& over, milliseconds keep_period) {
     auto side = std::make_unique<ClusterSide>(
-        ClusterSide::World{over, server, disk, *store, events},
+        ClusterSide::Dependencies{over, server, disk, *store, events},
         ClusterSide::Settings{
             .node = "node1",
             .server = "https://10.0.0.1:6443",
@@ -216,8 +216,8 @@ TEST_F(ClusterSideTest, AFailedAddBecomesOneEventAtThePod) {
   const cni::Request add{.command = cni::Command::kAdd,
                          .type = "railbed",
                          .args = {{"K8S_POD_NAMESPACE", "ai"}, {"K8S_POD_NAME", "a"}, {"K8S_POD_UID", "uid-1"}}};
-  side->failed(add, {cni::kTryAgainLater, "busy", ""});
-  for (int i = 0; i < 3; ++i) side->failed(add, {cni::kGone, "no network", ""});
+  side->failed(add, cni::error_with(cni::kTryAgainLater, "busy"));
+  for (int i = 0; i < 3; ++i) side->failed(add, cni::error_with(cni::kGone, "no network"));
   ASSERT_TRUE(eventually([&] { return value_of(side->samples(), "railbed_kube_events_total", "repeated") == 2; }));
   size_t count = 0;
   for (const auto& [path, object] : server.objects()) {

@@ -53,7 +53,7 @@ Result<size_t> KeptCache::restore() {
 }
 
 Result<void> KeptCache::save(When when) {
-  const kube::Standing now = informer_.standing();
+  const kube::Informer::Health now = informer_.health();
   if (!now.synced) return {};
   const kube::Instant time = client_.clock().now();
   const bool changed = !saved_ || now.changes != saved_changes_;
@@ -83,7 +83,7 @@ Result<void> KeptCache::save(When when) {
 }
 
 bool KeptCache::is_known() const {
-  return restored_.has_value() || informer_.standing().synced;
+  return restored_.has_value() || informer_.health().synced;
 }
 
 bool KeptCache::wait_known(std::chrono::milliseconds timeout) const {
@@ -91,7 +91,7 @@ bool KeptCache::wait_known(std::chrono::milliseconds timeout) const {
 }
 
 KeptCache::Health KeptCache::health() const {
-  Health out{.informer = informer_.standing(), .restored = {}, .age = {}};
+  Health out{.informer = informer_.health(), .restored = {}, .age = {}};
   using std::chrono::seconds;
   if (out.informer.synced) {
     out.age = std::chrono::duration_cast<seconds>(client_.clock().now() - out.informer.heard);

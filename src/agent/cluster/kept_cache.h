@@ -30,7 +30,7 @@ class KeptCache {
   };
   // How far it can be relied on.
   struct Health {
-    kube::Standing informer;
+    kube::Informer::Health informer;
     std::optional<kube::WallTime> restored;   // what is known is from a file, and of that time
     std::optional<std::chrono::seconds> age;  // what is known is at most this old; nullopt: nothing is known
   };

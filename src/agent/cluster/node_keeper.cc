@@ -104,15 +104,15 @@ struct NodeKeeper::Look {
   bool has_work() const { return planned.plan.changes() || stale; }
 };
 
-NodeKeeper::NodeKeeper(Parts parts, NodeKeeperSettings settings) : parts_(parts), settings_(std::move(settings)) {}
+NodeKeeper::NodeKeeper(Dependencies deps, NodeKeeperSettings settings) : deps_(deps), settings_(std::move(settings)) {}
 
 // --- the order, kept in the state
 
 Result<void> NodeKeeper::load() {
   if (kept_) return {};
-  Engine::Turn turn = TRY(parts_.engine.turn(kTurnWait));
+  Engine::Turn turn = TRY(deps_.engine.turn(kTurnWait));
   const std::optional<std::string> note = TRY(turn.store().note(kNodeStateNote));
-  noted_ = TRY(turn.store().note(node::kPlanNote)).value_or("");
+  last_note_ = TRY(turn.store().note(node::kPlanNote)).value_or("");
   Kept kept;
   if (note && !note->empty()) {
     // One that cannot be read, of another version, is as none.
@@ -137,7 +137,7 @@ Result<void> NodeKeeper::keep(Kept kept) {
   std::vector<std::string> listed;
   for (PciAddress pf : kept.listed) listed.push_back(pf.to_string());
   doc::put_texts(note, "listed", listed);
-  Engine::Turn turn = TRY(parts_.engine.turn(kTurnWait));
+  Engine::Turn turn = TRY(deps_.engine.turn(kTurnWait));
   TRY(turn.store().put_note(kNodeStateNote, doc::to_json(note)));
   kept_ = std::move(kept);
   return {};
@@ -146,13 +146,13 @@ Result<void> NodeKeeper::keep(Kept kept) {
 // VFs that the SR-IOV operator's daemon made are given back with the policies that they are for, as it would have done
 // itself: the PF had none before. Everything else stays as it is.
 Result<void> NodeKeeper::take_over(const api::SriovNetworkNodeState& state) {
-  const os::FileTree& files = parts_.engine.kernel().files();
+  const os::FileTree& files = deps_.engine.kernel().files();
   for (const api::NodeStatePf& pf : state.pfs) {
     if (pf.externally_managed || !files.exists(fmt::format("{}/{}", kUpstreamMarkers, pf.address))) continue;
     const std::string vfs =
         os::read_line(files, fmt::format("/sys/bus/pci/devices/{}/sriov_numvfs", pf.address)).value_or("0");
     if (vfs == "0") continue;  // the mark is of an earlier boot
-    Engine::Turn turn = TRY(parts_.engine.turn(kTurnWait));
+    Engine::Turn turn = TRY(deps_.engine.turn(kTurnWait));
     TRY(turn.store().put_baseline({.pf = pf.address, .pf_name = pf.name}));
   }
   return {};
@@ -176,7 +176,7 @@ Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
     return Going::kNo;
   }
   generation_ = state->generation;
-  if (told_.empty()) told_ = state->nics;
+  if (last_reported_nics_.empty()) last_reported_nics_ = state->nics;
   if (!state->decided) return Going::kNo;
   if (Value object = order_of(*order.state); object != kept_->object) {
     Kept taken{.aside = false, .object = std::move(object), .listed = kept_->listed};
@@ -201,11 +201,11 @@ Result<NodeKeeper::Look> NodeKeeper::look() {
 // Leaves the turn in which pods' devices were seen to the caller.
 Result<NodeKeeper::Look> NodeKeeper::look(std::optional<Engine::Turn>& turn) {
   Look now;
-  now.facts = facts::collect(parts_.engine.kernel(), {.node = settings_.node});
-  turn.emplace(TRY(parts_.engine.turn(kTurnWait)));
+  now.facts = facts::collect(deps_.engine.kernel(), {.node = settings_.node});
+  turn.emplace(TRY(deps_.engine.turn(kTurnWait)));
   plan::InUse in_use = by_pod(TRY(node::in_use_by(turn->store())));
   for (const auto& [vf, pod] : allocated_) in_use.emplace(vf, pod);
-  if (!silent_.empty()) in_use.merge(all_vfs(now.facts, kUnknownToKubelet));
+  if (!kubelet_error_.empty()) in_use.merge(all_vfs(now.facts, kUnknownToKubelet));
   for (const auto& [vf, pod] : in_use) now.held.insert(vf);
   now.orphaned = orphaned_devices(TRY(turn->store().attachments()));
   const std::vector<PfBaseline> baselines = TRY(turn->store().baselines());
@@ -228,17 +228,17 @@ Result<NodeKeeper::Look> NodeKeeper::look(std::optional<Engine::Turn>& turn) {
 // --- changing
 
 void NodeKeeper::ask_kubelet() {
-  Result<plan::InUse> allocated = parts_.offers.allocated();
+  Result<plan::InUse> allocated = deps_.offers.allocated();
   if (allocated)
     allocated_ = std::move(*allocated);
   else
-    silent_ = allocated.error().story();
+    kubelet_error_ = allocated.error().story();
 }
 
 void NodeKeeper::withdraw(const std::set<PciAddress>& vfs) {
   withdrawn_.insert(vfs.begin(), vfs.end());
   offered_.reset();  // the next offer ends it
-  if (Result<void> told = parts_.offers.withdraw(withdrawn_); !told) silent_ = told.error().story();
+  if (Result<void> told = deps_.offers.withdraw(withdrawn_); !told) kubelet_error_ = told.error().story();
 }
 
 Result<void> NodeKeeper::bring(Look& now) {
@@ -250,7 +250,7 @@ Result<void> NodeKeeper::bring(Look& now) {
     std::erase_if(open, [&](PciAddress vf) { return withdrawn_.contains(vf); });
     if (open.empty()) {
       if (!now.has_work()) return {};
-      auto change = TRY(parts_.engine.change(*turn, changing_devices(now.planned.plan, now.facts)));
+      auto change = TRY(deps_.engine.change(*turn, changing_devices(now.planned.plan, now.facts)));
       turn.reset();
       if (now.planned.plan.changes()) tell(now, SyncPhase::kCarryingOut);
       TRY(carry_out(*change, now.planned));
@@ -278,9 +278,9 @@ Result<void> NodeKeeper::carry_out(Engine::Change& change, const StatePlan& plan
     counters_.failures += report.failures.size();
   }
   if (report.steps_done > 0 && report.complete())
-    parts_.listener.event(kube::EventType::kNormal, "VfsChanged",
-                          fmt::format("generation {}: {} steps carried out in {} ms", generation_, report.steps_done,
-                                      report.took.count()));
+    deps_.listener.event(kube::EventType::kNormal, "VfsChanged",
+                         fmt::format("generation {}: {} steps carried out in {} ms", generation_, report.steps_done,
+                                     report.took.count()));
   return {};
 }
 
@@ -290,7 +290,7 @@ Result<void> NodeKeeper::offer(const Look& now) {
   kubelet::NodeDevices devices = devices_now(now.planned, now.facts);
   devices.orphaned = now.orphaned;
   if (offered_ ? same(*offered_, devices) : withdrawn_.empty() && devices.resources.empty()) return {};
-  TRY(parts_.offers.offer(devices).context("offering VFs to the kubelet"));
+  TRY(deps_.offers.offer(devices).context("offering VFs to the kubelet"));
   offered_ = std::move(devices);
   withdrawn_.clear();
   return {};
@@ -301,28 +301,28 @@ void NodeKeeper::tell(const Look& now, SyncPhase phase) {
   // One that a pod had a moment ago may have been on its way back when the machine was looked at.
   std::set<PciAddress> held = now.held;
   held.insert(held_before_.begin(), held_before_.end());
-  told_ = steady_nics(graph::found_nics(now.facts), told_, held);
+  last_reported_nics_ = steady_nics(graph::found_nics(now.facts), last_reported_nics_, held);
   held_before_ = now.held;
   std::vector<std::string> waits;
-  if (!silent_.empty())
+  if (!kubelet_error_.empty())
     waits.push_back("existing VFs stay unchanged, because the kubelet does not report which of them pods use: " +
-                    silent_);
+                    kubelet_error_);
   Value status = api::node_state_status(status_of({.phase = phase,
                                                    .generation = generation_,
-                                                   .nics = told_,
+                                                   .nics = last_reported_nics_,
                                                    .plan = now.planned.plan,
                                                    .failures = failures_,
                                                    .problems = problems_,
                                                    .waits = std::move(waits)}));
   // Also where it is empty: one that somebody else wrote before would stay.
   if (status.find("lastSyncError") == nullptr) status.set("lastSyncError", "");
-  parts_.listener.status(uid_, std::move(status));
+  deps_.listener.status(uid_, std::move(status));
 }
 
 // The same again only after it was otherwise.
 void NodeKeeper::tell_once(kube::EventType type, std::string reason, std::string note) {
-  std::string& before = told_events_[reason];
-  if (before != note && !note.empty()) parts_.listener.event(type, reason, note);
+  std::string& before = last_event_by_reason_[reason];
+  if (before != note && !note.empty()) deps_.listener.event(type, reason, note);
   before = std::move(note);
 }
 
@@ -336,10 +336,10 @@ Result<void> NodeKeeper::note_for_status(const Look& now) {
                                           .policies = now.planned.plan.policies,
                                           .held_back = texts_of(now.planned.plan.held_back),
                                           .pod_errors = {}});
-  if (text == noted_) return {};
-  Engine::Turn turn = TRY(parts_.engine.turn(kTurnWait));
+  if (text == last_note_) return {};
+  Engine::Turn turn = TRY(deps_.engine.turn(kTurnWait));
   TRY(turn.store().put_note(node::kPlanNote, text));
-  noted_ = text;
+  last_note_ = text;
   return {};
 }
 
@@ -356,7 +356,7 @@ void NodeKeeper::conclude(const Look& now, Going going) {
   const std::lock_guard lock(mutex_);
   counters_.aside = false;
   counters_.held_back = held.size();
-  if (going == Going::kYes && reasons.empty() && !now.planned.plan.changes()) counters_.synced = parts_.clock.wall();
+  if (going == Going::kYes && reasons.empty() && !now.planned.plan.changes()) counters_.synced = deps_.clock.wall();
   reasons_ = std::move(reasons);
 }
 
@@ -375,9 +375,9 @@ Result<void> NodeKeeper::stand_aside(const std::string& why) {
     reasons_ = {"railbed changes no VFs on this node: " + why};
   }
   failures_.clear();
-  told_.clear();
+  last_reported_nics_.clear();
   // The SR-IOV operator's own device plugin has these resources now.
-  if (offered_ || !withdrawn_.empty()) TRY(parts_.offers.offer({}));
+  if (offered_ || !withdrawn_.empty()) TRY(deps_.offers.offer({}));
   offered_.reset();
   withdrawn_.clear();
   return {};
@@ -392,16 +392,16 @@ Result<milliseconds> NodeKeeper::try_pass(const NodeOrder& order) {
   if (kept_->aside) return settings_.look;  // until the API server says that this has ended
   if (order.current) tell_once(kube::EventType::kNormal, "StandsAside", "");
   allocated_.clear();
-  silent_.clear();
+  kubelet_error_.clear();
   Look now = TRY(look());
-  if (going == Going::kYes && now.has_work() && parts_.clock.now() >= next_try_) {
+  if (going == Going::kYes && now.has_work() && deps_.clock.now() >= next_try_) {
     Result<void> brought = bring(now);
     if (!brought) {
       (void)offer(now);  // what was withdrawn
       return fail(std::move(brought.error()));
     }
     tries_ = now.planned.plan.changes() ? tries_ + 1 : 0;
-    next_try_ = parts_.clock.now() + std::min(settings_.longest, settings_.look * (1 << std::min(tries_, 10)));
+    next_try_ = deps_.clock.now() + std::min(settings_.longest, settings_.look * (1 << std::min(tries_, 10)));
     if (tries_ == 0) next_try_ = {};
   }
   if (going == Going::kYes && now.listed != kept_->listed) {
@@ -414,7 +414,7 @@ Result<milliseconds> NodeKeeper::try_pass(const NodeOrder& order) {
   conclude(now, going);
   TRY(note_for_status(now));
   TRY(offer(now));
-  const bool waits = !silent_.empty() || !now.planned.plan.held_back.empty();
+  const bool waits = !kubelet_error_.empty() || !now.planned.plan.held_back.empty();
   return waits ? settings_.waiting : settings_.look;
 }
 

@@ -71,15 +71,15 @@ class NodeKeeper {
     // About the node state.
     virtual void event(kube::EventType type, std::string reason, std::string note) = 0;
   };
-  struct Parts {
+  struct Dependencies {
     Engine& engine;
     kubelet::DeviceOffers& offers;
     Listener& listener;
     kube::Clock& clock;
   };
 
-  // All parts outlive it.
-  NodeKeeper(Parts parts, NodeKeeperSettings settings);
+  // All dependencies outlive it.
+  NodeKeeper(Dependencies deps, NodeKeeperSettings settings);
 
   // Returns how long to wait for the next one, if nothing is heard before.
   std::chrono::milliseconds pass(const NodeOrder& order);
@@ -116,25 +116,25 @@ class NodeKeeper {
   Result<void> stand_aside(const std::string& why);
   void set_reasons(std::vector<std::string> reasons);
 
-  const Parts parts_;
+  const Dependencies deps_;
   const NodeKeeperSettings settings_;
   std::optional<Kept> kept_;                          // nothing before it was read from the state
   std::optional<api::SriovNetworkNodeState> orders_;  // of kept_.object, with the status as stored
   std::string uid_;                                   // of the node state that is told about; empty: none can be
   int generation_ = 0;
   std::vector<std::string> problems_;
-  std::vector<api::FoundNic> told_;   // in the status
-  std::set<PciAddress> held_before_;  // by pods, when that was told
+  std::vector<api::FoundNic> last_reported_nics_;  // in the status
+  std::set<PciAddress> held_before_;               // by pods, when that was told
 
   plan::InUse allocated_;  // by the kubelet, when it was asked last in this pass
   std::set<PciAddress> withdrawn_;
-  std::string silent_;  // why the kubelet cannot be asked; empty: it can, or nobody had to
+  std::string kubelet_error_;  // why the kubelet cannot be asked; empty: it can, or nobody had to
   std::vector<apply::StepFailure> failures_;
   int tries_ = 0;  // of this order that left something to do
   kube::Instant next_try_{};
   std::optional<kubelet::NodeDevices> offered_;
-  std::string noted_;                               // what `railbed status` reads, as written last
-  std::map<std::string, std::string> told_events_;  // by reason: the note
+  std::string last_note_;                                    // what `railbed status` reads, as written last
+  std::map<std::string, std::string> last_event_by_reason_;  // by reason: the note
 
   mutable std::mutex mutex_;
   std::vector<std::string> reasons_;

@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "graph/node_state.h"
-#include "graph/objection.h"
 #include "plan/baseline.h"
 #include "plan/vf_identity.h"
 
@@ -66,11 +65,12 @@ StatePlan plan_state(const StateView& view) {
   std::ranges::move(back.pfs, std::back_inserter(out.plan.pfs));
   std::ranges::move(back.held_back, std::back_inserter(out.plan.held_back));
   std::ranges::sort(out.plan.pfs, {}, &PfPlan::pf);
-  for (const graph::Policy& policy : wanted.policies) {
-    if (*policy.object->exclude_topology) out.without_topology.insert(policy.resource);
-    if (*policy.object->need_vhost_net) out.with_vhost_net.insert(policy.resource);
-    if (graph::gives_mad(policy)) out.with_mad.insert(policy.resource);
-  }
+  for (const graph::PfWanted& pf : wanted.graph.pfs)
+    for (const graph::VfGroup& group : pf.groups) {
+      if (group.exclude_topology) out.without_topology.insert(group.resource);
+      if (group.need_vhost_net) out.with_vhost_net.insert(group.resource);
+      if (group.mad) out.with_mad.insert(group.resource);
+    }
   return out;
 }
 

@@ -52,29 +52,29 @@ kube::Trim labels_and(std::vector<std::string> fields) {
 
 }  // namespace
 
-NodeStates::NodeStates(Parts parts, NodeStatesSettings settings)
-    : parts_(parts),
+NodeStates::NodeStates(Dependencies deps, NodeStatesSettings settings)
+    : deps_(deps),
       key_{settings.ns, settings.keeper.node},
-      states_(parts.client,
+      states_(deps.client,
               {.resource = kube::kNodeStates, .selection = {.ns = key_.ns, .fields = "metadata.name=" + key_.name}},
               [this](const kube::Change& change) {
                 if (change.key != key_) return;
                 writer_.wake();
                 if (is_other_order(change)) wake();
               }),
-      nodes_(parts.client,
+      nodes_(deps.client,
              {.resource = kube::kNodes, .selection = {.fields = "metadata.name=" + key_.name}, .trim = labels_and({})},
              [this](const kube::Change& change) {
                if (is_other_order(change)) wake();
              }),
-      daemons_(parts.client,
+      daemons_(deps.client,
                {.resource = kube::kPods,
                 .selection = {.labels = std::string(api::kUpstreamDaemonPods), .fields = "spec.nodeName=" + key_.name},
                 .trim = labels_and({"spec.nodeName", "status.phase"})},
                [this](const kube::Change&) { wake(); }),
-      writer_(parts.client, key_, [this] { return state(); }),
-      events_(parts.client, {.controller = "railbed.dev/agent", .instance = key_.name}),
-      keeper_({parts.engine, parts.offers, *this, parts.client.clock()}, std::move(settings.keeper)) {}
+      writer_(deps.client, key_, [this] { return state(); }),
+      events_(deps.client, {.controller = "railbed.dev/agent", .instance = key_.name}),
+      keeper_({deps.engine, deps.offers, *this, deps.client.clock()}, std::move(settings.keeper)) {}
 
 kube::ObjectPtr NodeStates::state() const {
   return states_.find(key_);
@@ -83,9 +83,9 @@ kube::ObjectPtr NodeStates::state() const {
 // Why what is known here may not be so any more; nothing where all watches are fed.
 std::optional<Error> NodeStates::silence() const {
   for (const kube::Informer* one : {&states_, &nodes_, &daemons_}) {
-    kube::Standing standing = one->standing();
-    if (standing.error) return std::move(standing.error);
-    if (!standing.synced) return Error{.code = Code::kBusy, .message = "the API server has not answered yet"};
+    kube::Informer::Health health = one->health();
+    if (health.error) return std::move(health.error);
+    if (!health.synced) return Error{.code = Code::kBusy, .message = "the API server has not answered yet"};
   }
   return std::nullopt;
 }
@@ -95,13 +95,13 @@ NodeOrder NodeStates::order() const {
   if (!order.current) return order;
   const kube::ObjectPtr node = nodes_.find({"", key_.name});
   const std::string managed = node != nullptr ? label_of(*node, api::kManagedLabel) : "";
-  api::NodeStanding standing{.managed = managed, .has_state = order.state != nullptr};
-  standing.is_ours = standing.has_state && label_of(*order.state, api::kManagedByLabel) == api::kManagedByRailbed;
+  api::NodeOwnership ownership{.managed = managed, .has_state = order.state != nullptr};
+  ownership.is_ours = ownership.has_state && label_of(*order.state, api::kManagedByLabel) == api::kManagedByRailbed;
   for (const auto& [key, pod] : daemons_.objects()) {
     const bool here = kube::node_of_pod(*pod) == key_.name;
-    standing.upstream_daemon = standing.upstream_daemon || (here && !kube::has_ended(*pod));
+    ownership.upstream_daemon = ownership.upstream_daemon || (here && !kube::has_ended(*pod));
   }
-  order.aside = api::why_not_managed(standing);
+  order.aside = api::why_not_managed(ownership);
   return order;
 }
 
@@ -173,8 +173,8 @@ std::vector<std::string> NodeStates::reasons() const {
 NodeStatesCounters NodeStates::counters() const {
   NodeStatesCounters out{.node = keeper_.counters(), .status = writer_.counters(), .silent = {}};
   if (silence()) {
-    const kube::Instant heard = states_.standing().heard;
-    const kube::Instant now = parts_.client.clock().now();
+    const kube::Instant heard = states_.health().heard;
+    const kube::Instant now = deps_.client.clock().now();
     out.silent = heard == kube::Instant{} ? milliseconds(0) : std::chrono::duration_cast<milliseconds>(now - heard);
   }
   return out;

@@ -47,14 +47,14 @@ class NodeStates : private NodeKeeper::Listener {
        .why = "its own: the label that lets railbed act"},
       {.kind = kube::kPods, .verbs = kube::Verb::kList | kube::Verb::kWatch}};
 
-  struct Parts {
+  struct Dependencies {
     Engine& engine;
     kubelet::DeviceOffers& offers;
     kube::Client& client;
   };
 
-  // All parts outlive it.
-  NodeStates(Parts parts, NodeStatesSettings settings);
+  // All dependencies outlive it.
+  NodeStates(Dependencies deps, NodeStatesSettings settings);
   void run(std::stop_token stop);
   // Something changed that a pass may be waiting for: a pod has gone.
   void wake();
@@ -71,7 +71,7 @@ class NodeStates : private NodeKeeper::Listener {
   void work(std::stop_token stop);
   bool wait(std::chrono::milliseconds period, std::stop_token stop);
 
-  const Parts parts_;
+  const Dependencies deps_;
   const kube::ObjectKey key_;
   kube::Informer states_;
   kube::Informer nodes_;

@@ -36,7 +36,7 @@ class NodeStatesTest : public testing::Test {
     return pod;
   }
   void start() {
-    states = std::make_unique<NodeStates>(NodeStates::Parts{*node.engine, node.offers, client},
+    states = std::make_unique<NodeStates>(NodeStates::Dependencies{*node.engine, node.offers, client},
                                           NodeStatesSettings{.ns = "net",
                                                              .keeper = {.node = "node1",
                                                                         .options = {},

@@ -24,18 +24,18 @@ std::string reason_of(int code) {
 
 }  // namespace
 
-bool is_told_at_pod(const cni::Request& request, const cni::Failure& failure) {
+bool is_told_at_pod(const cni::Request& request, const Error& error) {
   return request.command == cni::Command::kAdd && request.executed_by.empty() && !request.pod().empty() &&
-         failure.code != cni::kTryAgainLater;
+         cni::code_of(error) != cni::kTryAgainLater;
 }
 
-kube::Occurrence occurrence_of(const cni::Request& request, const cni::Failure& failure, const std::string& api_uid) {
+kube::Occurrence occurrence_of(const cni::Request& request, const Error& error, const std::string& api_uid) {
   const std::string pod = request.pod();
   const size_t slash = pod.find('/');
-  std::string note = failure.message;
-  if (!failure.details.empty()) note += ": " + failure.details;
+  std::string note = error.story();
+  if (const std::string hint = cni::hint_of(error); !hint.empty()) note += ": " + hint;
   return {.type = kube::EventType::kWarning,
-          .reason = reason_of(failure.code),
+          .reason = reason_of(cni::code_of(error)),
           .action = "Attach",
           .note = doc::printable(note),
           .object = {.api_version = "v1",

@@ -13,8 +13,9 @@ cni::Request add_of_a_pod() {
 }
 
 TEST(PodEvents, TellsTheCauseCleaned) {
-  const kube::Occurrence told = occurrence_of(
-      add_of_a_pod(), {cni::kExhausted, "network ai/rail: no \x1b[31maddress", "widen it"}, "uid-of-the-object");
+  const kube::Occurrence told =
+      occurrence_of(add_of_a_pod(), cni::error_with(cni::kExhausted, "network ai/rail: no \x1b[31maddress", "widen it"),
+                    "uid-of-the-object");
   EXPECT_EQ(told.type, kube::EventType::kWarning);
   EXPECT_EQ(told.reason, "NoDeviceOrAddress");
   EXPECT_EQ(told.action, "Attach");
@@ -27,21 +28,21 @@ TEST(PodEvents, HasAWordForEachKindOfCause) {
       {cni::kInvalidConfig, "InvalidNetworks"}, {cni::kGone, "NetworkNotFound"}, {cni::kTaken, "NetworkConflict"},
       {cni::kExhausted, "NoDeviceOrAddress"},   {cni::kKernel, "AttachFailed"},  {cni::kIo, "AttachFailed"}};
   for (const auto& [code, reason] : cases)
-    EXPECT_EQ(occurrence_of(add_of_a_pod(), {code, "x", ""}, "").reason, reason) << code;
+    EXPECT_EQ(occurrence_of(add_of_a_pod(), cni::error_with(code, "x"), "").reason, reason) << code;
 }
 
 TEST(PodEvents, IsSilentAboutWhatIsNotThePods) {
-  EXPECT_TRUE(is_told_at_pod(add_of_a_pod(), {cni::kGone, "x", ""}));
-  EXPECT_FALSE(is_told_at_pod(add_of_a_pod(), {cni::kTryAgainLater, "x", ""}));
+  EXPECT_TRUE(is_told_at_pod(add_of_a_pod(), cni::error_with(cni::kGone, "x")));
+  EXPECT_FALSE(is_told_at_pod(add_of_a_pod(), cni::error_with(cni::kTryAgainLater, "x")));
   cni::Request del = add_of_a_pod();
   del.command = cni::Command::kDel;
-  EXPECT_FALSE(is_told_at_pod(del, {cni::kGone, "x", ""}));
+  EXPECT_FALSE(is_told_at_pod(del, cni::error_with(cni::kGone, "x")));
   cni::Request without_pod = add_of_a_pod();
   without_pod.args.clear();
-  EXPECT_FALSE(is_told_at_pod(without_pod, {cni::kGone, "x", ""}));
+  EXPECT_FALSE(is_told_at_pod(without_pod, cni::error_with(cni::kGone, "x")));
   cni::Request of_a_plugin = add_of_a_pod();
   of_a_plugin.executed_by = "agent-1";
-  EXPECT_FALSE(is_told_at_pod(of_a_plugin, {cni::kGone, "x", ""}));
+  EXPECT_FALSE(is_told_at_pod(of_a_plugin, cni::error_with(cni::kGone, "x")));
 }
 
 }  // namespace

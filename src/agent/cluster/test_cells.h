@@ -113,7 +113,7 @@ class CellMachine : public CellBook {
     share =
         shares ? std::make_unique<PoolShare>(*client, PoolShare::Settings{"kube-system", {node, uuid_, ""}}) : nullptr;
     leaser = std::make_unique<CellLeaser>(
-        CellLeaser::World{*client, *this, *blocks, share.get()},
+        CellLeaser::Dependencies{*client, *this, *blocks, share.get()},
         CellLeaser::Settings{
             .owner = {.holder = {node, uuid_, boot_id()}, .quiet_seconds = kQuietSeconds, .former_names = {}},
             .process = fmt::format("{}.{}", boot_id(), agents_)});

@@ -121,7 +121,7 @@ struct TestNode {
     keeper.reset();
     engine.reset();
     engine = std::make_unique<Engine>(kernel, store, *blocks, records);
-    keeper = std::make_unique<NodeKeeper>(NodeKeeper::Parts{*engine, offers, heard, clock}, settings);
+    keeper = std::make_unique<NodeKeeper>(NodeKeeper::Dependencies{*engine, offers, heard, clock}, settings);
   }
 
   facts::NodeFacts facts() { return facts::collect(kernel, {.node = "node1"}); }

@@ -153,9 +153,7 @@ Reply Metrics::metered(const cni::Request& request, RequestStory& story,
   impl_->requests.Add({{"command", std::string(command_name(request.command))}}, kSeconds).Observe(seconds);
   if (request.command == cni::Command::kAdd) took(request.type, Phase::kTotal, seconds);
   story.took(Phase::kTotal, seconds);
-  // Failures are rare, so parsing the answer again costs little.
-  if (reply.status != 0)
-    failed(request.type, cni::read_failure(reply.output).value_or(cni::Failure{cni::kInternal, {}, {}}).code);
+  if (!reply.result.has_value()) failed(request.type, cni::code_of(reply.result.error()));
   return reply;
 }
 

@@ -18,16 +18,16 @@ TEST(Metrics, CountRequestsFailuresAndWhatIsInFlight) {
   RequestStory story;
   const std::function<Reply(const cni::Request&)> good = [&](const cni::Request&) {
     EXPECT_NE(metrics.text().find("railbed_requests_in_flight 1"), std::string::npos);
-    return Reply{0, "{}"};
+    return Reply{.result = "{}"};
   };
   metrics.metered(add(), story, good);
   EXPECT_GT(story.seconds[static_cast<size_t>(Phase::kTotal)], 0);
   metrics.metered(add(), story, [](const cni::Request&) {
-    return Reply{1, cni::to_json(cni::Failure{cni::kExhausted, "full", ""}, "1.0.0")};
+    return Reply{.result = cni::fail_with(cni::kExhausted, "full"), .version = "1.0.0"};
   });
   cni::Request odd = add();
   odd.type = "made-up-by-a-client";
-  metrics.metered(odd, story, [](const cni::Request&) { return Reply{1, "no json"}; });
+  metrics.metered(odd, story, [](const cni::Request&) { return Reply{.result = fail(Code::kInternal, "a defect")}; });
   EXPECT_THROW(
       metrics.metered(add(), story, [](const cni::Request&) -> Reply { throw std::runtime_error("a defect"); }),
       std::runtime_error);

@@ -12,14 +12,15 @@
 
 #include "agent/context/story.h"
 #include "agent/engine.h"
+#include "base/error.h"
 
 namespace railbed::agent {
 
 class Metrics;  // metrics.h
 
 struct Reply {
-  int status = 0;  // the shim's exit status
-  std::string output;
+  Result<std::string> result;  // for the shim's standard output; the server writes the JSON of a failure
+  std::string version;         // of the configuration, for that JSON; empty: the latest
 };
 
 struct RequestContext {

@@ -12,7 +12,7 @@ constexpr std::chrono::minutes kForgotten{5};  // nobody asks any more
 // A node has a handful of networks. When there are more than this, all answers are dropped and looked up anew.
 constexpr size_t kMost = 64;
 
-std::chrono::seconds age_of(const cni::Outcome<void>& answer) {
+std::chrono::seconds age_of(const Result<void>& answer) {
   return answer.has_value() ? kAge : kAgeOfNo;
 }
 
@@ -22,17 +22,18 @@ StatusMemory::~StatusMemory() {
   if (refresher_.joinable()) refresher_.join();
 }
 
-cni::Outcome<void> StatusMemory::look(os::Clock& clock, const std::string& of, const LookUp& look_up) {
-  cni::Outcome<void> answer = look_up();
+Result<void> StatusMemory::look(os::Clock& clock, const std::string& of, const LookUp& look_up) {
+  Result<void> answer = look_up();
   // Any other failure means that no ADD can succeed.
-  if (!answer.has_value() && answer.error().code != cni::kUnavailableLimited) answer.error().code = cni::kUnavailable;
+  if (!answer.has_value() && cni::code_of(answer.error()) != cni::kUnavailableLimited)
+    answer.error().wire_code = cni::kUnavailable;
   std::lock_guard lock(mutex_);
   if (known_.size() >= kMost && !known_.contains(of)) known_.clear();
   known_.insert_or_assign(of, Known{answer, clock.now()});
   return answer;
 }
 
-cni::Outcome<void> StatusMemory::answer(os::Clock& clock, const std::string& of, const LookUp& look_up) {
+Result<void> StatusMemory::answer(os::Clock& clock, const std::string& of, const LookUp& look_up) {
   {
     std::lock_guard lock(mutex_);
     if (auto known = known_.find(of); known != known_.end()) {
@@ -58,7 +59,7 @@ std::vector<std::string> StatusMemory::failures(const os::Clock& clock) const {
   std::lock_guard lock(mutex_);
   for (const auto& [of, known] : known_)
     if (!known.answer.has_value() && clock.now() - known.looked_up < kForgotten)
-      all.push_back(known.answer.error().message);
+      all.push_back(known.answer.error().story());
   return all;
 }
 

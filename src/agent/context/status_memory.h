@@ -23,7 +23,7 @@ namespace railbed::agent {
 
 class StatusMemory {
  public:
-  using LookUp = std::function<cni::Outcome<void>()>;
+  using LookUp = std::function<Result<void>()>;
 
   StatusMemory() = default;
   ~StatusMemory();
@@ -32,17 +32,17 @@ class StatusMemory {
 
   // `of` is the key: everything that the answer depends on. `look_up` may run later in another thread, because an
   // answer older than ten seconds is refreshed, one that says no after a second.
-  cni::Outcome<void> answer(os::Clock& clock, const std::string& of, const LookUp& look_up);
+  Result<void> answer(os::Clock& clock, const std::string& of, const LookUp& look_up);
 
   // Why the answers that are not older than a few minutes are no; nothing is looked up.
   std::vector<std::string> failures(const os::Clock& clock) const;
 
  private:
   struct Known {
-    cni::Outcome<void> answer;
+    Result<void> answer;
     os::Deadline looked_up;
   };
-  cni::Outcome<void> look(os::Clock& clock, const std::string& of, const LookUp& look_up);
+  Result<void> look(os::Clock& clock, const std::string& of, const LookUp& look_up);
 
   mutable std::mutex mutex_;
   std::map<std::string, Known> known_;

@@ -16,8 +16,8 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-cni::Outcome<void> no(int code, const std::string& message) {
-  return std::unexpected(cni::Failure{code, message, ""});
+Result<void> no(int code, const std::string& message) {
+  return cni::fail_with(code, message);
 }
 
 // What is looked up, and how often it was.
@@ -31,7 +31,7 @@ class Network {
       return answer_;
     };
   }
-  void answers(cni::Outcome<void> answer) {
+  void answers(Result<void> answer) {
     std::lock_guard lock(mutex_);
     answer_ = std::move(answer);
   }
@@ -47,7 +47,7 @@ class Network {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  cni::Outcome<void> answer_;
+  Result<void> answer_;
   int looks_ = 0;
 };
 
@@ -58,7 +58,7 @@ class StatusMemoryTest : public testing::Test {
   Network network_;
   StatusMemory memory_;  // last: its thread uses the others
 
-  cni::Outcome<void> ask(const std::string& of = "a") { return memory_.answer(clock_, of, network_.look_up()); }
+  Result<void> ask(const std::string& of = "a") { return memory_.answer(clock_, of, network_.look_up()); }
 };
 
 TEST_F(StatusMemoryTest, RemembersAYesForTenSeconds) {
@@ -90,9 +90,9 @@ TEST_F(StatusMemoryTest, LooksAfterANoAgainWithinASecondSoThatWhatIsMendedIsTold
 // 51 says that running pods have limited connectivity, which only a plugin can know.
 TEST_F(StatusMemoryTest, EveryOtherReasonMeansThatNoAddCanBeServed) {
   network_.answers(no(cni::kIo, "no bridge"));
-  EXPECT_EQ(ask("a").error(), (cni::Failure{cni::kUnavailable, "no bridge", ""}));
+  EXPECT_EQ(cni::to_json(ask("a").error(), ""), cni::to_json(cni::error_with(cni::kUnavailable, "no bridge"), ""));
   network_.answers(no(cni::kUnavailableLimited, "slow"));
-  EXPECT_EQ(ask("b").error(), (cni::Failure{cni::kUnavailableLimited, "slow", ""}));
+  EXPECT_EQ(ask("b").error(), cni::error_with(cni::kUnavailableLimited, "slow"));
 }
 
 // The page /readyz has a line per reason.

@@ -54,10 +54,11 @@ uint64_t Events::happened(std::string_view kind, std::string_view about, std::st
   return event.count;
 }
 
-void Events::failed(const cni::Request& request, const cni::Failure& failure) {
+void Events::failed(const cni::Request& request, const Error& error) {
   const std::string whom = request.pod().empty() ? request.container_id : request.pod();
-  (void)happened(kind_of(failure.code), fmt::format("{} code {}", command_name(request.command), failure.code),
-                 whom.empty() ? failure.message : fmt::format("{}: {}", whom, failure.message));
+  const int code = cni::code_of(error);
+  (void)happened(kind_of(code), fmt::format("{} code {}", command_name(request.command), code),
+                 whom.empty() ? error.story() : fmt::format("{}: {}", whom, error.story()));
 }
 
 void Events::over(std::string_view kind, std::string_view about) {

@@ -42,7 +42,7 @@ class Events {
   // How often it has happened now.
   uint64_t happened(std::string_view kind, std::string_view about, std::string_view error);
   // A failed request, under the kind that its code is about.
-  void failed(const cni::Request& request, const cni::Failure& failure);
+  void failed(const cni::Request& request, const Error& error);
   // It is no trouble any more.
   void over(std::string_view kind, std::string_view about);
   // The one that happened last comes first.

@@ -54,12 +54,12 @@ TEST(Events, AreBoundedAndTheOldestGoes) {
 TEST(Events, FailedRequestsAreKeptByWhatTheirCodeIsAbout) {
   EventsRig world;
   cni::Request request{.command = cni::Command::kAdd, .type = "sriov", .container_id = "c1"};
-  world.events.failed(request, {cni::kIo, "disk is full", ""});
+  world.events.failed(request, cni::error_with(cni::kIo, "disk is full"));
   request.args = {{"K8S_POD_NAMESPACE", "ai"}, {"K8S_POD_NAME", "vllm-0"}};
-  world.events.failed(request, {cni::kExhausted, "no VF", ""});
+  world.events.failed(request, cni::error_with(cni::kExhausted, "no VF"));
   request.command = cni::Command::kDel;
-  world.events.failed(request, {cni::kStarved, "no thread", ""});
-  world.events.failed(request, {cni::kTryAgainLater, "busy", ""});
+  world.events.failed(request, cni::error_with(cni::kStarved, "no thread"));
+  world.events.failed(request, cni::error_with(cni::kTryAgainLater, "busy"));
   std::vector<std::string> all;
   for (const Event& event : world.events.all())
     all.push_back(fmt::format("{} | {} | {}", event.kind, event.about, event.last_error));

@@ -20,27 +20,26 @@ Result<void> write_state(Engine& engine) {
 
 }  // namespace
 
-cni::Outcome<void> Readiness::look() {
-  TRY_CNI(write_state(engine_).context("writing the state failed"));
+Result<void> Readiness::look() {
+  TRY(write_state(engine_).context("writing the state failed"));
   Result<void> room = disk_.replace(probe_, std::string(kProbeBytes, '.'), 0600);
   if (room.has_value()) room = disk_.remove(probe_);
-  TRY_CNI(std::move(room).context("no space next to the state"));
+  TRY(std::move(room).context("no space next to the state"));
   return {};
 }
 
 std::vector<std::string> Readiness::reasons() {
   std::vector<std::string> all;
   if (auto writable = memory_.answer(engine_.kernel().clock(), "state", [this] { return look(); }); !writable)
-    all.push_back(writable.error().message);
+    all.push_back(writable.error().story());
   for (const auto& other : others_)
     for (std::string& reason : other()) all.push_back(std::move(reason));
   return all;
 }
 
-cni::Failure not_ready(const std::vector<std::string>& reasons) {
-  return {.code = cni::kUnavailable,
-          .message = fmt::format("{}", fmt::join(reasons, "; ")),
-          .details = "run `railbed status` for details"};
+Error not_ready(const std::vector<std::string>& reasons) {
+  return cni::error_with(cni::kUnavailable, fmt::format("{}", fmt::join(reasons, "; ")),
+                         "run `railbed status` for details");
 }
 
 }  // namespace railbed::agent

@@ -30,7 +30,7 @@ class Readiness {
   std::vector<std::string> reasons();
 
  private:
-  cni::Outcome<void> look();
+  Result<void> look();
 
   Engine& engine_;
   os::Disk& disk_;
@@ -40,6 +40,6 @@ class Readiness {
 };
 
 // As STATUS fails for it.
-cni::Failure not_ready(const std::vector<std::string>& reasons);
+Error not_ready(const std::vector<std::string>& reasons);
 
 }  // namespace railbed::agent

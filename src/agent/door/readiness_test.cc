@@ -47,8 +47,9 @@ TEST_F(ReadinessTest, WhatAnAddNeedsIsTheSameForAll) {
                                    .type = "macvlan",
                                    .config = R"({"cniVersion":"1.1.0","name":"n","type":"macvlan","master":"eth0"})"},
                                   story);
-  EXPECT_EQ(cni::read_failure(reply.output),
-            (cni::Failure{cni::kUnavailable, full, "run `railbed status` for details"}));
+  ASSERT_FALSE(reply.result.has_value());
+  EXPECT_EQ(reply.result.error(), cni::error_with(cni::kUnavailable, full, "run `railbed status` for details"));
+  EXPECT_EQ(reply.version, "1.1.0");
 }
 
 // Every file of this process is full: what a full disk below the state is, for the length of a test.

@@ -30,12 +30,12 @@ std::string phases(const RequestStory& story) {
   return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
 }
 
-log::Level level_of(const cni::Request& request, const std::optional<cni::Failure>& failure) {
+log::Level level_of(const cni::Request& request, const Error* error) {
   using cni::Command;
-  if (failure.has_value()) {
+  if (error != nullptr) {
     // Runtimes ask every few seconds whether the node works; what is wrong is told by readiness, too.
     if (request.command == Command::kStatus) return log::Level::kDebug;
-    const int code = failure->code;
+    const int code = cni::code_of(*error);
     const bool ours = code == cni::kIo || code == cni::kKernel || code == cni::kInternal || code == cni::kStarved;
     return ours ? log::Level::kError : log::Level::kWarn;
   }
@@ -47,8 +47,7 @@ void add(std::vector<log::Field>& fields, std::string_view name, std::string val
   if (!value.empty()) fields.push_back({name, std::move(value)});
 }
 
-std::vector<log::Field> fields_of(const cni::Request& request, const std::optional<cni::Failure>& failure,
-                                  const RequestStory& story) {
+std::vector<log::Field> fields_of(const cni::Request& request, const Error* error, const RequestStory& story) {
   std::vector<log::Field> fields;
   add(fields, "VERB", std::string(command_name(request.command)));
   add(fields, "TYPE", logged_text(request.type));
@@ -58,8 +57,8 @@ std::vector<log::Field> fields_of(const cni::Request& request, const std::option
   // A field may be there several times: each is found by itself.
   for (const std::string& network : story.networks) add(fields, "NETWORK", logged_text(network));
   for (const std::string& device : story.devices) add(fields, "DEVICE", logged_text(device));
-  add(fields, "CODE", std::to_string(failure.has_value() ? failure->code : 0));
-  if (failure.has_value()) add(fields, "ERROR", logged_text(failure->message));
+  add(fields, "CODE", std::to_string(error != nullptr ? cni::code_of(*error) : 0));
+  if (error != nullptr) add(fields, "ERROR", logged_text(error->story()));
   constexpr std::string_view kNames[] = {"PREPARE_MS", "WAIT_MS", "ADDRESSES_MS", "KERNEL_MS",
                                          "LEASE_MS",   "EXEC_MS", "TOTAL_MS"};
   for (Phase phase : kPhases)
@@ -71,9 +70,7 @@ std::vector<log::Field> fields_of(const cni::Request& request, const std::option
 }  // namespace
 
 RequestLine request_line(const cni::Request& request, const Reply& reply, const RequestStory& story) {
-  std::optional<cni::Failure> failure;
-  if (reply.status != 0)
-    failure = cni::read_failure(reply.output).value_or(cni::Failure{cni::kInternal, "without a reason", {}});
+  const Error* error = reply.result.has_value() ? nullptr : &reply.result.error();
   std::string text(command_name(request.command));
   const auto say = [&](std::string_view what, const std::string& value) {
     if (!value.empty()) text += fmt::format(" {}{}", what, value);
@@ -84,13 +81,13 @@ RequestLine request_line(const cni::Request& request, const Reply& reply, const 
   say("interface=", logged_text(request.ifname));
   say("networks=", comma_list(story.networks));
   say("devices=", comma_list(story.devices));
-  text += fmt::format("{} {:.1f} ms{}", failure.has_value() ? " failed after" : " in",
+  text += fmt::format("{} {:.1f} ms{}", error != nullptr ? " failed after" : " in",
                       seconds_of(story, Phase::kTotal) * 1000, phases(story));
-  if (failure.has_value()) {
-    text += fmt::format(": code {}: {}", failure->code, logged_text(failure->message));
-    if (!failure->details.empty()) text += fmt::format(" ({})", logged_text(failure->details));
+  if (error != nullptr) {
+    text += fmt::format(": code {}: {}", cni::code_of(*error), logged_text(error->story()));
+    if (const std::string hint = cni::hint_of(*error); !hint.empty()) text += fmt::format(" ({})", logged_text(hint));
   }
-  return {level_of(request, failure), std::move(text), fields_of(request, failure, story)};
+  return {level_of(request, error), std::move(text), fields_of(request, error, story)};
 }
 
 }  // namespace railbed::agent

@@ -43,14 +43,14 @@ TEST(RequestLine, SaysWhoGotWhatAndHowLongItTook) {
 }
 
 TEST(RequestLine, SaysWhyItFailed) {
-  const Reply reply{1, cni::to_json(cni::Failure{cni::kExhausted, "no VF", "make more"}, "")};
+  const Reply reply{.result = cni::fail_with(cni::kExhausted, "no VF", "make more")};
   const RequestLine line = request_line(request_of(cni::Command::kCheck), reply, {});
   EXPECT_EQ(line.level, log::Level::kWarn);
   EXPECT_EQ(line.text,
             "CHECK ai/vllm-0 container=c1 as railbed interface=eth0 failed after 0.0 ms: code 102: no VF (make more)");
   EXPECT_THAT(texts(line.fields), testing::IsSupersetOf({"CODE=102", "ERROR=no VF"}));
-  EXPECT_THAT(request_line(request_of(cni::Command::kAdd), {7, "no json"}, {}).text,
-              testing::EndsWith("code 104: without a reason"));
+  EXPECT_THAT(request_line(request_of(cni::Command::kAdd), {.result = fail(Code::kInternal, "no reason")}, {}).text,
+              testing::EndsWith("code 104: no reason"));
 }
 
 TEST(RequestLine, NobodyWritesALineOfHisOwn) {
@@ -58,7 +58,7 @@ TEST(RequestLine, NobodyWritesALineOfHisOwn) {
   request.args["K8S_POD_NAME"] = "a\nCODE=0";
   RequestStory story;
   story.has_network("evil\x1b[2J\n2026-01-01 info ADD");
-  const Reply reply{1, cni::to_json(cni::Failure{cni::kInternal, "two\nlines" + std::string(1 << 20, 'x'), ""}, "")};
+  const Reply reply{.result = cni::fail_with(cni::kInternal, "two\nlines" + std::string(1 << 20, 'x'))};
   const RequestLine line = request_line(request, reply, story);
   EXPECT_EQ(line.level, log::Level::kError);
   EXPECT_EQ(line.text.find_first_of("\n\x1b"), std::string::npos) << line.text;
@@ -69,7 +69,7 @@ TEST(RequestLine, NobodyWritesALineOfHisOwn) {
 
 TEST(RequestLine, CutsALongErrorAndSaysSo) {
   const auto told = [](size_t length) {
-    const Reply reply{1, cni::to_json(cni::Failure{cni::kIo, "begin" + std::string(length - 5, 'x'), ""}, "")};
+    const Reply reply{.result = cni::fail_with(cni::kIo, "begin" + std::string(length - 5, 'x'))};
     for (const log::Field& field : request_line(request_of(cni::Command::kAdd), reply, {}).fields)
       if (field.name == "ERROR") return field.value;
     return std::string();
@@ -80,8 +80,8 @@ TEST(RequestLine, CutsALongErrorAndSaysSo) {
 
 TEST(RequestLine, IsAsLoudAsItMatters) {
   using cni::Command;
-  const Reply good{0, ""};
-  const auto failed = [](int code) { return Reply{1, cni::to_json(cni::Failure{code, "x", ""}, "")}; };
+  const Reply good;
+  const auto failed = [](int code) { return Reply{.result = cni::fail_with(code, "x")}; };
   cni::Request nested = request_of(Command::kAdd);
   nested.executed_by = "1-2";
   const std::tuple<cni::Request, Reply, log::Level> cases[] = {
@@ -97,7 +97,7 @@ TEST(RequestLine, IsAsLoudAsItMatters) {
       {request_of(Command::kGc), failed(cni::kTaken), log::Level::kWarn},
   };
   for (const auto& [request, reply, level] : cases)
-    EXPECT_EQ(request_line(request, reply, {}).level, level) << reply.output;
+    EXPECT_EQ(request_line(request, reply, {}).level, level) << request_line(request, reply, {}).text;
 }
 
 }  // namespace

@@ -28,11 +28,17 @@ constexpr size_t kSmallBytes = 64 << 10;
 constexpr int kAcceptAtOnce = 32;
 constexpr size_t kMostQuestions = 128;
 
-std::string answer_frame(const Reply& reply) {
-  return cni::to_frame(cni::WireAnswer{static_cast<uint8_t>(std::clamp(reply.status, 0, 255)), reply.output});
+// The only place where a failure becomes JSON.
+std::string answer_frame(const Reply& reply, uint8_t failed = 1) {
+  if (reply.result.has_value()) return cni::to_frame(cni::WireAnswer{0, *reply.result});
+  return cni::to_frame(cni::WireAnswer{failed, cni::to_json(reply.result.error(), reply.version)});
 }
-std::string failure_frame(int code, std::string message, std::string details = {}, int status = 1) {
-  return answer_frame({status, cni::to_json(cni::Failure{code, std::move(message), std::move(details)}, "")});
+std::string failure_frame(int code, std::string message, std::string hint = {}) {
+  return answer_frame({.result = cni::fail_with(code, std::move(message), std::move(hint))});
+}
+// For a request that the next agent can serve.
+std::string stopping_frame() {
+  return answer_frame({.result = cni::fail_with(cni::kTryAgainLater, "the agent is stopping")}, cni::kAskAgain);
 }
 
 }  // namespace
@@ -117,10 +123,10 @@ void Server::Loop::work(Job job) {
     try {
       reply = handler(job.request);
     } catch (const std::exception& problem) {
-      reply = {1, cni::to_json(cni::failure_of(problem), "")};
+      reply.result = fail(cni::error_of(problem));
     }
   } else {
-    reply = {1, cni::to_json(cni::Failure{cni::kTryAgainLater, "client disconnected", {}}, "")};
+    reply.result = cni::fail_with(cni::kTryAgainLater, "client disconnected");
   }
   done.put({std::move(job), std::move(reply)});
   waker.wake();
@@ -243,13 +249,14 @@ bool Server::Loop::take_frame(uint64_t key, Client& client) {
 }
 
 void Server::Loop::start_job(uint64_t key, Client& client, cni::WireRequest wire) {
-  if (wire.type == cni::kAgentReport && options.report) return answer(key, client, answer_frame({0, options.report()}));
+  if (wire.type == cni::kAgentReport && options.report)
+    return answer(key, client, answer_frame({.result = options.report()}));
   auto request = cni::read_request(wire.type, wire.environment, std::move(wire.config));
-  if (!request) return answer(key, client, answer_frame({1, cni::to_json(request.error(), "")}));
+  if (!request) return answer(key, client, answer_frame({.result = fail(request.error())}));
   std::shared_ptr<void> held;
   if (options.hold) {
     auto taken = options.hold(*request, std::move(client.passed));
-    if (!taken) return answer(key, client, answer_frame({1, cni::to_json(cni::failure_of(taken.error()), "")}));
+    if (!taken) return answer(key, client, answer_frame({.result = fail(taken.error())}));
     held = std::move(*taken);
   }
   // Whoever waits for a plugin that asks us in turn holds a connection already: the plugin's is counted apart, or a
@@ -319,7 +326,7 @@ void Server::Loop::take_answers() {
 void Server::Loop::finish(Done& one) {
   --at_work;
   Job& job = one.job;
-  const bool made = job.request.command == cni::Command::kAdd && one.reply.status == 0;
+  const bool made = job.request.command == cni::Command::kAdd && one.reply.result.has_value();
   const uint64_t key = job.client;
   const auto found = clients.find(key);
   std::optional<Job> del;
@@ -335,10 +342,10 @@ void Server::Loop::finish(Done& one) {
   next_of(job.order);
   Client& client = found->second;
   client.undo = std::move(del);
-  if (accepting || one.reply.status == 0) return answer(key, client, answer_frame(one.reply));
+  if (accepting || one.reply.result.has_value()) return answer(key, client, answer_frame(one.reply));
   // What failed because the agent ends is not the pod's fault: the next agent is asked, and has the journaled DELs.
   if (job.request.command == cni::Command::kDel) return drop(key);
-  answer(key, client, failure_frame(cni::kTryAgainLater, "the agent is stopping", {}, cni::kAskAgain));
+  answer(key, client, stopping_frame());
 }
 
 void Server::Loop::drop_late(Clock::time_point now) {
@@ -420,8 +427,7 @@ void Server::Loop::begin_stop() {
     if (job.request.command == cni::Command::kDel)
       drop(job.client);
     else if (const auto found = clients.find(job.client); found != clients.end())
-      answer(job.client, found->second,
-             failure_frame(cni::kTryAgainLater, "the agent is stopping", {}, cni::kAskAgain));
+      answer(job.client, found->second, stopping_frame());
   }
   std::vector<uint64_t> reading;
   for (const auto& [key, client] : clients)

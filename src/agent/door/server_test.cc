@@ -154,7 +154,7 @@ void wake(const Agent& agent) {
   const Client nobody(agent.path());
 }
 Reply echo(const cni::Request& request) {
-  return {0, request.container_id + ":" + request.config};
+  return {.result = request.container_id + ":" + request.config};
 }
 
 TEST(Server, AnswersWhateverTheFrameIsCutInto) {
@@ -184,13 +184,16 @@ TEST(Server, HoldsThePassedDescriptorUntilTheAnswer) {
   const os::Descriptor other(::open((folder / "other").c_str(), O_RDWR | O_CREAT, 0600));
   std::weak_ptr<void> held;
   std::vector<uint64_t> passed;
-  Agent agent([&](const cni::Request&) { return Reply{held.expired() ? 1 : 0, ""}; },
-              {.hold = [&](const cni::Request&, os::Descriptor descriptor) -> Result<std::shared_ptr<void>> {
-                passed.push_back(descriptor ? file_number(descriptor.get()) : 0);
-                auto kept = std::make_shared<os::Descriptor>(std::move(descriptor));
-                held = kept;
-                return std::shared_ptr<void>(kept);
-              }});
+  Agent agent(
+      [&](const cni::Request&) {
+        return Reply{.result = held.expired() ? fail(Code::kInternal, "not held") : Result<std::string>()};
+      },
+      {.hold = [&](const cni::Request&, os::Descriptor descriptor) -> Result<std::shared_ptr<void>> {
+        passed.push_back(descriptor ? file_number(descriptor.get()) : 0);
+        auto kept = std::make_shared<os::Descriptor>(std::move(descriptor));
+        held = kept;
+        return std::shared_ptr<void>(kept);
+      }});
   const std::vector<std::vector<int>> sent = {{file.get()}, {file.get(), other.get()}};
   for (const std::vector<int>& descriptors : sent) {
     Client client(agent.path());
@@ -221,7 +224,7 @@ TEST(Server, Serves200AtOnceEachItsOwn) {
   std::atomic<int> handled = 0;
   Agent agent([&](const cni::Request& request) {
     ++handled;
-    return Reply{static_cast<int>(request.container_id.size()), std::string(100'000, 'x') + request.container_id};
+    return Reply{.result = std::string(100'000, 'x') + request.container_id};
   });
   std::vector<std::jthread> threads;
   std::atomic<int> right = 0;
@@ -231,7 +234,7 @@ TEST(Server, Serves200AtOnceEachItsOwn) {
       const std::string id = fmt::format("pod-{}", i);
       client.send(frame("ADD", id));
       const auto answer = client.answer();
-      right += answer.status == id.size() && answer.output.ends_with("x" + id);
+      right += answer.status == 0 && answer.output.ends_with("x" + id);
     });
   threads.clear();
   EXPECT_EQ(right, 200);
@@ -267,7 +270,7 @@ TEST(Server, SlowAndVanishingClientsHurtNobody) {
   Agent agent(
       [&](const cni::Request& request) {
         if (request.container_id == "slow") gate.pass();
-        return Reply{0, std::string(2 << 20, 'y')};
+        return Reply{.result = std::string(2 << 20, 'y')};
       },
       {.workers = 2, .request_time = milliseconds(200), .now = [&] { return now.load(); }});
   const std::string whole = frame("ADD");
@@ -390,7 +393,7 @@ TEST(Server, ThrownExhaustionHasItsOwnCode) {
   for (const auto& [container, code] : {std::pair("memory", 105), std::pair("thread", 105), std::pair("other", 104)}) {
     Client client(agent.path());
     client.send(frame("ADD", container));
-    EXPECT_EQ(cni::read_failure(client.answer().output).value_or(cni::Failure{}).code, code) << container;
+    EXPECT_EQ(cni::code_of(cni::read_error(client.answer().output).value_or(Error{})), code) << container;
   }
 }
 
@@ -448,10 +451,10 @@ TEST(Server, NestedRequestsWaitForNobody) {
   // Fifty pods whose plugin asks this agent for an address, as bridge does with host-local.
   std::string path;
   Agent agent([&](const cni::Request& request) {
-    if (request.type == "host-local") return Reply{0, "an address"};
+    if (request.type == "host-local") return Reply{.result = "an address"};
     Client nested(path);
     nested.send(frame("ADD", request.container_id, "{}", "host-local"));
-    return Reply{0, nested.answer().output};
+    return Reply{.result = nested.answer().output};
   });
   path = agent.path();
   std::vector<std::unique_ptr<Client>> pods;
@@ -581,7 +584,7 @@ TEST(Server, UndoesAnAddWhoseClientWentMeanwhileBeforeAnythingElse) {
   Agent agent([&](const cni::Request& request) {
     book.write(request);
     if (request.config == "wait" && request.command == cni::Command::kAdd) gate.pass();
-    return request.config == "fails" ? Reply{1, "no"} : echo(request);
+    return request.config == "fails" ? Reply{.result = fail(Code::kInternal, "no")} : echo(request);
   });
   auto first = std::make_unique<Client>(agent.path());
   first->send(frame("ADD", "c", "wait"));
@@ -605,7 +608,7 @@ TEST(Server, UndoesAnAddWhoseAnswerNobodyTakes) {
   Agent agent(
       [&](const cni::Request& request) {
         book.write(request);
-        return Reply{0, std::string(2 << 20, 'y')};
+        return Reply{.result = std::string(2 << 20, 'y')};
       },
       {.request_time = milliseconds(100), .now = [&] { return now.load(); }});
   Client deaf(agent.path());
@@ -645,7 +648,7 @@ TEST(Server, SendsWhatFailsBecauseItStopsToTheNextAgent) {
   Gate gate;
   Agent agent([&](const cni::Request&) {
     gate.pass();
-    return Reply{1, "the plugin was ended"};
+    return Reply{.result = fail(Code::kInternal, "the plugin was ended")};
   });
   Client add(agent.path());
   Client del(agent.path());
@@ -665,7 +668,7 @@ TEST(Server, AnswersStatusWhileAllWorkersWait) {
   Agent agent(
       [&](const cni::Request& request) {
         if (request.command == cni::Command::kAdd) gate.pass();
-        return Reply{0, "ready"};
+        return Reply{.result = "ready"};
       },
       {.workers = 1});
   Client add(agent.path());
@@ -682,7 +685,7 @@ TEST(Server, AHundredNetworksWhoseStatusHangsCostOthersNothing) {
   Gate gate;
   Agent agent([&](const cni::Request& request) {
     if (request.config.find("hung") != std::string::npos) gate.pass();
-    return Reply{0, "ready"};
+    return Reply{.result = "ready"};
   });
   std::vector<std::unique_ptr<Client>> hung;
   for (int i = 0; i < 100; ++i) {

@@ -37,11 +37,11 @@ using Held = std::shared_ptr<os::NetnsPort::Hold>;
 
 // The namespace of a pod's request, held for as long as the result lives: what is checked here is what is changed
 // later. Null: there is none at its path, which the handlers deal with.
-cni::Outcome<Held> hold_pod(os::Kernel& kernel, const cni::Request& request) {
+Result<Held> hold_pod(os::Kernel& kernel, const cni::Request& request) {
   Result<std::unique_ptr<os::Netns>> netns = kernel.netns().open(request.netns);
   if (!netns.has_value() && netns.error().code == Code::kNotFound) return Held();
-  if (!netns.has_value()) return std::unexpected(cni::failure_of(netns.error()));
-  return TRY_CNI(kernel.netns().hold(*std::move(netns)));
+  if (!netns.has_value()) return fail(netns.error());
+  return TRY(kernel.netns().hold(*std::move(netns)));
 }
 
 // Whether this is the namespace that the shim saw when a kept DEL came (cni::kNetnsProof).
@@ -62,18 +62,33 @@ cni::Request without_netns(cni::Request request) {
 
 // A runtime's mistake, or /proc/PID/ns/net of a process id that was reused: changes meant for a pod must never reach
 // the host. Any error that hides which namespace it is refuses, too.
-cni::Outcome<void> refuse_own(os::Kernel& kernel, const cni::Request& request) {
+Result<void> refuse_own(os::Kernel& kernel, const cni::Request& request) {
   const Result<bool> own = kernel.netns().is_own(request.netns);
-  if (!own.has_value() && own.error().code != Code::kNotFound) return std::unexpected(cni::failure_of(own.error()));
+  if (!own.has_value() && own.error().code != Code::kNotFound) return fail(own.error());
   if (!own.has_value() || !*own) return {};
-  return std::unexpected(cni::Failure{
-      .code = cni::kInvalidNetns,
-      .message = fmt::format("CNI_NETNS {} is the host's network namespace; nothing was changed", request.netns),
-      .details = "the runtime must pass the pod's namespace"});
+  return cni::fail_with(cni::kInvalidNetns,
+                        fmt::format("CNI_NETNS {} is the host's network namespace; nothing was changed", request.netns),
+                        "the runtime must pass the pod's namespace");
 }
 
-Reply failed(const cni::Failure& failure, const std::string& version) {
-  return {1, cni::to_json(failure, version)};
+// Commands that the configuration's version does not have.
+Result<void> is_in_version(cni::Command command, const cni::Version& version) {
+  for (const Since& one : kSince)
+    if (command == one.command && version < one.version)
+      return cni::fail_with(cni::kIncompatibleVersion,
+                            fmt::format("{} was added in {}; the configuration has {}", one.name,
+                                        one.version.to_string(), version.to_string()),
+                            fmt::format("set cniVersion to {} or higher", one.version.to_string()));
+  return {};
+}
+
+// A plugin whose agent was killed may live on for a moment, and ask this agent for what nobody would give back.
+Result<void> is_asked_here(os::Kernel& kernel, const cni::Request& request) {
+  if (request.command != cni::Command::kAdd || request.executed_by.empty() ||
+      request.executed_by == kernel.processes().identity())
+    return {};
+  return cni::fail_with(cni::kTryAgainLater, "the requesting plugin was executed by an earlier agent that has exited",
+                        "the runtime will retry the pod");
 }
 
 }  // namespace
@@ -81,57 +96,36 @@ Reply failed(const cni::Failure& failure, const std::string& version) {
 Reply Service::handle(const cni::Request& request, RequestStory& story) {
   Backends backends = backends_;
   backends.story = &story;
+  Reply reply;
   try {
-    return answer(backends, request);
+    reply.result = answer(backends, request, reply.version);
   } catch (const std::exception& thrown) {  // no memory, no thread
-    return failed(cni::failure_of(thrown), cni::kLatest.to_string());
+    reply = {.result = fail(cni::error_of(thrown))};
   }
+  return reply;
 }
 
-Reply Service::answer(Backends& backends, const cni::Request& request) {
-  const std::string latest = cni::kLatest.to_string();
-  if (request.command == cni::Command::kVersion) return {0, std::string(cni::version_answer())};
-  cni::Outcome<cni::PluginConfig> config = cni::read_plugin_config(request.config);
-  if (!config.has_value()) return failed(config.error(), latest);
-  const std::string version = config->version.to_string();
-  for (const Since& one : kSince)
-    if (request.command == one.command && config->version < one.version)
-      return failed({.code = cni::kIncompatibleVersion,
-                     .message = fmt::format("{} was added in {}; the configuration has {}", one.name,
-                                            one.version.to_string(), version),
-                     .details = fmt::format("set cniVersion to {} or higher", one.version.to_string())},
-                    version);
-  // A plugin whose agent was killed may live on for a moment, and ask this agent for what nobody would give back.
-  if (request.command == cni::Command::kAdd && !request.executed_by.empty() &&
-      request.executed_by != backends.engine.kernel().processes().identity())
-    return failed({.code = cni::kTryAgainLater,
-                   .message = "the requesting plugin was executed by an earlier agent that has exited",
-                   .details = "the runtime will retry the pod"},
-                  version);
+Result<std::string> Service::answer(Backends& backends, const cni::Request& request, std::string& version) {
+  if (request.command == cni::Command::kVersion) return std::string(cni::version_answer());
+  const cni::PluginConfig config = TRY(cni::read_plugin_config(request.config));
+  version = config.version.to_string();
+  TRY(is_in_version(request.command, config.version));
+  os::Kernel& kernel = backends.engine.kernel();
+  TRY(is_asked_here(kernel, request));
   Held held;
   if (is_of_a_pod(request)) {
-    os::Kernel& kernel = backends.engine.kernel();
-    cni::Outcome<Held> pod = hold_pod(kernel, request);
-    if (!pod.has_value()) return failed(pod.error(), version);
-    held = *std::move(pod);
-    if (!request.netns_proof.empty() && held != nullptr) {
-      const Result<bool> proven = is_proven(kernel, held->netns(), request.netns_proof);
-      if (!proven.has_value()) return failed(cni::failure_of(proven.error()), version);
-      if (!*proven) return answer(backends, without_netns(request));
-    }
-    if (auto refused = refuse_own(kernel, request); !refused.has_value()) return failed(refused.error(), version);
+    held = TRY(hold_pod(kernel, request));
+    if (!request.netns_proof.empty() && held != nullptr && !TRY(is_proven(kernel, held->netns(), request.netns_proof)))
+      return answer(backends, without_netns(request), version);
+    TRY(refuse_own(kernel, request));
   }
   if (request.command == cni::Command::kStatus && readiness_ != nullptr)
-    if (const auto reasons = readiness_->reasons(); !reasons.empty()) return failed(not_ready(reasons), version);
-  cni::Outcome<std::string> answer = [&]() -> cni::Outcome<std::string> {
-    const schema::CniType* type = schema::find_cni_type(request.type);
-    const bool ours = type != nullptr && type->ours;
-    if (ours && type->role == schema::CniRole::kMeta) return meta_request(backends, meta_, request, *config);
-    if (ours && type->role == schema::CniRole::kIpam) return ipam_request(backends, request, *config);
-    return plugin_request(backends, request, *config);
-  }();
-  if (!answer.has_value()) return failed(answer.error(), version);
-  return {0, std::move(*answer)};
+    if (const auto reasons = readiness_->reasons(); !reasons.empty()) return fail(not_ready(reasons));
+  const schema::CniType* type = schema::find_cni_type(request.type);
+  const bool ours = type != nullptr && type->ours;
+  if (ours && type->role == schema::CniRole::kMeta) return meta_request(backends, meta_, request, config);
+  if (ours && type->role == schema::CniRole::kIpam) return ipam_request(backends, request, config);
+  return plugin_request(backends, request, config);
 }
 
 }  // namespace railbed::agent

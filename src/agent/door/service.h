@@ -30,7 +30,8 @@ class Service {
   Reply handle(const cni::Request& request, RequestStory& story);
 
  private:
-  Reply answer(Backends& backends, const cni::Request& request);
+  // Sets `version` once the configuration is read.
+  Result<std::string> answer(Backends& backends, const cni::Request& request, std::string& version);
 
   Backends backends_;
   Meta& meta_;

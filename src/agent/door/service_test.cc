@@ -43,43 +43,42 @@ TEST_F(ServiceTest, EveryTypeIsAnsweredByTheHandlerOfItsRole) {
   for (const schema::CniType& type : schema::cni_types()) {
     const std::string name(type.name);
     const Reply reply = ask(cni::Command::kAdd, name, R"("ipam":{"type":"nothing"})", "net1");
-    const bool unsupported = reply.output.find("is not supported") != std::string::npos;
-    EXPECT_EQ(unsupported, !type.ours) << name << reply.output;
+    const bool unsupported = text_of(reply).find("is not supported") != std::string::npos;
+    EXPECT_EQ(unsupported, !type.ours) << name << text_of(reply);
     // These answer STATUS without looking at anything else.
     if (!type.makes_or_changes_interfaces()) continue;
     const Reply status = ask(cni::Command::kStatus, name, "");
-    EXPECT_EQ(status.status, 0) << name << status.output;
+    EXPECT_TRUE(status.result.has_value()) << name << text_of(status);
   }
   EXPECT_TRUE(interfaces().empty());
 }
 
 TEST_F(ServiceTest, ADummyLivesAndGoes) {
   const std::string before = kernel.snapshot();
-  EXPECT_EQ(ask(cni::Command::kStatus, "dummy", kIpam).status, 0);
+  EXPECT_TRUE(ask(cni::Command::kStatus, "dummy", kIpam).result.has_value());
   const Reply added = ask(cni::Command::kAdd, "dummy", kIpam, "net1");
-  ASSERT_EQ(added.status, 0) << added.output;
-  EXPECT_THAT(added.output, HasSubstr(R"("address": "10.1.0.2/24")"));
-  EXPECT_THAT(added.output, HasSubstr(R"("name": "net1")"));
+  ASSERT_TRUE(added.result.has_value()) << text_of(added);
+  EXPECT_THAT(text_of(added), HasSubstr(R"("address": "10.1.0.2/24")"));
+  EXPECT_THAT(text_of(added), HasSubstr(R"("name": "net1")"));
   EXPECT_THAT(story.networks, testing::ElementsAre("n"));
   EXPECT_GT(story.seconds[static_cast<size_t>(Phase::kKernel)], 0);
   EXPECT_THAT(kernel.snapshot(), HasSubstr("dummy"));
   const std::string attached = kernel.snapshot();
   const Reply again = ask(cni::Command::kAdd, "dummy", kIpam, "net1");
-  EXPECT_EQ(again.output, added.output);
+  EXPECT_EQ(text_of(again), text_of(added));
   EXPECT_EQ(kernel.snapshot(), attached);
-  EXPECT_EQ(ask(cni::Command::kCheck, "dummy", kIpam, "net1").status, 0);
+  EXPECT_TRUE(ask(cni::Command::kCheck, "dummy", kIpam, "net1").result.has_value());
   // What is valid stays; what is not goes.
-  EXPECT_EQ(
-      ask(cni::Command::kGc, "dummy", R"("cni.dev/valid-attachments":[{"containerID":"c1","ifname":"net1"}])").status,
-      0);
+  EXPECT_TRUE(ask(cni::Command::kGc, "dummy", R"("cni.dev/valid-attachments":[{"containerID":"c1","ifname":"net1"}])")
+                  .result.has_value());
   EXPECT_EQ(kernel.snapshot(), attached);
-  EXPECT_EQ(ask(cni::Command::kGc, "dummy", R"("cni.dev/valid-attachments":[])").status, 0);
+  EXPECT_TRUE(ask(cni::Command::kGc, "dummy", R"("cni.dev/valid-attachments":[])").result.has_value());
   EXPECT_EQ(kernel.snapshot(), before);
-  EXPECT_NE(ask(cni::Command::kCheck, "dummy", kIpam, "net1").status, 0);
-  ASSERT_EQ(ask(cni::Command::kAdd, "dummy", kIpam, "net1").status, 0);
-  EXPECT_EQ(ask(cni::Command::kDel, "dummy", kIpam, "net1").status, 0);
+  EXPECT_FALSE(ask(cni::Command::kCheck, "dummy", kIpam, "net1").result.has_value());
+  ASSERT_TRUE(ask(cni::Command::kAdd, "dummy", kIpam, "net1").result.has_value());
+  EXPECT_TRUE(ask(cni::Command::kDel, "dummy", kIpam, "net1").result.has_value());
   EXPECT_THAT(story.networks, testing::ElementsAre("n"));
-  EXPECT_EQ(ask(cni::Command::kDel, "dummy", kIpam, "net1").status, 0);
+  EXPECT_TRUE(ask(cni::Command::kDel, "dummy", kIpam, "net1").result.has_value());
   EXPECT_EQ(kernel.snapshot(), before);
   EXPECT_THAT(interfaces(), IsEmpty());
 }
@@ -89,8 +88,8 @@ TEST_F(ServiceTest, ADummyNeedsAnAddress) {
                                       std::pair(R"("ipam":{"type":"static"})", "ipam type static has no addresses")}) {
     const std::string before = kernel.snapshot();
     const Reply reply = ask(cni::Command::kAdd, "dummy", members, "net1");
-    EXPECT_NE(reply.status, 0) << members;
-    EXPECT_THAT(reply.output, HasSubstr(says));
+    EXPECT_FALSE(reply.result.has_value()) << members;
+    EXPECT_THAT(text_of(reply), HasSubstr(says));
     EXPECT_EQ(kernel.snapshot(), before);
     EXPECT_THAT(interfaces(), IsEmpty());
   }
@@ -101,8 +100,8 @@ TEST_F(ServiceTest, ANamespaceThatCannotBeLookedAtIsRefused) {
   kernel.refuse_netns("/run/netns/a", EMFILE);
   for (const cni::Command command : {cni::Command::kAdd, cni::Command::kCheck, cni::Command::kDel}) {
     const Reply reply = ask(command, "dummy", kIpam, "net1");
-    EXPECT_NE(reply.status, 0);
-    EXPECT_THAT(reply.output, HasSubstr("open network namespace /run/netns/a: EMFILE (Too many open files)"));
+    EXPECT_FALSE(reply.result.has_value());
+    EXPECT_THAT(text_of(reply), HasSubstr("open network namespace /run/netns/a: EMFILE (Too many open files)"));
   }
   EXPECT_THAT(interfaces(), IsEmpty());
 }
@@ -118,8 +117,8 @@ TEST_F(ServiceTest, ARequestStaysInTheNamespaceThatItsShimSaw) {
     EXPECT_TRUE(netns.create("a").has_value());
   });
   const Reply added = ask(cni::Command::kAdd, "macvlan", R"("master":"eth1",)" + std::string(kIpam), "net1");
-  EXPECT_NE(added.status, 0);  // the runtime has another namespace at that path by now
-  EXPECT_THAT(added.output, HasSubstr("vanished while its interfaces were attached"));
+  EXPECT_FALSE(added.result.has_value());  // the runtime has another namespace at that path by now
+  EXPECT_THAT(text_of(added), HasSubstr("vanished while its interfaces were attached"));
   held.reset();
   auto now = netns.open("/run/netns/a").value();
   EXPECT_NE(netns.identity(*now).value(), pod);
@@ -141,19 +140,19 @@ TEST_F(ServiceTest, AKeptDelDoesNotEnterWhatHasItsPathNow) {
   for (const std::string& proof : {"another-boot id:" + id, kernel.boot_id() + " id:77", kernel.boot_id() + " file:1",
                                    kernel.boot_id() + " " + id, std::string("nonsense")}) {
     netns_proof = proof;
-    EXPECT_EQ(ask(cni::Command::kDel, "dummy", kIpam, "net1").status, 0) << proof;
+    EXPECT_TRUE(ask(cni::Command::kDel, "dummy", kIpam, "net1").result.has_value()) << proof;
     EXPECT_TRUE(made()) << proof;
   }
   netns_proof = kernel.boot_id() + " id:" + id;
-  EXPECT_EQ(ask(cni::Command::kDel, "dummy", kIpam, "net1").status, 0);
+  EXPECT_TRUE(ask(cni::Command::kDel, "dummy", kIpam, "net1").result.has_value());
   EXPECT_FALSE(made());
 }
 
 // The program of the original has this name, too, and a list may call it by it.
 TEST_F(ServiceTest, ASecondNameIsTheSameType) {
   const Reply reply = ask(cni::Command::kAdd, "ib-sriov-cni", R"("link_state":"up")", "net1");
-  EXPECT_THAT(reply.output, HasSubstr("plugin ib-sriov-cni"));
-  EXPECT_THAT(reply.output, testing::Not(HasSubstr("is not supported")));
+  EXPECT_THAT(text_of(reply), HasSubstr("plugin ib-sriov-cni"));
+  EXPECT_THAT(text_of(reply), testing::Not(HasSubstr("is not supported")));
 }
 
 }  // namespace

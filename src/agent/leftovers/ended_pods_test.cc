@@ -22,7 +22,7 @@ class EndedPodsTest : public RequestTest {
  protected:
   void SetUp() override {}
 
-  cni::Outcome<std::string> ask(cni::Command command, const std::string& container) {
+  Result<std::string> ask(cni::Command command, const std::string& container) {
     cni::Request request{.command = command,
                          .type = "host-device",
                          .container_id = container,
@@ -38,7 +38,7 @@ class EndedPodsTest : public RequestTest {
   std::string add(const std::string& container) {
     EXPECT_TRUE(kernel.netns().create(container));
     auto done = ask(cni::Command::kAdd, container);
-    return done.has_value() ? "" : done.error().message;
+    return done.has_value() ? "" : done.error().story();
   }
   void move(const std::string& from, const std::string& to) {
     const auto here = kernel.netns().open("/run/netns/" + from).value();

@@ -24,9 +24,9 @@ class HandOver : public RequestTest {
                          .path = {"/opt/cni/bin"},
                          .config = R"({"cniVersion":"1.0.0","name":"n","type":")" + type + "\"," + members + "}"};
     auto config = cni::read_plugin_config(request.config);
-    ASSERT_TRUE(config.has_value()) << config.error().message;
+    ASSERT_TRUE(config.has_value()) << config.error().story();
     auto answer = plugin_request(backends, request, *config);
-    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    ASSERT_TRUE(answer.has_value()) << answer.error().story();
   }
   std::string alias_of(const char* ifname) {
     auto netns = kernel.netns().open("/run/netns/a");

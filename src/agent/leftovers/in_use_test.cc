@@ -22,8 +22,8 @@ class InUseTest : public RequestTest {
  protected:
   void SetUp() override {}
 
-  cni::Outcome<std::string> ask(cni::Command command, const std::string& container,
-                                const std::string& ipam = kWhereaboutsIpam, const std::string& network = "n") {
+  Result<std::string> ask(cni::Command command, const std::string& container,
+                          const std::string& ipam = kWhereaboutsIpam, const std::string& network = "n") {
     cni::Request request{.command = command,
                          .type = "macvlan",
                          .container_id = container,
@@ -43,7 +43,7 @@ class InUseTest : public RequestTest {
       EXPECT_TRUE(kernel.netns().create(container));
     }
     auto answer = ask(cni::Command::kAdd, container, ipam, network);
-    if (!answer.has_value()) return answer.error().message;
+    if (!answer.has_value()) return answer.error().story();
     const size_t at = answer->find(R"("address": ")") + 12;
     return answer->substr(at, answer->find('"', at) - at);
   }

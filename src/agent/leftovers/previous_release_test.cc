@@ -136,7 +136,7 @@ class PreviousReleaseTest : public testing::Test, protected RequestRig {
   void expect_done(const cni::Request& request) {
     RequestStory story;
     const Reply reply = Service(backends, meta).handle(request, story);
-    EXPECT_EQ(reply.status, 0) << request.container_id << " " << request.type << ": " << reply.output;
+    EXPECT_TRUE(reply.result.has_value()) << request.container_id << " " << request.type << ": " << text_of(reply);
   }
   // Of containers; a reservation for a pod of a manifest stays.
   void expect_nothing_left() {
@@ -230,7 +230,7 @@ TEST_F(PreviousReleaseTest, ItsProgramsAreUndoneAfterALostState) {
   for (const cni::Request& one : kept_dels()) {
     if (one.container_id != "rec-outside") continue;
     RequestStory story;
-    EXPECT_EQ(Service(lost.backends, lost.meta).handle(one, story).status, 0);
+    EXPECT_TRUE(Service(lost.backends, lost.meta).handle(one, story).result.has_value());
   }
   EXPECT_THAT(lost.runs, Contains("outside-ipam DEL"));
   EXPECT_EQ(lost.durable.read()->programs.size(), 3u);

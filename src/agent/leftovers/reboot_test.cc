@@ -63,8 +63,8 @@ struct Boot : RequestRig {
                                                                      : kAddAnswer};
   }
 
-  cni::Outcome<std::string> ask(cni::Command command, const std::string& netns, const std::string& valid = "",
-                                const std::string& container = "c1") {
+  Result<std::string> ask(cni::Command command, const std::string& netns, const std::string& valid = "",
+                          const std::string& container = "c1") {
     cni::Request request{.command = command,
                          .type = "railbed",
                          .container_id = container,
@@ -81,7 +81,7 @@ struct Boot : RequestRig {
     if (!config.has_value()) return std::unexpected(config.error());
     return meta_request(backends, meta, request, *config);
   }
-  cni::Outcome<std::string> add() {
+  Result<std::string> add() {
     EXPECT_TRUE(kernel.netns().create("a"));
     return ask(cni::Command::kAdd, "/run/netns/a");
   }
@@ -133,7 +133,7 @@ TEST_F(RebootTest, DelCallsWhatItWouldHaveCalledBefore) {
   }
   Boot first("boot-1", outside);
   auto added = first.add();
-  ASSERT_TRUE(added.has_value()) << added.error().message;
+  ASSERT_TRUE(added.has_value()) << added.error().story();
   ASSERT_EQ(outside.size(), 3u);
   Boot second("boot-2", outside, &first.disk);
   EXPECT_EQ(second.start().of_earlier_boots, 3);
@@ -145,7 +145,7 @@ TEST_F(RebootTest, DelCallsWhatItWouldHaveCalledBefore) {
   // Another pod's namespace may have the old path by now.
   ASSERT_TRUE(second.kernel.netns().create("a"));
   auto gone = second.ask(cni::Command::kDel, "");
-  ASSERT_TRUE(gone.has_value()) << gone.error().message;
+  ASSERT_TRUE(gone.has_value()) << gone.error().story();
   for (std::string& line : normally) line = line.substr(0, line.find(" in ")) + " in ";
   EXPECT_EQ(second.runs, normally);
   EXPECT_EQ(second.inputs, inputs);
@@ -179,7 +179,7 @@ TEST_F(RebootTest, HostLocalsFilesGoWithTheDelEvenWithoutPrograms) {
   ASSERT_TRUE(first.kernel.netns().create("b"));
   request.netns = "/run/netns/b";
   auto added = meta_request(first.backends, first.meta, request, *cni::read_plugin_config(request.config));
-  ASSERT_TRUE(added.has_value()) << added.error().message;
+  ASSERT_TRUE(added.has_value()) << added.error().story();
   EXPECT_EQ(first.disk.syncs(), syncs) << "an ADD without programs waited for the disk";
 
   Boot second("boot-2", outside, &first.disk);
@@ -200,10 +200,10 @@ TEST_F(RebootTest, GcGivesUpWhatTheRuntimeNoLongerHas) {
     second.start();
     auto kept =
         second.ask(cni::Command::kGc, "", R"(,"cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}])");
-    ASSERT_TRUE(kept.has_value()) << kept.error().message;
+    ASSERT_TRUE(kept.has_value()) << kept.error().story();
     EXPECT_EQ(outside.size(), 3u);
     auto gone = second.ask(cni::Command::kGc, "", R"(,"cni.dev/valid-attachments":[])");
-    ASSERT_TRUE(gone.has_value()) << gone.error().message;
+    ASSERT_TRUE(gone.has_value()) << gone.error().story();
     EXPECT_THAT(outside, IsEmpty());
     EXPECT_THAT(second.durable.read()->programs, IsEmpty());
   }
@@ -248,11 +248,11 @@ TEST_F(RebootTest, APluginsOwnGcAndDelKnowItsExecutedIpam) {
     Boot first("boot-1", outside);
     ASSERT_TRUE(first.kernel.netns().create("a"));
     auto added = ask(first, request(cni::Command::kAdd, "/run/netns/a"));
-    ASSERT_TRUE(added.has_value()) << added.error().message;
+    ASSERT_TRUE(added.has_value()) << added.error().story();
     Boot second("boot-2", outside, &first.disk);
     EXPECT_EQ(second.start().of_earlier_boots, 1);
     auto gone = ask(second, request(command, ""));
-    ASSERT_TRUE(gone.has_value()) << gone.error().message;
+    ASSERT_TRUE(gone.has_value()) << gone.error().story();
     EXPECT_THAT(outside, IsEmpty());
     EXPECT_EQ(std::ranges::count(second.runs, "DEL cluster-ipam c1 net1 in "), 1);
     EXPECT_THAT(second.files(), IsEmpty());
@@ -272,12 +272,12 @@ TEST_F(RebootTest, APowerFailureDuringAddLeaksNothing) {
       Boot second("boot-2", outside, &first.disk);
       second.start();
       auto gone = second.ask(cni::Command::kDel, "");
-      ASSERT_TRUE(gone.has_value()) << writes << ": " << gone.error().message;
+      ASSERT_TRUE(gone.has_value()) << writes << ": " << gone.error().story();
       EXPECT_THAT(outside, IsEmpty()) << writes;
       EXPECT_THAT(second.files(), IsEmpty()) << writes;
       EXPECT_THAT(second.left(), IsEmpty()) << writes;
       auto added = second.add();
-      ASSERT_TRUE(added.has_value()) << writes << ": " << added.error().message;
+      ASSERT_TRUE(added.has_value()) << writes << ": " << added.error().story();
       EXPECT_EQ(outside.size(), 3u);
     }
 }
@@ -297,7 +297,7 @@ TEST_F(RebootTest, APowerFailureDuringDelLeaksNothing) {
       second.start();
       if (!answered) {
         auto gone = second.ask(cni::Command::kDel, "");
-        ASSERT_TRUE(gone.has_value()) << writes << ": " << gone.error().message;
+        ASSERT_TRUE(gone.has_value()) << writes << ": " << gone.error().story();
         EXPECT_THAT(second.files(), IsEmpty()) << writes;
       }
       EXPECT_THAT(outside, IsEmpty()) << writes;
@@ -310,8 +310,8 @@ TEST_F(RebootTest, NoPluginIsExecutedThatCouldNotBeUndoneAfterAReboot) {
   boot.disk.refuse(ENOSPC);
   auto refused = boot.add();
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().code, 5);
-  EXPECT_THAT(refused.error().message, HasSubstr("recording in /var/lib/railbed/records what must be undone even after "
+  EXPECT_EQ(cni::code_of(refused.error()), 5);
+  EXPECT_THAT(refused.error().story(), HasSubstr("recording in /var/lib/railbed/records what must be undone even after "
                                                  "a reboot: create "));
   EXPECT_THAT(boot.runs, IsEmpty());
   boot.disk.refuse(0);
@@ -328,8 +328,8 @@ TEST_F(RebootTest, AnAddWhoseResultCannotBeKeptIsUndone) {
   });
   auto refused = boot.add();
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().code, 5);
-  EXPECT_EQ(refused.error().details,
+  EXPECT_EQ(cni::code_of(refused.error()), 5);
+  EXPECT_EQ(cni::hint_of(refused.error()),
             "plugins are executed only after this is on disk: make /var/lib/railbed/records writable, with free space");
   EXPECT_THAT(outside, IsEmpty());
   EXPECT_THAT(boot.files(), IsEmpty());

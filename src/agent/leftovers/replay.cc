@@ -33,7 +33,7 @@ Result<cni::Request> read_pending(const std::string& frame) {
   auto wire = cni::read_wire_request(payload, why);
   if (!wire) return fail(Code::kInvalid, "{}", why);
   auto request = cni::read_request(wire->type, wire->environment, std::move(wire->config));
-  if (!request) return fail(Code::kInvalid, "{}", request.error().message);
+  if (!request) return fail(Code::kInvalid, "{}", request.error().story());
   if (request->command != cni::Command::kDel)
     return fail(Code::kInvalid, "it contains {}, only DEL is retried", command_name(request->command));
   doc::Diagnostics found;
@@ -124,16 +124,16 @@ void Replay::carry_out(const std::string& name, const cni::Request& request, Tal
   try {
     reply = handler_(request);
   } catch (const std::exception& problem) {
-    reply = {1, problem.what()};
+    reply.result = fail(Code::kInternal, "{}", problem.what());
   }
-  if (reply.status != 0) {
+  if (!reply.result.has_value()) {
     ++tally.failed;
+    const std::string error = cni::to_json(reply.result.error(), reply.version);
     const bool is_new = [&] {
       std::lock_guard lock(mutex_);
-      return std::exchange(told_[name], reply.output) != reply.output;
+      return std::exchange(told_[name], error) != error;
     }();
-    const auto failure = cni::read_failure(reply.output);
-    const std::string why = failure.has_value() ? failure->message : reply.output;
+    const std::string why = reply.result.error().story();
     (void)events_.happened(kPendingDel, name, fmt::format("{}: {}", request.container_id, why));
     if (is_new) note_(fmt::format("the DEL in {} failed and will be retried: {}", path, why));
     return;

@@ -89,7 +89,7 @@ struct ReplayRig {
   Replay replay{disk, "/d",
                 [this](const cni::Request& request) {
                   handled.push_back(request.container_id);
-                  return Reply{status, status == 0 ? "" : "busy"};
+                  return Reply{.result = status == 0 ? Result<std::string>() : fail(Code::kBusy, "busy")};
                 },
                 [this](const std::string& line) { notes.push_back(line); }, events};
 };
@@ -222,7 +222,7 @@ TEST(Replay, OneThatHangsKeepsNoOtherContainerWaiting) {
           begun.set_value();
           go_on.get_future().wait();
         }
-        return Reply{0, ""};
+        return Reply{};
       },
       [](const std::string&) {}, events);
   std::jthread all([&] { replay.all(); });

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "api/network_demands.h"
+
 namespace railbed::agent {
 namespace {
 
@@ -36,7 +38,7 @@ Result<std::string> use_by_host(os::Kernel& kernel, const std::vector<std::strin
 Result<void> check_asked_device(os::Kernel& kernel, const std::vector<DeviceSource*>& sources, const Delegate& network,
                                 const std::string& device) {
   if (!std::ranges::any_of(network.list.plugins,
-                           [](const doc::Value& plugin) { return declares(plugin, kCapability); }))
+                           [](const doc::Value& plugin) { return api::declares(plugin, kCapability); }))
     return refuse(network, device, "but the network has no resource",
                   fmt::format("add k8s.v1.cni.cncf.io/resourceName to the definition, and the resource to the pod's "
                               "limits; or \"capabilities\": {{\"{}\": true}} to its plugin to let pods choose",

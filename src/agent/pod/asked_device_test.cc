@@ -39,7 +39,7 @@ class AskedDevice : public RequestTest {
                                .path = {"/opt/cni/bin"},
                                .config = R"({"cniVersion":"1.1.0","name":"pods","type":"railbed"})"};
     const auto done = meta_request(backends, meta, request, *cni::read_plugin_config(request.config));
-    return done.has_value() ? "attached" : fmt::format("{}: {}", done.error().code, done.error().message);
+    return done.has_value() ? "attached" : fmt::format("{}: {}", cni::code_of(done.error()), done.error().story());
   }
   // Of an ADD whose pod asks for the device.
   std::string answer(const std::string& device, const std::string& members = "", const std::string& resource = "") {
@@ -134,7 +134,7 @@ TEST(KubeletDevices, GivesWhatIsAskedForFirst) {
     std::string text;
     const std::string resource = kResource;
     const auto found = devices.devices({pod, resource, asked}, given, {});
-    if (!found.has_value()) return found.error().message;
+    if (!found.has_value()) return found.error().story();
     for (const Device& one : *found) text += one.id;
     return text;
   };

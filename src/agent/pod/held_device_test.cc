@@ -18,7 +18,7 @@ class HeldDevice : public RequestTest {
     ASSERT_TRUE(kernel.netns().create("b").has_value());
   }
 
-  cni::Outcome<std::string> ask(cni::Command command, const std::string& pod, const std::string& config) {
+  Result<std::string> ask(cni::Command command, const std::string& pod, const std::string& config) {
     cni::Request request{.command = command,
                          .type = config.find("host-device") == std::string::npos ? "macvlan" : "host-device",
                          .container_id = "c-" + pod,
@@ -35,8 +35,8 @@ class HeldDevice : public RequestTest {
                              R"("ipam":{"type":"host-local","subnet":"10.5.0.0/24"}})";
 };
 
-std::string text_of(const cni::Outcome<std::string>& outcome) {
-  return outcome.has_value() ? "" : fmt::format("{}: {}", outcome.error().code, outcome.error().message);
+std::string text_of(const Result<std::string>& outcome) {
+  return outcome.has_value() ? "" : fmt::format("{}: {}", cni::code_of(outcome.error()), outcome.error().story());
 }
 
 TEST_F(HeldDevice, CostsOtherPodsNothing) {

@@ -2,67 +2,111 @@
 #include "agent/pod/interfaces.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "agent/addresses/dhcp.h"
 #include "agent/context/metrics.h"
 #include "agent/records/exec_records.h"
 #include "agent/records/records.h"
 #include "attach/record.h"
+#include "base/check.h"
 
 namespace railbed::agent {
-namespace {
 
-using cni::Outcome;
-
-void add_detail(cni::Failure& why, const std::string& text) {
-  why.details += (why.details.empty() ? "" : "; ") + text;
-}
-
-class InterfaceAttacher {
+class InterfaceTransaction::Work {
  public:
-  InterfaceAttacher(Backends& backends, SandboxAttachment& wanted)
+  Work(Backends& backends, SandboxAttachment wanted)
       : backends_(backends),
-        wanted_(wanted),
-        request_(wanted.request),
-        sandbox_(sandbox_of(wanted.request)),
+        wanted_(std::move(wanted)),
+        request_(wanted_.request),
+        sandbox_(sandbox_of(request_)),
         key_(sandbox_.key()),
-        held_(backends.engine),
-        interfaces_(wanted.interfaces),
-        addresses_(interfaces_.size()) {
+        interfaces_(wanted_.interfaces),
+        addresses_(interfaces_.size()),
+        held_(backends.engine) {
     for (const SandboxInterface& one : interfaces_) {
       if (!one.interface.chained) owners_.push_back(one.addresses.owner);
       backends_.tell(one.interface.network, "");
     }
   }
 
-  Outcome<std::vector<AttachedInterface>> run() {
-    std::unique_ptr<Engine::ContainerLock> one_at_a_time;
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+  ~Work() {
+    if (!is_made_) return;
+    try {
+      (void)roll_back({});
+    } catch (const std::exception&) {  // no memory: what is left is recorded
+    }
+  }
+
+  Result<std::vector<AttachedInterface>> bring() {
     if (std::ranges::any_of(interfaces_, [](const SandboxInterface& one) { return one.program.has_value(); }))
-      one_at_a_time = ipam_lock(backends_.engine, request_.container_id);
-    TRY_CNI(ask_programs());
-    Outcome<void> made = make();
-    held_.end();
-    if (made.has_value()) return std::move(attached_);
-    if (wanted_.after_failure == AfterFailure::kUndo) undo_programs(made.error());
-    return std::unexpected(std::move(made.error()));
+      ipam_lock_ = ipam_lock(backends_.engine, request_.container_id);
+    TRY(ask_programs());
+    Result<void> made = make();
+    if (!made.has_value()) return fail(undone(std::move(made.error())));
+    is_made_ = true;
+    return std::move(attached_);
+  }
+
+  Engine::Turn& turn() {
+    RAILBED_CHECK(is_made_ && held_.held());
+    return **held_.get();
+  }
+
+  Result<void> commit() {
+    RAILBED_CHECK(is_made_);
+    Result<void> done = attaching_.has_value() ? attaching_->commit() : records_->commit();
+    if (!done.has_value()) return fail(roll_back(std::move(done.error())));
+    end();
+    return {};
+  }
+
+  Error roll_back(Error why) {
+    if (attaching_.has_value()) {
+      why.hint = cni::hint_of(why);
+      why = attaching_->roll_back(std::move(why));
+      attaching_.reset();
+      why = with_addresses_released(std::move(why));
+    } else {
+      records_.reset();
+      take_away_if_wanted();
+    }
+    return undone(std::move(why));
   }
 
  private:
   os::Deadline deadline() const { return backends_.engine.kernel().clock().now() + kAttachTime; }
+  bool has_dhcp() const { return std::ranges::any_of(addresses_, &Addresses::dhcp); }
 
-  static std::unexpected<cni::Failure> in(const SandboxInterface& one, cni::Failure why) {
-    if (!one.title.empty()) why.message = fmt::format("network {}: {}", one.title, why.message);
-    return std::unexpected(std::move(why));
+  static Error in(const SandboxInterface& one, Error why) {
+    if (!one.title.empty()) why.context.push_back(fmt::format("network {}", one.title));
+    return why;
+  }
+
+  // After success and failure.
+  void end() {
+    is_made_ = false;
+    kernel_time_.reset();
+    held_.end();
+    container_lock_.reset();
+  }
+
+  Error undone(Error why) {
+    end();
+    if (wanted_.after_failure == AfterFailure::kUndo) undo_programs(why);
+    return why;
   }
 
   // --- outside of a turn, before the interfaces are there
 
-  Outcome<void> ask_programs() {
+  Result<void> ask_programs() {
     for (size_t i = 0; i < interfaces_.size(); ++i) {
       if (!interfaces_[i].program.has_value()) continue;
       PhaseTimer timer(backends_, request_.type, Phase::kExec);
-      Outcome<ForeignAddresses> given = acquire_foreign(backends_.engine, *interfaces_[i].program);
-      if (!given.has_value()) return in(interfaces_[i], std::move(given.error()));
+      Result<ForeignAddresses> given = acquire_foreign(backends_.engine, *interfaces_[i].program);
+      if (!given.has_value()) return fail(in(interfaces_[i], std::move(given.error())));
       drop_defaults(interfaces_[i].dropped, given->addresses.result.routes);
       addresses_[i] = std::move(given->addresses);
       programs_.push_back(std::move(given->record));
@@ -71,75 +115,73 @@ class InterfaceAttacher {
   }
 
   // The container's lock is not held: the program may ask the agent for addresses in its name.
-  void undo_programs(cni::Failure& why) {
+  void undo_programs(Error& why) {
     for (const SandboxInterface& one : interfaces_) {
       if (!one.program.has_value()) continue;
       if (auto undone = undo_foreign_ipam(backends_.engine, key_, one.addresses.owner.interface); !undone.has_value())
-        add_detail(why, fmt::format("releasing its addresses failed: {}", undone.error().message));
+        cni::add_hint(why, fmt::format("releasing its addresses failed: {}", undone.error().story()));
     }
   }
 
   // --- the turns
 
-  Outcome<void> make() {
-    auto one_at_a_time = backends_.engine.container(request_.container_id);
+  // Ends with the last records in an open transaction, of attach or of the store.
+  Result<void> make() {
+    container_lock_ = backends_.engine.container(request_.container_id);
     {
       PhaseTimer timer(backends_, request_.type, Phase::kWait);
-      TRY_CNI(held_.get());
+      TRY(held_.get());
     }
-    if (!interfaces_.empty()) TRY_CNI(reserve_and_attach());
-    if (is_concluded_) return {};
-    Outcome<void> done = finish();
-    if (done.has_value() || wanted_.after_failure == AfterFailure::kToCaller) return done;
-    held_.end();
-    take_away();
+    if (!interfaces_.empty()) TRY(reserve_and_attach());
+    if (attaching_.has_value()) return {};
+    Result<void> done = finish();
+    if (!done.has_value()) take_away_if_wanted();
     return done;
   }
 
-  Outcome<void> finish() {
-    if (std::ranges::none_of(addresses_, &Addresses::dhcp)) return conclude(Last::kYes);
-    TRY_CNI(conclude(Last::kNo));
+  Result<void> finish() {
+    if (!has_dhcp()) return open_last_records();
+    TRY(put_first_records());
     held_.end();  // a server may take its time
     for (size_t i = 0; i < interfaces_.size(); ++i)
-      if (addresses_[i].dhcp) TRY_CNI(lease(i));
-    Engine::Turn& turn = *TRY_CNI(held_.get());
+      if (addresses_[i].dhcp) TRY(lease(i));
+    Engine::Turn& turn = *TRY(held_.get());
     for (size_t i = 0; i < interfaces_.size(); ++i)
       if (addresses_[i].dhcp)
-        TRY_CNI(add_addresses(turn, interfaces_[i].addresses.owner, request_.netns, addresses_[i].result,
-                              attached_[i].interface));
-    return conclude(Last::kYes);
+        TRY(add_addresses(turn, interfaces_[i].addresses.owner, request_.netns, addresses_[i].result,
+                          attached_[i].interface));
+    return open_last_records();
   }
 
   // The interface for which this node has leased no address that is free, with what that makes of the request.
   struct Lacking {
     size_t interface = 0;
-    cni::Failure failure;
+    Error why;
   };
   using Reserved = std::optional<Lacking>;  // nullopt: all interfaces have their addresses
 
-  Outcome<Reserved> choose_and_reserve() {
-    Engine::Turn& turn = *TRY_CNI(held_.get());
+  Result<Reserved> choose_and_reserve() {
+    Engine::Turn& turn = *TRY(held_.get());
     if (wanted_.choose_devices) {
       PhaseTimer timer(backends_, request_.type, Phase::kPrepare);
-      TRY_CNI(wanted_.choose_devices(turn, interfaces_));
+      TRY(wanted_.choose_devices(turn, interfaces_));
     }
     return reserve(turn);
   }
 
   // Where this node has leased no address that is free, the turn is let go until it has.
-  Outcome<void> reserve_with_more() {
-    Reserved lacking = TRY_CNI(choose_and_reserve());
+  Result<void> reserve_with_more() {
+    Reserved lacking = TRY(choose_and_reserve());
     const auto end = std::chrono::steady_clock::now() + kSupplyWait;
     for (int tried = 0; lacking.has_value() && tried < kSupplyTries; ++tried) {
       const size_t interface = lacking->interface;
-      TRY_CNI(release_chosen());
+      TRY(release_chosen());
       held_.end();
       const AddressSupply::Supplied more = supplied(end);
-      lacking = TRY_CNI(choose_and_reserve());
-      if (lacking.has_value() && more.why_not.has_value())
-        return in(interfaces_[interface], cni::failure_of(*more.why_not));
+      lacking = TRY(choose_and_reserve());
+      if (lacking.has_value() && more.why_not.has_value()) return fail(in(interfaces_[interface], *more.why_not));
     }
-    if (lacking.has_value()) return std::unexpected(std::move(lacking->failure));
+    if (lacking.has_value()) return fail(std::move(lacking->why));
     return {};
   }
 
@@ -158,51 +200,56 @@ class InterfaceAttacher {
     return release_addresses(*turn, backends_.host_local, owners_);
   }
 
-  Outcome<void> reserve_and_attach() {
-    Outcome<void> done = reserve_with_more();
+  Result<void> reserve_and_attach() {
+    Result<void> done = reserve_with_more();
     if (done.has_value()) done = attach();
     if (done.has_value()) return {};
+    return fail(with_addresses_released(std::move(done.error())));
+  }
+
+  Error with_addresses_released(Error why) {
+    kernel_time_.reset();
     if (!held_.held()) {
-      add_detail(done.error(), "the changes so far are recorded; the DEL undoes them");
-      return done;
+      cni::add_hint(why, "the changes so far are recorded; the DEL undoes them");
+      return why;
     }
     if (Result<void> freed = release_chosen(); !freed.has_value())
-      add_detail(done.error(), "releasing its addresses failed: " + freed.error().story());
-    return done;
+      cni::add_hint(why, "releasing its addresses failed: " + freed.error().story());
+    return why;
   }
 
   static bool is_reserved_here(const SandboxInterface& one) {
     return !one.interface.chained && !one.program.has_value();
   }
 
-  Outcome<Reserved> reserve(Engine::Turn& turn) {
-    if (!wanted_.begin && std::ranges::none_of(interfaces_, is_reserved_here)) return Reserved();
+  Result<Reserved> reserve(Engine::Turn& turn) {
+    if (!wanted_.note.has_value() && std::ranges::none_of(interfaces_, is_reserved_here)) return Reserved();
     PhaseTimer timer(backends_, request_.type, Phase::kAddresses);
     HostLocal::Locks locks;
-    auto transaction = TRY_CNI(state::Transaction::begin(turn.store()));
-    if (wanted_.begin) TRY_CNI(wanted_.begin(turn));
-    Outcome<Reserved> chosen = choose_addresses(turn, locks);
-    TRY_CNI(transaction.commit());  // also after a failure: what was chosen is given back as a whole
+    auto transaction = TRY(state::Transaction::begin(turn.store()));
+    if (wanted_.note.has_value()) TRY(put_sandbox_note(turn.store(), *wanted_.note));
+    Result<Reserved> chosen = choose_addresses(turn, locks);
+    TRY(transaction.commit());  // also after a failure: what was chosen is given back as a whole
     if (!chosen.has_value() || chosen->has_value()) return chosen;
     for (size_t i = 0; i < interfaces_.size(); ++i) {
       if (!is_reserved_here(interfaces_[i])) continue;
       Result<void> finished = finish_addresses(turn, backends_.host_local, addresses_[i]);
-      if (!finished.has_value()) return in(interfaces_[i], cni::failure_of(finished.error()));
+      if (!finished.has_value()) return fail(in(interfaces_[i], std::move(finished.error())));
       drop_defaults(interfaces_[i].dropped, addresses_[i].result.routes);
     }
     return Reserved();
   }
 
-  Outcome<Reserved> choose_addresses(Engine::Turn& turn, HostLocal::Locks& locks) {
+  Result<Reserved> choose_addresses(Engine::Turn& turn, HostLocal::Locks& locks) {
     for (size_t i = 0; i < interfaces_.size(); ++i) {
       SandboxInterface& one = interfaces_[i];
       if (!is_reserved_here(one)) continue;
       Result<Addresses> chosen = choose_addresses_of(turn, locks, one);
       if (!chosen.has_value()) {
         const bool lacks = backends_.supply != nullptr && more_may_help(chosen.error());
-        std::unexpected<cni::Failure> failed = in(one, cni::failure_of(chosen.error()));
-        if (!lacks || !need_of(one.addresses).has_value()) return failed;
-        return Reserved(Lacking{.interface = i, .failure = std::move(failed.error())});
+        Error why = in(one, std::move(chosen.error()));
+        if (!lacks || !need_of(one.addresses).has_value()) return fail(std::move(why));
+        return Reserved(Lacking{.interface = i, .why = std::move(why)});
       }
       addresses_[i] = *std::move(chosen);
     }
@@ -210,13 +257,16 @@ class InterfaceAttacher {
   }
 
   Result<Addresses> choose_addresses_of(Engine::Turn& turn, HostLocal::Locks& locks, SandboxInterface& one) {
-    if (wanted_.planned) one.addresses.planned = TRY(wanted_.planned(turn, one.addresses.owner.interface));
+    if (wanted_.reserved.has_value()) {
+      const ReservedPod& from = *wanted_.reserved;
+      one.addresses.planned = TRY(from.reservations.take(turn, from.source, from.pod, one.addresses.owner));
+    }
     return begin_addresses(turn, backends_.host_local, locks, one.addresses);
   }
 
-  Outcome<void> attach() {
-    Engine::Turn& turn = *TRY_CNI(held_.get());
-    PhaseTimer timer(backends_, request_.type, Phase::kKernel);
+  Result<void> attach() {
+    Engine::Turn& turn = *TRY(held_.get());
+    kernel_time_.emplace(backends_, request_.type, Phase::kKernel);
     pod_ = {.pod = key_,
             .netns_path = request_.netns,
             .interfaces = {},
@@ -230,73 +280,72 @@ class InterfaceAttacher {
       one.routes = addresses_[i].result.routes;
       if (one.device.has_value()) backends_.tell(one.network, fmt::format("{}", one.device->address));
     }
-    if (std::ranges::none_of(addresses_, &Addresses::dhcp))
-      pod_.conclude = [this](const attach::PodReport& report) { return conclude_with(report); };
-    Result<attach::PodReport> report = attach::attach_pod(turn.kernel(), turn.store(), pod_, held_.wait_policy());
-    if (!report.has_value() && not_concluded_.has_value()) {
-      if (!report.error().hint.empty()) add_detail(*not_concluded_, report.error().hint);
-      return std::unexpected(*std::exchange(not_concluded_, std::nullopt));
-    }
-    if (!report.has_value()) return std::unexpected(cni::failure_of(report.error()));
-    for (const attach::InterfaceResult& one : report->interfaces)
+    auto attaching = TRY(attach::Transaction::begin(turn.kernel(), turn.store(), pod_, held_.wait_policy()));
+    attach::PodReport report = TRY(attaching.bring());
+    for (attach::InterfaceResult& one : report.interfaces) {
       backends_.tell(one.network, one.device.has_value() ? fmt::format("{}", *one.device) : "");
-    is_concluded_ = static_cast<bool>(pod_.conclude);
-    if (!is_concluded_) take_results(*report);
+      attached_.push_back({std::move(one), {}});
+    }
+    if (has_dhcp()) {
+      TRY(attaching.commit());
+      kernel_time_.reset();
+      return {};
+    }
+    TRY(attaching.open_records());
+    if (Result<void> put = put_last_records(); !put.has_value()) {
+      put.error().hint = cni::hint_of(put.error());
+      return fail(attaching.roll_back(std::move(put.error())));
+    }
+    attaching_.emplace(std::move(attaching));
     return {};
-  }
-
-  void take_results(const attach::PodReport& report) {
-    attached_.clear();
-    for (const attach::InterfaceResult& one : report.interfaces) attached_.push_back({one, {}});
-  }
-
-  // In the transaction of attach_pod().
-  Result<void> conclude_with(const attach::PodReport& report) {
-    take_results(report);
-    Outcome<void> done = write_last(Last::kYes);
-    if (done.has_value()) return {};
-    not_concluded_ = std::move(done.error());
-    return fail(Code::kIo, "{}", not_concluded_->message);
   }
 
   // --- outside of a turn, once the interfaces are there
 
-  Outcome<void> lease(size_t i) {
+  Result<void> lease(size_t i) {
     PhaseTimer timer(backends_, request_.type, Phase::kLease);
     const AddressRequest& request = interfaces_[i].addresses;
-    addresses_[i].result = TRY_CNI(backends_.dhcp.acquire({.owner = request.owner,
-                                                           .container_id = request_.container_id,
-                                                           .network = request.network,
-                                                           .netns_path = request_.netns,
-                                                           .ipam = request.ipam,
-                                                           .cni_args = request.cni_args},
-                                                          deadline()));
+    addresses_[i].result = TRY(backends_.dhcp.acquire({.owner = request.owner,
+                                                       .container_id = request_.container_id,
+                                                       .network = request.network,
+                                                       .netns_path = request_.netns,
+                                                       .ipam = request.ipam,
+                                                       .cni_args = request.cni_args},
+                                                      deadline()));
     drop_defaults(interfaces_[i].dropped, addresses_[i].result.routes);
     return {};
   }
 
   // --- the records
 
-  enum class Last : bool { kNo, kYes };
-
-  Outcome<void> conclude(Last last) {
-    Engine::Turn& turn = *TRY_CNI(held_.get());
-    auto transaction = TRY_CNI(state::Transaction::begin(turn.store()));
-    TRY_CNI(write_last(last));
-    TRY_CNI(transaction.commit());
+  // Those that a DEL needs while a DHCP server is asked.
+  Result<void> put_first_records() {
+    Engine::Turn& turn = *TRY(held_.get());
+    auto transaction = TRY(state::Transaction::begin(turn.store()));
+    TRY(put_records(turn.store()));
+    TRY(transaction.commit());
     programs_.clear();
     return {};
   }
 
-  Outcome<void> write_last(Last last) {
-    Engine::Turn& turn = *TRY_CNI(held_.get());
-    for (const state::Attachment& record : programs_) TRY_CNI(turn.store().put_attachment(record));
-    TRY_CNI(remember_pod(turn.store(), sandbox_, request_.netns));
-    if (last == Last::kYes) {
-      for (size_t i = 0; i < attached_.size(); ++i) attached_[i].answer = answer_of(i);
-      if (wanted_.conclude) TRY_CNI(wanted_.conclude(turn, attached_));
-    }
+  Result<void> open_last_records() {
+    Engine::Turn& turn = *TRY(held_.get());
+    records_.emplace(TRY(state::Transaction::begin(turn.store())));
+    Result<void> put = put_last_records();
+    if (!put.has_value()) records_.reset();
+    return put;
+  }
+
+  Result<void> put_last_records() {
+    Engine::Turn& turn = *TRY(held_.get());
+    TRY(put_records(turn.store()));
+    for (size_t i = 0; i < attached_.size(); ++i) attached_[i].answer = answer_of(i);
     return {};
+  }
+
+  Result<void> put_records(state::Store& store) {
+    for (const state::Attachment& record : programs_) TRY(store.put_attachment(record));
+    return remember_pod(store, sandbox_, request_.netns);
   }
 
   cni::AddResult answer_of(size_t i) const {
@@ -310,7 +359,9 @@ class InterfaceAttacher {
   }
 
   // After a failure behind the attachment; what stays is in the records.
-  void take_away() {
+  void take_away_if_wanted() {
+    if (wanted_.after_failure == AfterFailure::kToCaller) return;
+    held_.end();
     HeldTurn turn(backends_.engine);
     InterfacesToGiveBack gone{.key = key_, .records = {}, .owners = owners_};
     for (const attach::InterfaceRequest& one : pod_.interfaces)
@@ -320,20 +371,27 @@ class InterfaceAttacher {
   }
 
   Backends& backends_;
-  SandboxAttachment& wanted_;
+  SandboxAttachment wanted_;
   const cni::Request& request_;
   state::Sandbox sandbox_;
   std::string key_;
-  HeldTurn held_;
   std::vector<SandboxInterface>& interfaces_;
-  std::vector<ipam::Owner> owners_;            // of their addresses
-  std::vector<Addresses> addresses_;           // by interface
-  attach::PodRequest pod_;                     // as attach was asked
-  std::vector<AttachedInterface> attached_;    // by interface, once they are made
-  bool is_concluded_ = false;                  // the last records are written
-  std::optional<cni::Failure> not_concluded_;  // why they could not be, while attach_pod() undoes the rest
-  std::vector<state::Attachment> programs_;    // of IPAM plugins that were executed
+  std::vector<ipam::Owner> owners_;          // of their addresses
+  std::vector<Addresses> addresses_;         // by interface
+  attach::PodRequest pod_;                   // as attach was asked
+  std::vector<AttachedInterface> attached_;  // by interface, until bring() returns them
+  std::vector<state::Attachment> programs_;  // of IPAM plugins that were executed
+  std::optional<PhaseTimer> kernel_time_;
+  bool is_made_ = false;  // brought, and neither committed nor rolled back
+  // The transactions end before the turn, and the turn before the locks.
+  std::unique_ptr<Engine::ContainerLock> ipam_lock_;
+  std::unique_ptr<Engine::ContainerLock> container_lock_;
+  HeldTurn held_;
+  std::optional<attach::Transaction> attaching_;  // with the last records, where no DHCP server was asked
+  std::optional<state::Transaction> records_;     // otherwise: of the last records
 };
+
+namespace {
 
 // The whole of what we made for the sandbox costs fewer messages than each of it.
 bool is_all(const std::vector<state::Attachment>& records, const std::vector<std::string>& names) {
@@ -368,7 +426,7 @@ class Leaver {
  private:
   template <typename T>
   void note(Result<T> done, const std::string& interface) {
-    if (!done.has_value()) failures_.push_back({interface, cni::failure_of(done.error())});
+    if (!done.has_value()) failures_.push_back({interface, done.error()});
   }
 
   void detach(Engine::Turn& turn) {
@@ -403,17 +461,30 @@ class Leaver {
   std::vector<NotGivenBack> failures_;
 };
 
-Outcome<void> ask_program(Engine& engine, const state::Attachment& record) {
+Result<void> ask_program(Engine& engine, const state::Attachment& record) {
   constexpr cni::Version kCheckSince{0, 4, 0};
-  auto version = cni::parse_version(TRY_CNI(version_of(record)));
+  auto version = cni::parse_version(TRY(version_of(record)));
   if (!version.has_value() || *version < kCheckSince) return {};
-  return execute(engine.running_plugins(), TRY_CNI(execution_of(record, cni::Command::kCheck)));
+  return execute(engine.running_plugins(), TRY(execution_of(record, cni::Command::kCheck)));
 }
 
 }  // namespace
 
-Outcome<std::vector<AttachedInterface>> attach_interfaces(Backends& backends, SandboxAttachment wanted) {
-  return InterfaceAttacher(backends, wanted).run();
+InterfaceTransaction::InterfaceTransaction(Backends& backends, SandboxAttachment wanted)
+    : work_(std::make_unique<Work>(backends, std::move(wanted))) {}
+InterfaceTransaction::~InterfaceTransaction() = default;
+
+Result<std::vector<AttachedInterface>> InterfaceTransaction::bring() {
+  return work_->bring();
+}
+Engine::Turn& InterfaceTransaction::turn() {
+  return work_->turn();
+}
+Result<void> InterfaceTransaction::commit() {
+  return work_->commit();
+}
+Error InterfaceTransaction::roll_back(Error why) {
+  return work_->roll_back(std::move(why));
 }
 
 Result<Engine::Turn*> HeldTurn::get() {
@@ -441,17 +512,17 @@ std::vector<NotGivenBack> give_back_interfaces(Backends& backends, HeldTurn& tur
   return Leaver(backends, turn, gone).run();
 }
 
-Outcome<size_t> check_interfaces(Backends& backends, const cni::Request& request, const CheckScope& scope) {
+Result<size_t> check_interfaces(Backends& backends, const cni::Request& request, const CheckScope& scope) {
   size_t count = 0;
   std::vector<state::Attachment> programs;
   {
     auto one_at_a_time = backends.engine.container(request.container_id);
-    Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
+    Engine::Turn turn = TRY(backends.engine.turn(kTurnWait));
     const os::Deadline deadline = turn.kernel().clock().now() + kAttachTime;
-    for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request))) {
+    for (const std::string& key : TRY(keys_of_container(turn.store(), request))) {
       std::vector<std::string> names;
       if (!scope.record.empty()) names.push_back(scope.record);
-      for (state::Attachment& record : TRY_CNI(turn.store().attachments_of(key))) {
+      for (state::Attachment& record : TRY(turn.store().attachments_of(key))) {
         ++count;
         if (is_of_program(record)) {
           if (scope.record.empty() || is_foreign_ipam(record, scope.program_of)) programs.push_back(std::move(record));
@@ -460,10 +531,10 @@ Outcome<size_t> check_interfaces(Backends& backends, const cni::Request& request
         }
       }
       for (const std::string& name : names)
-        TRY_CNI(attach::check_interface(turn.kernel(), turn.store(), key, name, deadline));
+        TRY(attach::check_interface(turn.kernel(), turn.store(), key, name, deadline));
     }
   }
-  for (const state::Attachment& record : programs) TRY_CNI(ask_program(backends.engine, record));
+  for (const state::Attachment& record : programs) TRY(ask_program(backends.engine, record));
   return count;
 }
 

@@ -8,13 +8,14 @@
 // attach::attach_pod() itself, the transaction with which this also ends: it plans the addresses of all pods in
 // advance, and has neither programs to execute nor DHCP.
 //
-// ADD, in this order:
+// ADD is an InterfaceTransaction. Its bring() does, in this order:
 //   1. Third-party IPAM plugins are executed, outside of a Turn: they may request addresses from the agent.
 //   2. In one Turn: devices are chosen (the caller's choice), addresses are reserved in one transaction of the store,
-//      host-local's files are written, and attach_pod() creates all interfaces or none; without DHCP it writes the last
-//      records, too. After a failure the addresses are released in the same Turn.
+//      host-local's files are written, and attach::Transaction creates all interfaces or none. After a failure the
+//      addresses are released in the same Turn.
 //   3. DHCP servers are queried, outside of a Turn: the interface exists and is up by now.
-//   4. In the last Turn (the same one without DHCP), the results are set on the interfaces and in the records.
+//   4. In the last Turn (the same one without DHCP), the results are set on the interfaces, and the last records are
+//      written. The caller adds its own in that Turn, in the same transaction of the store, and commits all.
 //
 // Threading: any thread, not inside a Turn. Requests for one container are serialized: its lock is taken here for steps
 // 2 to 4, ipam_lock() for all.
@@ -23,6 +24,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +33,8 @@
 #include "agent/addresses/backends.h"
 #include "agent/addresses/foreign_ipam.h"
 #include "agent/pod/default_routes.h"
+#include "agent/pod/reservations.h"
+#include "agent/records/meta_records.h"
 #include "attach/attach.h"
 #include "cni/request.h"
 
@@ -52,6 +56,13 @@ struct AttachedInterface {
   cni::AddResult answer;
 };
 
+// A pod from manifests, the addresses of which are reserved for it.
+struct ReservedPod {
+  Reservations& reservations;
+  PodSource& source;
+  std::string pod;  // "namespace/name"
+};
+
 enum class AfterFailure : uint8_t {
   kUndo,      // what was done is undone here
   kToCaller,  // the caller undoes all of the sandbox
@@ -64,18 +75,40 @@ struct SandboxAttachment {
   bool others_stay = true;  // interfaces of the sandbox that are not among these
   AfterFailure after_failure = AfterFailure::kUndo;
 
-  // Each may be empty. In the first turn, before anything is reserved: devices, and what depends on them.
-  std::function<cni::Outcome<void>(Engine::Turn&, std::vector<SandboxInterface>&)> choose_devices;
-  // Addresses that are decided already, of the interface of that name.
-  std::function<Result<std::optional<std::vector<ipam::Assigned>>>(Engine::Turn&, const std::string& ifname)> planned;
-  // With the first records, in their transaction; again where it is begun again.
-  std::function<Result<void>(Engine::Turn&)> begin;
-  // With the last records, in their transaction.
-  std::function<cni::Outcome<void>(Engine::Turn&, const std::vector<AttachedInterface>&)> conclude;
+  std::optional<SandboxNote> note;      // written with the first records, in their transaction
+  std::optional<ReservedPod> reserved;  // whose reserved addresses the interfaces get; nullopt: none are reserved
+  // In the first turn, before anything is reserved: devices, and what depends on them. May be empty.
+  std::function<Result<void>(Engine::Turn&, std::vector<SandboxInterface>&)> choose_devices;
 };
 
-// The interfaces in their order. An interface that is as it shall be, from an earlier ADD, is not touched.
-cni::Outcome<std::vector<AttachedInterface>> attach_interfaces(Backends& backends, SandboxAttachment wanted);
+// Attaches all interfaces of one request, or none. An interface that is as it shall be, from an earlier ADD, is not
+// touched. What was done is undone, as AfterFailure says, when bring() or commit() fails, by roll_back(), and by the
+// destructor of a transaction that none of these ended.
+//
+//   InterfaceTransaction attaching(backends, std::move(wanted));
+//   const std::vector<AttachedInterface> made = TRY(attaching.bring());
+//   if (Result<void> put = put_own_records(attaching.turn(), made); !put) return
+//   fail(attaching.roll_back(put.error())); TRY(attaching.commit());
+class InterfaceTransaction {
+ public:
+  // What both refer to outlives the transaction.
+  InterfaceTransaction(Backends& backends, SandboxAttachment wanted);
+  ~InterfaceTransaction();
+  InterfaceTransaction(const InterfaceTransaction&) = delete;
+  InterfaceTransaction& operator=(const InterfaceTransaction&) = delete;
+
+  // The interfaces in their order.
+  Result<std::vector<AttachedInterface>> bring();
+  // Between bring() and commit(): the caller's records are written here, and nothing waits.
+  Engine::Turn& turn();
+  Result<void> commit();
+  // For a caller whose own records fail: `why` with what could not be undone.
+  Error roll_back(Error why);
+
+ private:
+  class Work;
+  std::unique_ptr<Work> work_;
+};
 
 // The turn that is held, or the next one: steps that follow one another share a turn, and let it go before something
 // that takes its time.
@@ -100,7 +133,7 @@ struct InterfacesToGiveBack {
 };
 struct NotGivenBack {
   std::string interface;  // empty: of the sandbox
-  cni::Failure why;
+  Error why;
 };
 // All is tried. Nothing there is success.
 std::vector<NotGivenBack> give_back_interfaces(Backends& backends, HeldTurn& turn, const InterfacesToGiveBack& gone);
@@ -112,6 +145,6 @@ struct CheckScope {
 };
 // Interfaces are looked at in a turn, then the programs that were executed are asked. Returns how many records there
 // were.
-cni::Outcome<size_t> check_interfaces(Backends& backends, const cni::Request& request, const CheckScope& scope);
+Result<size_t> check_interfaces(Backends& backends, const cni::Request& request, const CheckScope& scope);
 
 }  // namespace railbed::agent

@@ -20,7 +20,7 @@ class InterfacesTest : public RequestTest {
  protected:
   enum class Way : uint8_t { kPlugin, kMeta };
 
-  cni::Outcome<std::string> ask(Way way, cni::Command command, const std::string& config) {
+  Result<std::string> ask(Way way, cni::Command command, const std::string& config) {
     cni::Request request{.command = command,
                          .type = way == Way::kMeta ? "railbed" : "macvlan",
                          .container_id = "c1",
@@ -74,11 +74,11 @@ class InterfacesTest : public RequestTest {
     return text;
   }
   // The meta plugin says which of the pod's networks it is.
-  static std::string plain(const cni::Failure& failure) {
+  static std::string plain(const Error& error) {
     const std::string title = "network n (eth0): ";
-    std::string message = failure.message;
+    std::string message = error.story();
     if (message.starts_with(title)) message.erase(0, title.size());
-    return fmt::format("{}: {}; {}", failure.code, message, failure.details);
+    return fmt::format("{}: {}; {}", cni::code_of(error), message, cni::hint_of(error));
   }
 
   std::string inside() {
@@ -157,8 +157,8 @@ TEST_F(InterfacesTest, AConfigurationOfAnotherPluginIsRefused) {
   ASSERT_TRUE(config.has_value());
   const auto answer = plugin_request(backends, request, *config);
   ASSERT_FALSE(answer.has_value());
-  EXPECT_EQ(answer.error().code, cni::kInvalidConfig);
-  EXPECT_EQ(answer.error().message, "called as ipvlan, the configuration is for \"macvlan\"");
+  EXPECT_EQ(cni::code_of(answer.error()), cni::kInvalidConfig);
+  EXPECT_EQ(answer.error().story(), "called as ipvlan, the configuration is for \"macvlan\"");
 }
 
 }  // namespace

@@ -22,7 +22,6 @@
 namespace railbed::agent {
 namespace {
 
-using cni::Outcome;
 using state::Attachment;
 using state::AttachmentStatus;
 using std::chrono::milliseconds;
@@ -59,19 +58,19 @@ doc::Value attachments_value(const std::vector<cni::AttachmentId>& attachments) 
   return all;
 }
 
-Outcome<void> wait_until_ready(Engine& engine, const MetaConfig& config) {
+Result<void> wait_until_ready(Engine& engine, const MetaConfig& config) {
   if (config.readiness_file.empty()) return {};
   os::Kernel& kernel = engine.kernel();
   const os::Deadline deadline = kernel.clock().now() + kReadyWait;
   while (!kernel.files().exists(config.readiness_file)) {
     if (kernel.clock().now() >= deadline)
-      return std::unexpected(cni::Failure{cni::kTryAgainLater,
-                                          fmt::format("the default network is not ready: there is no {} after {} s",
-                                                      config.readiness_file, kReadyWait.count()),
-                                          "it is written by the default network's daemon; see the log of that daemon"});
+      return cni::fail_with(cni::kTryAgainLater,
+                            fmt::format("the default network is not ready: there is no {} after {} s",
+                                        config.readiness_file, kReadyWait.count()),
+                            "it is written by the default network's daemon; see the log of that daemon");
     if (engine.stopping().stop_requested())
-      return std::unexpected(cni::Failure{cni::kTryAgainLater, "the agent is stopping",
-                                          "the default network is not ready yet; the next agent waits for it"});
+      return cni::fail_with(cni::kTryAgainLater, "the agent is stopping",
+                            "the default network is not ready yet; the next agent waits for it");
     kernel.clock().wait_until(kernel.clock().now() + kReadyStep);
   }
   return {};
@@ -103,74 +102,73 @@ Result<std::vector<Attachment>> programs_left(Engine& engine, const std::string&
 Meta::Meta(os::Disk& disk, PodSource& pods, std::vector<DeviceSource*> devices)
     : disk_(disk), pods_(pods), devices_(std::move(devices)), device_info_(disk) {}
 
-Outcome<PodNetworks> Meta::networks_of(Backends& backends, const MetaConfig& meta_config, const cni::Request& request,
-                                       const cni::PluginConfig& config) {
+Result<PodNetworks> Meta::networks_of(Backends& backends, const MetaConfig& meta_config, const cni::Request& request,
+                                      const cni::PluginConfig& config) {
   PhaseTimer timer(backends, request.type, Phase::kPrepare);
   return read_pod_networks(backends.engine.kernel(), pods_, meta_config, config, request);
 }
 
-Outcome<std::string> Meta::add(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
-  MetaConfig meta_config = TRY_CNI(read_meta_config(config));
+Result<std::string> Meta::add(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
+  MetaConfig meta_config = TRY(read_meta_config(config));
   auto lock = backends.engine.container(lock_name(request));
-  TRY_CNI(wait_until_ready(backends.engine, meta_config));
-  PodNetworks pod = TRY_CNI(networks_of(backends, meta_config, request, config));
+  TRY(wait_until_ready(backends.engine, meta_config));
+  PodNetworks pod = TRY(networks_of(backends, meta_config, request, config));
   const std::string key = sandbox_of(request).key();
-  Outcome<cni::AddResult> result = attach_sandbox(
+  Result<cni::AddResult> result = attach_sandbox(
       backends, *this, {.request = request, .config = config, .meta_config = meta_config, .pod = std::move(pod)});
   if (result.has_value()) return cni::to_json(*result, config.version);
-  Outcome<void> undone = give_back_sandbox(backends, *this, key);
+  Result<void> undone = give_back_sandbox(backends, *this, key);
   if (!undone.has_value())
-    result.error().details += fmt::format("{}rolling back failed ({}); DEL will retry it",
-                                          result.error().details.empty() ? "" : "; ", undone.error().message);
-  return std::unexpected(std::move(result.error()));
+    cni::add_hint(result.error(), fmt::format("rolling back failed ({}); DEL will retry it", undone.error().story()));
+  return fail(std::move(result.error()));
 }
 
-Outcome<void> Meta::del(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
-  MetaConfig meta_config = TRY_CNI(read_meta_config(config));
+Result<void> Meta::del(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
+  MetaConfig meta_config = TRY(read_meta_config(config));
   auto lock = backends.engine.container(lock_name(request));
   std::set<std::string> keys;
   bool known = false;
   // Records of programs outlive the state, after a reboot or where it was lost; those of what host-local gave do not.
   bool has_programs = false;
   {
-    Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
-    for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request))) keys.insert(key);
+    Engine::Turn turn = TRY(backends.engine.turn(kTurnWait));
+    for (const std::string& key : TRY(keys_of_container(turn.store(), request))) keys.insert(key);
     // Even without interfaces there may be a note, under another name of the pod.
-    if (keys.size() != 1 || TRY_CNI(turn.store().attachments_of(*keys.begin())).empty())
-      for (const SandboxNote& note : TRY_CNI(sandbox_notes(turn.store())))
+    if (keys.size() != 1 || TRY(turn.store().attachments_of(*keys.begin())).empty())
+      for (const SandboxNote& note : TRY(sandbox_notes(turn.store())))
         if (state::Sandbox::of_key(note.key).container == request.container_id) keys.insert(note.key);
     for (const std::string& key : keys) {
-      const std::vector<Attachment> records = TRY_CNI(turn.store().attachments_of(key));
-      known = known || TRY_CNI(sandbox_note(turn.store(), key)).has_value() || !records.empty();
+      const std::vector<Attachment> records = TRY(turn.store().attachments_of(key));
+      known = known || TRY(sandbox_note(turn.store(), key)).has_value() || !records.empty();
       has_programs = has_programs || std::ranges::any_of(records, is_of_program);
     }
   }
-  if (!known) TRY_CNI(give_back_multus(backends, disk_, request, meta_config));
+  if (!known) TRY(give_back_multus(backends, disk_, request, meta_config));
   for (const std::string& key : keys)
-    if (known) TRY_CNI(give_back_sandbox(backends, *this, key));
+    if (known) TRY(give_back_sandbox(backends, *this, key));
   if (known && !has_programs) return {};
-  Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
-  if (!known) TRY_CNI(release_in_use(turn, request.netns, ""));
+  Engine::Turn turn = TRY(backends.engine.turn(kTurnWait));
+  if (!known) TRY(release_in_use(turn, request.netns, ""));
   // Of an ADD that failed, and could not give them back.
-  for (const std::string& key : keys) TRY_CNI(release_addresses_of(turn, backends.host_local, key));
-  TRY_CNI(backends.host_local.release_container(turn, request.container_id));
+  for (const std::string& key : keys) TRY(release_addresses_of(turn, backends.host_local, key));
+  TRY(backends.host_local.release_container(turn, request.container_id));
   return {};
 }
 
-Outcome<void> Meta::check(Backends& backends, const cni::Request& request) {
+Result<void> Meta::check(Backends& backends, const cni::Request& request) {
   auto lock = backends.engine.container(lock_name(request));
-  if (TRY_CNI(check_interfaces(backends, request, {})) > 0) return {};
-  return std::unexpected(cni::Failure{
-      cni::kUnknownContainer, fmt::format("container {} has no network that railbed attached", request.container_id)});
+  if (TRY(check_interfaces(backends, request, {})) > 0) return {};
+  return cni::fail_with(cni::kUnknownContainer,
+                        fmt::format("container {} has no network that railbed attached", request.container_id));
 }
 
-Outcome<void> Meta::gc(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
-  TRY_CNI(cni::require_valid_attachments(config));
-  MetaConfig meta_config = TRY_CNI(read_meta_config(config));
+Result<void> Meta::gc(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
+  TRY(cni::require_valid_attachments(config));
+  MetaConfig meta_config = TRY(read_meta_config(config));
   std::vector<SandboxNote> notes;
   {
-    Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
-    notes = TRY_CNI(sandbox_notes(turn.store()));
+    Engine::Turn turn = TRY(backends.engine.turn(kTurnWait));
+    notes = TRY(sandbox_notes(turn.store()));
   }
   Failures failures;
   for (const SandboxNote& note : notes) {
@@ -179,21 +177,19 @@ Outcome<void> Meta::gc(Backends& backends, const cni::Request& request, const cn
     cni::AttachmentId id{container, note.ifname};
     if (std::ranges::find(config.valid, id) != config.valid.end()) continue;
     auto lock = backends.engine.container("meta/" + container);
-    Outcome<void> gone = give_back_sandbox(backends, *this, note.key);
+    Result<void> gone = give_back_sandbox(backends, *this, note.key);
     if (!gone.has_value()) failures.add(note.key, std::move(gone.error()));
   }
-  if (auto done = gc_files(backends.engine, config.valid); !done.has_value())
-    failures.add("", cni::failure_of(done.error()));
-  if (auto done = gc_adopted(backends.engine, config.valid); !done.has_value())
-    failures.add("", cni::failure_of(done.error()));
+  if (auto done = gc_files(backends.engine, config.valid); !done.has_value()) failures.add("", done.error());
+  if (auto done = gc_adopted(backends.engine, config.valid); !done.has_value()) failures.add("", done.error());
   // Only executed plugins of the default network get GC; railbed's own were cleaned up above.
-  auto network = TRY_CNI(default_network(backends.engine.kernel(), pods_, meta_config, config, ""));
+  auto network = TRY(default_network(backends.engine.kernel(), pods_, meta_config, config, ""));
   if (network.has_value() && !network->list.disable_gc && version_in(network->list.version) >= kStatusSince)
     for (size_t i = 0; i < network->list.plugins.size(); ++i) {
       std::optional<std::string> type = executed_type(network->list.plugins[i]);
       if (!type.has_value()) continue;
       network->list.plugins[i].set("cni.dev/valid-attachments", attachments_value(config.valid));
-      Outcome<void> done =
+      Result<void> done =
           execute(backends.engine.running_plugins(), {.command = cni::Command::kGc,
                                                       .type = *type,
                                                       .path = program_path(meta_config, request),
@@ -228,37 +224,37 @@ Result<void> Meta::gc_files(Engine& engine, const std::vector<cni::AttachmentId>
   return {};
 }
 
-Outcome<void> Meta::look_up_status(Engine& engine, const cni::Request& request, const cni::PluginConfig& config) {
+Result<void> Meta::look_up_status(Engine& engine, const cni::Request& request, const cni::PluginConfig& config) {
   os::Kernel& kernel = engine.kernel();
-  MetaConfig meta_config = TRY_CNI(read_meta_config(config));
+  MetaConfig meta_config = TRY(read_meta_config(config));
   if (!meta_config.readiness_file.empty() && !kernel.files().exists(meta_config.readiness_file))
-    return std::unexpected(cni::Failure{
-        cni::kUnavailable, fmt::format("the default network is not ready: no {}", meta_config.readiness_file)});
+    return cni::fail_with(cni::kUnavailable,
+                          fmt::format("the default network is not ready: no {}", meta_config.readiness_file));
   if (const std::string kubeconfig = unserved_kubeconfig(meta_config, pods_); !kubeconfig.empty())
-    return std::unexpected(cni::Failure{cni::kUnavailable,
-                                        fmt::format("the configuration names a kubeconfig ({}), but this agent does "
-                                                    "not use the API server, so the networks of its pods are unknown",
-                                                    kubeconfig),
-                                        kUnknownPodHint});
-  auto network = TRY_CNI(default_network(kernel, pods_, meta_config, config, "eth0"));
+    return cni::fail_with(cni::kUnavailable,
+                          fmt::format("the configuration names a kubeconfig ({}), but this agent does not use the API "
+                                      "server, so the networks of its pods are unknown",
+                                      kubeconfig),
+                          kUnknownPodHint);
+  auto network = TRY(default_network(kernel, pods_, meta_config, config, "eth0"));
   if (!network.has_value()) return {};
   const std::vector<std::string> path = program_path(meta_config, request);
   const doc::Value* ipam = doc::object_in(network->list.plugins.front(), "ipam");
-  TRY_CNI(ranges_ready(engine, ipam, network->name));
+  TRY(ranges_ready(engine, ipam, network->name));
   for (size_t i = 0; i < network->list.plugins.size(); ++i) {
     std::optional<std::string> type = executed_type(network->list.plugins[i]);
     if (!type.has_value()) continue;
-    TRY_CNI(find_plugin(engine.running_plugins(), *type, path));
+    TRY(find_plugin(engine.running_plugins(), *type, path));
     if (version_in(network->list.version) < kStatusSince) continue;
-    TRY_CNI(execute(engine.running_plugins(), {.command = cni::Command::kStatus,
-                                               .type = *type,
-                                               .path = path,
-                                               .config = cni::plugin_input(network->list, i, std::nullopt, {})}));
+    TRY(execute(engine.running_plugins(), {.command = cni::Command::kStatus,
+                                           .type = *type,
+                                           .path = path,
+                                           .config = cni::plugin_input(network->list, i, std::nullopt, {})}));
   }
   return {};
 }
 
-Outcome<void> Meta::status(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
+Result<void> Meta::status(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
   Engine& engine = backends.engine;
   return statuses_.answer(engine.kernel().clock(), request.config,
                           [this, &engine, request, config] { return look_up_status(engine, request, config); });
@@ -272,15 +268,15 @@ Result<void> Meta::recover_programs(Engine& engine, const std::string& key, std:
   auto ipam = ipam_lock(engine, container);
   std::vector<Attachment> left = TRY(programs_left(engine, key));
   if (left.empty()) return {};
-  Outcome<ProgramsUndone> undone = give_back_programs(engine, left);
+  Result<ProgramsUndone> undone = give_back_programs(engine, left);
   if (!undone.has_value()) {
-    lines.push_back(fmt::format("{}: {}", key, undone.error().message));
+    lines.push_back(fmt::format("{}: {}", key, undone.error().story()));
     return {};
   }
   for (const Attachment& record : undone->done)
     lines.push_back(fmt::format("{} {}: undone", record.pod, record.interface));
   for (const ProgramsUndone::Failure& one : undone->failures)
-    lines.push_back(fmt::format("{} {}: {}", one.record.pod, one.record.interface, one.why.message));
+    lines.push_back(fmt::format("{} {}: {}", one.record.pod, one.record.interface, one.why.story()));
   return {};
 }
 
@@ -307,22 +303,22 @@ Result<std::vector<std::string>> Meta::recover(Engine& engine) {
   return lines;
 }
 
-Outcome<std::string> meta_request(Backends& backends, Meta& meta, const cni::Request& request,
-                                  const cni::PluginConfig& config) {
+Result<std::string> meta_request(Backends& backends, Meta& meta, const cni::Request& request,
+                                 const cni::PluginConfig& config) {
   switch (request.command) {
     case cni::Command::kAdd:
       return meta.add(backends, request, config);
     case cni::Command::kDel:
-      TRY_CNI(meta.del(backends, request, config));
+      TRY(meta.del(backends, request, config));
       return "";
     case cni::Command::kCheck:
-      TRY_CNI(meta.check(backends, request));
+      TRY(meta.check(backends, request));
       return "";
     case cni::Command::kGc:
-      TRY_CNI(meta.gc(backends, request, config));
+      TRY(meta.gc(backends, request, config));
       return "";
     case cni::Command::kStatus:
-      TRY_CNI(meta.status(backends, request, config));
+      TRY(meta.status(backends, request, config));
       return "";
     case cni::Command::kVersion:
       break;

@@ -36,12 +36,12 @@ class Meta {
   Meta(const Meta&) = delete;
   Meta& operator=(const Meta&) = delete;
 
-  cni::Outcome<std::string> add(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
-  cni::Outcome<void> del(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
-  cni::Outcome<void> check(Backends& backends, const cni::Request& request);
-  cni::Outcome<void> gc(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
+  Result<std::string> add(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
+  Result<void> del(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
+  Result<void> check(Backends& backends, const cni::Request& request);
+  Result<void> gc(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
   // Answered from memory (status_memory.h).
-  cni::Outcome<void> status(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
+  Result<void> status(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
 
   // Whereabouts' allocations of before this machine was switched over (adopt.h): picked up now, and read
   // again with each GC. Call it once, before requests are answered.
@@ -61,11 +61,11 @@ class Meta {
   StatusMemory& statuses() { return statuses_; }
 
  private:
-  cni::Outcome<PodNetworks> networks_of(Backends& backends, const MetaConfig& meta_config, const cni::Request& request,
-                                        const cni::PluginConfig& config);
+  Result<PodNetworks> networks_of(Backends& backends, const MetaConfig& meta_config, const cni::Request& request,
+                                  const cni::PluginConfig& config);
   Result<void> gc_files(Engine& engine, const std::vector<cni::AttachmentId>& valid);
   Result<void> gc_adopted(Engine& engine, const std::vector<cni::AttachmentId>& valid);
-  cni::Outcome<void> look_up_status(Engine& engine, const cni::Request& request, const cni::PluginConfig& config);
+  Result<void> look_up_status(Engine& engine, const cni::Request& request, const cni::PluginConfig& config);
   Result<void> recover_programs(Engine& engine, const std::string& key, std::vector<std::string>& lines);
 
   os::Disk& disk_;
@@ -79,7 +79,7 @@ class Meta {
 };
 
 // What goes to standard output on success.
-cni::Outcome<std::string> meta_request(Backends& backends, Meta& meta, const cni::Request& request,
-                                       const cni::PluginConfig& config);
+Result<std::string> meta_request(Backends& backends, Meta& meta, const cni::Request& request,
+                                 const cni::PluginConfig& config);
 
 }  // namespace railbed::agent

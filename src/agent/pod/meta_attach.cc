@@ -15,16 +15,10 @@
 namespace railbed::agent {
 namespace {
 
-using cni::Outcome;
 using doc::Value;
 
 std::string title_of(const Delegate& network) {
   return fmt::format("{} ({})", network.name, network.ifname);
-}
-
-std::unexpected<cni::Failure> in_network(const Delegate& network, cni::Failure why) {
-  why.message = fmt::format("network {}: {}", title_of(network), why.message);
-  return std::unexpected(std::move(why));
 }
 
 class SandboxAttacher {
@@ -42,17 +36,16 @@ class SandboxAttacher {
         results_(networks_.size()),
         device_infos_(networks_.size()) {}
 
-  Outcome<cni::AddResult> run() {
+  Result<cni::AddResult> run() {
     devices_.ask();
-    TRY_CNI(begin());
+    TRY(begin());
     for (size_t i = 0; i < networks_.size(); ++i) {
       if (networks_[i].native()) continue;
-      Outcome<ChainDone> done = run_chain(backends_, place_, networks_[i]);
-      if (!done.has_value()) return in_network(networks_[i], std::move(done.error()));
-      results_[i] = std::move(done->result);
-      std::ranges::move(done->records, std::back_inserter(programs_));
+      ChainDone done = TRY(run_chain(backends_, place_, networks_[i]).context("network {}", title_of(networks_[i])));
+      results_[i] = std::move(done.result);
+      std::ranges::move(done.records, std::back_inserter(programs_));
     }
-    TRY_CNI(attach_native());
+    TRY(attach_native());
     if (!networks_.empty() && networks_.front().is_default) return results_.front();
     return cni::AddResult{};
   }
@@ -60,22 +53,22 @@ class SandboxAttacher {
  private:
   // Records the sandbox with the files that are made for it, and chooses the devices of executed plugins. Where nothing
   // is executed, that record comes with the first ones of the interfaces.
-  Outcome<void> begin() {
+  Result<void> begin() {
     HeldTurn held(backends_.engine);
-    Engine::Turn* turn = TRY_CNI(held.get());
-    const std::vector<state::Attachment> records = TRY_CNI(turn->store().attachments_of(place_.key));
+    Engine::Turn* turn = TRY(held.get());
+    const std::vector<state::Attachment> records = TRY(turn->store().attachments_of(place_.key));
     if (std::ranges::any_of(records, is_of_program)) {  // of an ADD that never ended
       held.end();
-      TRY_CNI(give_back_sandbox(backends_, meta_, place_.key));
-      turn = TRY_CNI(held.get());
+      TRY(give_back_sandbox(backends_, meta_, place_.key));
+      turn = TRY(held.get());
     }
     return begin(*turn);
   }
 
-  Outcome<void> begin(Engine::Turn& turn) {
+  Result<void> begin(Engine::Turn& turn) {
     bool foreign_device = std::ranges::any_of(
         networks_, [](const Delegate& network) { return !network.resource.empty() && !network.native(); });
-    if (foreign_device) TRY_CNI(devices_.choose(turn));
+    if (foreign_device) TRY(devices_.choose(turn));
     SandboxNote note{.key = place_.key,
                      .network = add_.config.network,
                      .ifname = add_.request.ifname,
@@ -90,14 +83,14 @@ class SandboxAttacher {
       note_ = std::move(note);
       return {};
     }
-    TRY_CNI(put_sandbox_note(turn.store(), note));
+    TRY(put_sandbox_note(turn.store(), note));
     if (!foreign_device) return {};
     return devices_.describe();
   }
 
   // --- networks that are ours, all together
 
-  Outcome<void> attach_native() {
+  Result<void> attach_native() {
     SandboxAttachment wanted{.request = add_.request,
                              .interfaces = {},
                              .soft_rdma = meta_.pods().soft_rdma(),
@@ -109,24 +102,21 @@ class SandboxAttacher {
       if (!networks_[i].native()) continue;
       native_.push_back(i);
       needs_device = needs_device || !networks_[i].resource.empty() || networks_[i].selection.device_id.present;
-      Outcome<SandboxInterface> one = interface_of(networks_[i]);
-      if (!one.has_value()) return in_network(networks_[i], std::move(one.error()));
-      wanted.interfaces.push_back(*std::move(one));
+      wanted.interfaces.push_back(TRY(interface_of(networks_[i]).context("network {}", title_of(networks_[i]))));
     }
-    if (note_.has_value()) wanted.begin = [this](Engine::Turn& turn) { return put_sandbox_note(turn.store(), *note_); };
+    wanted.note = note_;
     if (needs_device)
       wanted.choose_devices = [this](Engine::Turn& turn, auto& all) { return choose_devices(turn, all); };
-    if (add_.pod.known)
-      wanted.planned = [this](Engine::Turn& turn, const std::string& ifname) {
-        return meta_.reservations().take(turn, meta_.pods(), add_.pod.pod.key(), {place_.key, ifname});
-      };
-    wanted.conclude = [this](Engine::Turn& turn, const auto& made) { return conclude(turn, made); };
-    TRY_CNI(attach_interfaces(backends_, std::move(wanted)));
-    return {};
+    if (add_.pod.known) wanted.reserved.emplace(meta_.reservations(), meta_.pods(), add_.pod.pod.key());
+    InterfaceTransaction attaching(backends_, std::move(wanted));
+    const std::vector<AttachedInterface> made = TRY(attaching.bring());
+    if (Result<void> put = put_last_records(attaching.turn(), made); !put.has_value())
+      return fail(attaching.roll_back(std::move(put.error())));
+    return attaching.commit();
   }
 
-  Outcome<SandboxInterface> interface_of(const Delegate& network) const {
-    SandboxInterface one{.interface = {.name = TRY_CNI(IfName::parse(network.ifname)),
+  Result<SandboxInterface> interface_of(const Delegate& network) const {
+    SandboxInterface one{.interface = {.name = TRY(IfName::parse(network.ifname)),
                                        .network = network.name,
                                        .resource = network.resource},
                          .addresses = {.network = network.list.name,
@@ -157,23 +147,23 @@ class SandboxAttacher {
     for (const auto& [capability, value] : network.capability_args) one.addresses.runtime.set(capability, value);
   }
 
-  Outcome<void> choose_devices(Engine::Turn& turn, std::vector<SandboxInterface>& interfaces) {
-    TRY_CNI(devices_.choose(turn));
-    TRY_CNI(devices_.describe());
+  Result<void> choose_devices(Engine::Turn& turn, std::vector<SandboxInterface>& interfaces) {
+    TRY(devices_.choose(turn));
+    TRY(devices_.describe());
     for (size_t i = 0; i < native_.size(); ++i) give_device(networks_[native_[i]], interfaces[i]);
     return {};
   }
 
   // --- the end
 
-  Outcome<void> conclude(Engine::Turn& turn, const std::vector<AttachedInterface>& made) {
+  Result<void> put_last_records(Engine::Turn& turn, const std::vector<AttachedInterface>& made) {
     for (size_t i = 0; i < native_.size(); ++i) {
       results_[native_[i]] = made[i].answer;
       if (devices_.info_of(networks_[native_[i]]).is_null())
         device_infos_[native_[i]] = DeviceInfo::of(made[i].interface);
     }
-    for (const state::Attachment& record : programs_) TRY_CNI(turn.store().put_attachment(record));
-    if (add_.pod.wants_status()) TRY_CNI(meta_.pods().publish_status(add_.pod.pod, place_.key, status()));
+    for (const state::Attachment& record : programs_) TRY(turn.store().put_attachment(record));
+    if (add_.pod.wants_status()) TRY(meta_.pods().publish_status(add_.pod.pod, place_.key, status()));
     return {};
   }
 
@@ -204,7 +194,7 @@ class SandboxAttacher {
 
 }  // namespace
 
-Outcome<cni::AddResult> attach_sandbox(Backends& backends, Meta& meta, MetaAdd add) {
+Result<cni::AddResult> attach_sandbox(Backends& backends, Meta& meta, MetaAdd add) {
   return SandboxAttacher(backends, meta, add).run();
 }
 

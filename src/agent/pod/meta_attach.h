@@ -23,6 +23,6 @@ struct MetaAdd {
 };
 
 // The answer is the default network's result; an empty one where there is no default network.
-cni::Outcome<cni::AddResult> attach_sandbox(Backends& backends, Meta& meta, MetaAdd add);
+Result<cni::AddResult> attach_sandbox(Backends& backends, Meta& meta, MetaAdd add);
 
 }  // namespace railbed::agent

@@ -94,7 +94,7 @@ void read_networks(Fields& fields, MetaConfig& out) {
 
 }  // namespace
 
-cni::Outcome<MetaConfig> read_meta_config(const cni::PluginConfig& config) {
+Result<MetaConfig> read_meta_config(const cni::PluginConfig& config) {
   MetaConfig out;
   doc::Diagnostics found;
   Fields fields(config.object, "", doc::kNoFamily, found);
@@ -121,7 +121,7 @@ cni::Outcome<MetaConfig> read_meta_config(const cni::PluginConfig& config) {
   if (unknown == "fail") out.unknown_pod = MetaConfig::UnknownPod::kFails;
   if (unknown == "default-network-only") out.unknown_pod = MetaConfig::UnknownPod::kDefaultNetworkOnly;
   fields.read("maxNetworks", out.max_networks, {.min = 1, .max = kMostNetworks});
-  TRY_CNI(cni::understood(found, cni::kInvalidConfig));
+  TRY(cni::understood(found, cni::kInvalidConfig));
   return out;
 }
 

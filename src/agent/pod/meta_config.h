@@ -40,7 +40,7 @@ struct MetaConfig {
   size_t max_networks = 64;  // of one pod: all are made in one turn, for which other pods wait
 };
 
-cni::Outcome<MetaConfig> read_meta_config(const cni::PluginConfig& config);
+Result<MetaConfig> read_meta_config(const cni::PluginConfig& config);
 
 // Whether a pod that `source` does not know fails its ADD.
 bool unknown_pod_fails(const MetaConfig& config, const PodSource& source);

@@ -9,8 +9,6 @@
 
 namespace railbed::agent {
 
-using cni::Outcome;
-
 // set_device() changes the selections, and devices are chosen twice.
 SandboxDevices::SandboxDevices(Meta& meta, const std::string& key, PodNetworks& pod)
     : meta_(meta), key_(key), pod_(pod) {
@@ -23,8 +21,8 @@ void SandboxDevices::ask() {
   for (DeviceSource* source : meta_.devices()) given_.push_back(source->given_to(pod_.pod));
 }
 
-Outcome<void> SandboxDevices::choose(Engine::Turn& turn) {
-  plan::InUse in_use = TRY_CNI(node::in_use_by(turn.store()));
+Result<void> SandboxDevices::choose(Engine::Turn& turn) {
+  plan::InUse in_use = TRY(node::in_use_by(turn.store()));
   std::erase_if(in_use, [&](const auto& one) { return one.second == key_; });
   for (auto& [device, holder] : in_use)
     if (std::string pod = state::Sandbox::of_key(holder).pod; !pod.empty()) holder = pod;
@@ -39,12 +37,12 @@ Outcome<void> SandboxDevices::choose(Engine::Turn& turn) {
       references[network.resource].networks.push_back(&network);
       references[network.resource].asked.push_back(asked_[i]);
     } else if (!asked_[i].empty()) {
-      TRY_CNI(check_asked_device(turn.kernel(), meta_.devices(), network, asked_[i]));
+      TRY(check_asked_device(turn.kernel(), meta_.devices(), network, asked_[i]));
       network.set_device({asked_[i], std::nullopt});
     }
   }
   for (auto& [resource, those] : references) {
-    std::vector<Device> devices = TRY_CNI(devices_of(resource, those.asked, in_use));
+    std::vector<Device> devices = TRY(devices_of(resource, those.asked, in_use));
     for (size_t i = 0; i < those.networks.size(); ++i)
       // One that an executed plugin was given before stays with it.
       if (!those.networks[i]->device.has_value() || those.networks[i]->native())
@@ -54,28 +52,27 @@ Outcome<void> SandboxDevices::choose(Engine::Turn& turn) {
   for (const Delegate& network : pod_.networks) {
     const auto address = PciAddress::parse(network.device.has_value() ? network.device->id : "");
     if (address.has_value() && turn.is_changing(*address))
-      return std::unexpected(
-          cni::Failure{cni::kTryAgainLater,
-                       fmt::format("network {}: device {} is being changed for this node's SriovNetworkNodeState",
-                                   network.name, *address),
-                       "the runtime will retry; progress is in the SriovNetworkNodeState status"});
+      return cni::fail_with(cni::kTryAgainLater,
+                            fmt::format("network {}: device {} is being changed for this node's SriovNetworkNodeState",
+                                        network.name, *address),
+                            "the runtime will retry; progress is in the SriovNetworkNodeState status");
   }
   return {};
 }
 
-Outcome<std::vector<Device>> SandboxDevices::devices_of(const std::string& resource,
-                                                        const std::vector<std::string>& asked,
-                                                        const plan::InUse& in_use) {
+Result<std::vector<Device>> SandboxDevices::devices_of(const std::string& resource,
+                                                       const std::vector<std::string>& asked,
+                                                       const plan::InUse& in_use) {
   std::string unknown;
   for (size_t i = 0; i < meta_.devices().size(); ++i) {
     Result<std::vector<Device>> devices = devices_from(i, {pod_.pod, resource, asked}, in_use);
     if (devices.has_value()) return *std::move(devices);
-    if (devices.error().code != Code::kNotFound) return std::unexpected(cni::failure_of(devices.error()));
+    if (devices.error().code != Code::kNotFound) return fail(devices.error());
     unknown += (unknown.empty() ? "" : "; ") + devices.error().story();
   }
-  return std::unexpected(cni::Failure{cni::kExhausted,
-                                      fmt::format("pod {} has no device of {}: {}", pod_.pod.key(), resource, unknown),
-                                      without_device(resource)});
+  return cni::fail_with(cni::kExhausted,
+                        fmt::format("pod {} has no device of {}: {}", pod_.pod.key(), resource, unknown),
+                        without_device(resource));
 }
 
 // What to do for a device that no source has.
@@ -98,10 +95,10 @@ Result<std::vector<Device>> SandboxDevices::devices_from(size_t source, const De
   return meta_.devices()[source]->devices(request, *given, in_use);
 }
 
-Outcome<void> SandboxDevices::describe() {
+Result<void> SandboxDevices::describe() {
   for (Delegate& network : pod_.networks) {
     if (!network.device.has_value() || network.device_info_path.empty()) continue;
-    TRY_CNI(meta_.device_info().copy(network.resource, network.device->id, network.device_info_path));
+    TRY(meta_.device_info().copy(network.resource, network.device->id, network.device_info_path));
     network.capability_args["CNIDeviceInfoFile"] = network.device_info_path;
   }
   return {};

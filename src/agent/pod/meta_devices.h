@@ -27,15 +27,15 @@ class SandboxDevices {
   void ask();
   // For every network that refers to a resource, and for those whose pod names a device. What the sandbox has already
   // counts as free for it: an ADD that is asked again gets the same.
-  cni::Outcome<void> choose(Engine::Turn& turn);
+  Result<void> choose(Engine::Turn& turn);
   // Copies what the device plugin says of each, and tells the networks' plugins where.
-  cni::Outcome<void> describe();
+  Result<void> describe();
   // Of the network's device: an object, or null.
   doc::Value info_of(const Delegate& network) const;
 
  private:
-  cni::Outcome<std::vector<Device>> devices_of(const std::string& resource, const std::vector<std::string>& asked,
-                                               const plan::InUse& in_use);
+  Result<std::vector<Device>> devices_of(const std::string& resource, const std::vector<std::string>& asked,
+                                         const plan::InUse& in_use);
   Result<std::vector<Device>> devices_from(size_t source, const DeviceRequest& request, const plan::InUse& in_use);
 
   std::string without_device(const std::string& resource) const;

@@ -14,7 +14,6 @@
 namespace railbed::agent {
 namespace {
 
-using cni::Outcome;
 using state::Attachment;
 
 class SandboxGiver {
@@ -22,12 +21,12 @@ class SandboxGiver {
   SandboxGiver(Backends& backends, Meta& meta, const std::string& key, Programs programs)
       : backends_(backends), meta_(meta), key_(key), programs_(programs), turn_(backends.engine) {}
 
-  Outcome<void> run() {
+  Result<void> run() {
     Engine::Turn* turn = this->turn();
     if (turn == nullptr) return failures_.outcome();
-    records_ = TRY_CNI(turn->store().attachments_of(key_));
+    records_ = TRY(turn->store().attachments_of(key_));
     if (programs_ == Programs::kStay) std::erase_if(records_, is_of_program);
-    note_ = TRY_CNI(sandbox_note(turn->store(), key_));
+    note_ = TRY(sandbox_note(turn->store(), key_));
     // Works on runs of records of one kind, from the last one on: railbed's own together, executed ones together.
     for (size_t end = records_.size(); end > 0;) {
       size_t begin = end;
@@ -50,9 +49,9 @@ class SandboxGiver {
 
  private:
   template <typename T>
-  bool told(T outcome, const std::string& where = "") {
+  bool told(Result<T> outcome, const std::string& where = "") {
     if (outcome.has_value()) return false;
-    failures_.add(where, cni::detail::failure(outcome.error()));
+    failures_.add(where, std::move(outcome.error()));
     return true;
   }
 
@@ -75,7 +74,7 @@ class SandboxGiver {
   void undo(const std::vector<Attachment>& group) {
     turn_.end();  // programs take their time
     for (const Attachment& one : group) backends_.tell(one.network, one.device);
-    Outcome<ProgramsUndone> undone = give_back_programs(backends_.engine, group);
+    Result<ProgramsUndone> undone = give_back_programs(backends_.engine, group);
     if (!undone.has_value()) return failures_.add("", std::move(undone.error()));
     for (ProgramsUndone::Failure& one : undone->failures) failures_.add("", std::move(one.why));
   }
@@ -128,30 +127,30 @@ class SandboxGiver {
 
 }  // namespace
 
-Outcome<void> give_back_sandbox(Backends& backends, Meta& meta, const std::string& key, Programs programs) {
+Result<void> give_back_sandbox(Backends& backends, Meta& meta, const std::string& key, Programs programs) {
   return SandboxGiver(backends, meta, key, programs).run();
 }
 
-Outcome<void> give_back_multus(Backends& backends, os::Disk& disk, const cni::Request& request,
-                               const MetaConfig& config) {
-  MultusPod pod = TRY_CNI(multus_pod(disk, config.cache_dir, request.container_id, request.ifname));
+Result<void> give_back_multus(Backends& backends, os::Disk& disk, const cni::Request& request,
+                              const MetaConfig& config) {
+  MultusPod pod = TRY(multus_pod(disk, config.cache_dir, request.container_id, request.ifname));
   Failures failures;
   for (auto one = pod.attachments.rbegin(); one != pod.attachments.rend(); ++one) {
     for (size_t i = one->list.plugins.size(); i-- > 0;) {
       const doc::Value* type = one->list.plugins[i].find("type");
       if (type == nullptr || !type->is_string()) continue;
       std::string input = cni::plugin_input(one->list, i, one->result, one->capability_args);
-      Outcome<void> done;
+      Result<void> done;
       if (is_native(*type->as_string())) {
         cni::Request single = request;
         single.type = *type->as_string();
         single.ifname = one->ifname;
         single.config = input;
         single.path = program_path(config, request);
-        Outcome<cni::PluginConfig> read = cni::read_plugin_config(input);
-        Outcome<std::string> gone =
+        Result<cni::PluginConfig> read = cni::read_plugin_config(input);
+        Result<std::string> gone =
             read.has_value() ? plugin_request(backends, single, *read) : std::unexpected(read.error());
-        if (!gone.has_value()) done = std::unexpected(std::move(gone.error()));
+        if (!gone.has_value()) done = fail(std::move(gone.error()));
       } else {
         done = execute(backends.engine.running_plugins(), {.command = cni::Command::kDel,
                                                            .type = *type->as_string(),
@@ -166,7 +165,7 @@ Outcome<void> give_back_multus(Backends& backends, os::Disk& disk, const cni::Re
     }
   }
   if (!failures.any())
-    for (const std::string& file : pod.files) TRY_CNI(disk.remove(file));
+    for (const std::string& file : pod.files) TRY(disk.remove(file));
   return failures.outcome();
 }
 

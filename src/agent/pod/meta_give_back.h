@@ -15,11 +15,11 @@ namespace railbed::agent {
 // Everything that the store has of this sandbox. Nothing there is success. What is an orphan then (attach/give_back.h)
 // stays recorded, and so does the sandbox. With kStay, what executed plugins did is left to a DEL of the runtime.
 enum class Programs : uint8_t { kUndo, kStay };
-cni::Outcome<void> give_back_sandbox(Backends& backends, Meta& meta, const std::string& key,
-                                     Programs programs = Programs::kUndo);
+Result<void> give_back_sandbox(Backends& backends, Meta& meta, const std::string& key,
+                               Programs programs = Programs::kUndo);
 
 // DEL of a sandbox that Multus attached. Nothing left of it is success.
-cni::Outcome<void> give_back_multus(Backends& backends, os::Disk& disk, const cni::Request& request,
-                                    const MetaConfig& config);
+Result<void> give_back_multus(Backends& backends, os::Disk& disk, const cni::Request& request,
+                              const MetaConfig& config);
 
 }  // namespace railbed::agent

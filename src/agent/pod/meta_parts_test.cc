@@ -26,11 +26,11 @@ using testing::HasSubstr;
 cni::PluginConfig plugin(const std::string& members) {
   auto config = cni::read_plugin_config(R"({"cniVersion":"1.0.0","name":"multus-cni-network","type":"railbed")" +
                                         (members.empty() ? "" : "," + members) + "}");
-  EXPECT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_TRUE(config.has_value()) << config.error().story();
   return config.value_or(cni::PluginConfig{});
 }
 
-cni::Outcome<cni::AddResult> answer_of(const std::string& json, const std::string& version) {
+Result<cni::AddResult> answer_of(const std::string& json, const std::string& version) {
   return cni::read_result(json, version);
 }
 
@@ -50,7 +50,7 @@ TEST(MetaConfig, ReadsItsKeysAndPassesOverThoseWithoutMeaning) {
       plugin(R"("kubeconfig":"/x","logLevel":"debug","binDir":"/opt/cni/bin","clusterNetwork":"/etc/cni/net.d/a.conf",)"
              R"("namespaceIsolation":"true","globalNamespaces":"default, net","systemNamespaces":[],)"
              R"("readinessindicatorfile":"/run/ready","unknownPod":"fail")"));
-  ASSERT_TRUE(config.has_value()) << config.error().message;
+  ASSERT_TRUE(config.has_value()) << config.error().story();
   EXPECT_THAT(config->bin_dirs, ElementsAre("/opt/cni/bin"));
   EXPECT_TRUE(config->namespace_isolation);
   EXPECT_THAT(config->global_namespaces, ElementsAre("default", "net"));
@@ -64,7 +64,7 @@ TEST(MetaConfig, RefusesWhatCannotBeMeant) {
                               R"("maxNetworks":1000)", R"("kubeconfig":1)", R"("delegates":["x"])"}) {
     auto config = read_meta_config(plugin(members));
     ASSERT_FALSE(config.has_value()) << members;
-    EXPECT_EQ(config.error().code, cni::kInvalidConfig) << members;
+    EXPECT_EQ(cni::code_of(config.error()), cni::kInvalidConfig) << members;
   }
 }
 
@@ -91,7 +91,7 @@ TEST(Exec, GivesAPluginItsEnvironmentAndReadsItsAnswer) {
     return os::RunResult{.output = R"({"ips":[{"address":"10.0.0.2/24"}]})"};
   });
   auto result = execute_add(plugins.slot("bridge").value(), bridge_add(), "1.0.0");
-  ASSERT_TRUE(result.has_value()) << result.error().message;
+  ASSERT_TRUE(result.has_value()) << result.error().story();
   EXPECT_EQ(result->addresses.at(0).address.to_string(), "10.0.0.2/24");
   EXPECT_THAT(seen.environment,
               testing::IsSupersetOf({"CNI_COMMAND=ADD", "CNI_CONTAINERID=c1", "CNI_NETNS=/run/netns/a",
@@ -111,8 +111,8 @@ TEST(Exec, FailsWhereThePathLeadsElsewhereWhileThePluginRuns) {
   });
   const auto result = execute_add(plugins.slot("bridge").value(), bridge_add(), "1.0.0");
   ASSERT_FALSE(result.has_value());
-  EXPECT_EQ(result.error().code, cni::kInvalidNetns);
-  EXPECT_EQ(result.error().message,
+  EXPECT_EQ(cni::code_of(result.error()), cni::kInvalidNetns);
+  EXPECT_EQ(result.error().story(),
             "plugin bridge: CNI_NETNS /run/netns/a was replaced by another network namespace while the plugin ran; its "
             "DEL runs without a namespace");
 }
@@ -125,15 +125,17 @@ TEST(Exec, TellsWhatAPluginSaid) {
   kernel.put_program("/opt/cni/bin/bridge", [&](const os::RunRequest&) -> Result<os::RunResult> { return answer; });
   auto result = execute_add(plugins.slot("bridge").value(), bridge_add(), "1.0.0");
   ASSERT_FALSE(result.has_value());
-  EXPECT_EQ(result.error(), (cni::Failure{11, "plugin bridge: later", "busy"}));
+  EXPECT_EQ(cni::code_of(result.error()), 11);
+  EXPECT_EQ(result.error().story(), "plugin bridge: later");
+  EXPECT_EQ(cni::hint_of(result.error()), "busy");
 
   answer = {.exit_status = 2, .output = "no json", .errors = "it broke\n"};
   result = execute_add(plugins.slot("bridge").value(), bridge_add(), "1.0.0");
-  EXPECT_EQ(result.error().message, "plugin bridge: exit status 2: it broke");
+  EXPECT_EQ(result.error().story(), "plugin bridge: exit status 2: it broke");
 
   answer = {.output = "{"};
   result = execute_add(plugins.slot("bridge").value(), bridge_add(), "1.0.0");
-  EXPECT_EQ(result.error().code, cni::kDecode);
+  EXPECT_EQ(cni::code_of(result.error()), cni::kDecode);
 }
 
 TEST(Exec, FindsNoProgramOutsideItsDirectories) {
@@ -142,7 +144,7 @@ TEST(Exec, FindsNoProgramOutsideItsDirectories) {
   for (const char* type : {"", ".", "..", "../bin/sh", "nothing"}) {
     auto found = find_plugin(plugins, type, {"/opt/cni/bin"});
     ASSERT_FALSE(found.has_value()) << type;
-    EXPECT_EQ(found.error().code, cni::kInvalidConfig);
+    EXPECT_EQ(cni::code_of(found.error()), cni::kInvalidConfig);
   }
 }
 
@@ -159,11 +161,12 @@ TEST(Exec, RunsNothingFromFoldersThatAreNotOfItsList) {
   EXPECT_EQ(*find_plugin(plugins, "bridge", {"/run/pod/bin", "/opt/cni/bin/"}), "/opt/cni/bin/bridge");
   const auto refused = find_plugin(plugins, "other", {"/srv/cni", "/opt/cni/bin"});
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error(),
-            (cni::Failure{7, "plugin other not found in /srv/cni:/opt/cni/bin; plugins are not executed from /srv/cni",
-                          "plugins are executed from /opt/cni/bin:/usr/libexec/cni:/usr/lib/cni:/var/lib/cni/bin:"
-                          "/home/kubernetes/bin:/var/lib/rancher/k3s/data/cni:/var/snap/microk8s/current/opt/cni/bin; "
-                          "`railbed agent --plugin-dir DIRECTORY` adds one"}));
+  EXPECT_EQ(
+      refused.error(),
+      cni::error_with(7, "plugin other not found in /srv/cni:/opt/cni/bin; plugins are not executed from /srv/cni",
+                      "plugins are executed from /opt/cni/bin:/usr/libexec/cni:/usr/lib/cni:/var/lib/cni/bin:"
+                      "/home/kubernetes/bin:/var/lib/rancher/k3s/data/cni:/var/snap/microk8s/current/opt/cni/bin;"
+                      " `railbed agent --plugin-dir DIRECTORY` adds one"));
   RunningPlugins more(kernel, 1, RunningPlugins::kWait, {}, {.folders = {"/srv/cni"}, .unfenced = {}});
   EXPECT_EQ(*find_plugin(more, "other", {"/srv/cni", "/opt/cni/bin"}), "/srv/cni/other");
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "agent/pod/tenant_definitions.h"
 #include "api/load.h"
 #include "api/names.h"
+#include "api/network_demands.h"
 #include "attach/types.h"
 #include "doc/members.h"
 #include "schema/cni_types.h"
@@ -14,16 +16,15 @@
 namespace railbed::agent {
 namespace {
 
-using cni::Outcome;
 using doc::Value;
 
-std::unexpected<cni::Failure> wrong(std::string message, std::string details = {}) {
-  return std::unexpected(cni::Failure{cni::kInvalidConfig, std::move(message), std::move(details)});
+std::unexpected<Error> wrong(std::string message, std::string hint = {}) {
+  return cni::fail_with(cni::kInvalidConfig, std::move(message), std::move(hint));
 }
 
 // The list in `text`; it gets the definition's name if it has none.
-Outcome<cni::ListConfig> named(Outcome<cni::ListConfig> read, const std::string& name) {
-  cni::ListConfig list = TRY_CNI(std::move(read));
+Result<cni::ListConfig> named(Result<cni::ListConfig> read, const std::string& name) {
+  cni::ListConfig list = TRY(std::move(read));
   if (list.name.empty()) list.name = name;
   for (const Value& plugin : list.plugins) {
     std::string type = type_of(plugin);
@@ -39,44 +40,42 @@ class PodReader {
   PodReader(os::Kernel& kernel, PodSource& source, const MetaConfig& config, const cni::PluginConfig& plugin)
       : kernel_(kernel), source_(source), config_(config), plugin_(plugin) {}
 
-  Outcome<PodNetworks> read(const cni::Request& request) {
+  Result<PodNetworks> read(const cni::Request& request) {
     PodNetworks pod;
-    TRY_CNI(find_pod(request, pod));
+    TRY(find_pod(request, pod));
     const auto& annotations = pod.pod.annotations;
     std::optional<Delegate> first;
     if (auto text = annotations.find(kDefaultNetworkKey); text != annotations.end() && !text->second.empty())
-      first = TRY_CNI(default_of_pod(pod.pod, text->second));
+      first = TRY(default_of_pod(pod.pod, text->second));
     else
-      first = TRY_CNI(default_network());
+      first = TRY(default_network());
     if (first.has_value()) {
       first->is_default = true;
       first->ifname = request.ifname;
       give_runtime_config(*first);
       pod.networks.push_back(std::move(*first));
     }
-    TRY_CNI(add_default_networks(pod));
-    if (auto text = annotations.find(kNetworksKey); text != annotations.end())
-      TRY_CNI(add_annotated(pod, text->second));
-    TRY_CNI(name_interfaces(pod, request.ifname));
-    TRY_CNI(share_default_routes(pod));
-    for (Delegate& network : pod.networks) TRY_CNI(give_arguments(network));
+    TRY(add_default_networks(pod));
+    if (auto text = annotations.find(kNetworksKey); text != annotations.end()) TRY(add_annotated(pod, text->second));
+    TRY(name_interfaces(pod, request.ifname));
+    TRY(share_default_routes(pod));
+    for (Delegate& network : pod.networks) TRY(give_arguments(network));
     return pod;
   }
 
-  Outcome<std::optional<Delegate>> default_network() {
-    if (!config_.delegates.empty()) return std::optional(TRY_CNI(inline_network(config_.delegates.front())));
+  Result<std::optional<Delegate>> default_network() {
+    if (!config_.delegates.empty()) return std::optional(TRY(inline_network(config_.delegates.front())));
     if (config_.cluster_network.empty()) return std::optional<Delegate>();
-    return std::optional(TRY_CNI(named_network(config_.cluster_network)));
+    return std::optional(TRY(named_network(config_.cluster_network)));
   }
 
  private:
-  Outcome<void> find_pod(const cni::Request& request, PodNetworks& pod) {
+  Result<void> find_pod(const cni::Request& request, PodNetworks& pod) {
     std::string key = request.pod();
     size_t slash = key.find('/');
     if (slash == std::string::npos) {
       if (!unknown_pod_fails(config_, source_)) return {};
-      return std::unexpected(
-          cni::Failure{cni::kInvalidEnvironment, "CNI_ARGS do not contain K8S_POD_NAMESPACE and K8S_POD_NAME"});
+      return cni::fail_with(cni::kInvalidEnvironment, "CNI_ARGS do not contain K8S_POD_NAMESPACE and K8S_POD_NAME");
     }
     pod.pod = {.ns = key.substr(0, slash), .name = key.substr(slash + 1), .uid = request.pod_uid()};
     Result<PodInfo> found = source_.pod(pod.pod.ns, pod.pod.name, pod.pod.uid);
@@ -87,98 +86,92 @@ class PodReader {
     }
     // As in Multus: a pod that was deleted meanwhile gets only the default network.
     if (found.error().code == Code::kNotFound && !unknown_pod_fails(config_, source_)) return {};
-    cni::Failure why = cni::failure_of(found.error());
+    Error why = std::move(found.error());
     if (const std::string kubeconfig = unserved_kubeconfig(config_, source_); !kubeconfig.empty()) {
-      why.message =
-          fmt::format("{}; the configuration names a kubeconfig ({}), but this agent does not use the API server",
-                      why.message, kubeconfig);
-      why.details = kUnknownPodHint;
+      why.message += fmt::format(
+          "; the configuration names a kubeconfig ({}), but this agent does not use the API server", kubeconfig);
+      why.hint = kUnknownPodHint;
     }
-    return std::unexpected(std::move(why));
+    return fail(std::move(why));
   }
 
   // A delegate written directly in the configuration.
-  Outcome<Delegate> inline_network(const Value& object) {
+  Result<Delegate> inline_network(const Value& object) {
     Delegate network;
-    network.list = TRY_CNI(named(cni::list_config_of(object), plugin_.network));
+    network.list = TRY(named(cni::list_config_of(object), plugin_.network));
     network.name = network.list.name;
     return network;
   }
 
   // clusterNetwork and defaultNetworks name a definition, a configuration of the node, a directory or a file; the first
   // that exists counts.
-  Outcome<Delegate> named_network(const std::string& name) {
+  Result<Delegate> named_network(const std::string& name) {
     if (api::is_dns_label(name)) {
       Result<NetworkInfo> found = source_.network_if_known(config_.multus_namespace, name);
       if (found.has_value()) return of_definition(*found);
-      if (found.error().code != Code::kNotFound) return std::unexpected(cni::failure_of(found.error()));
+      if (found.error().code != Code::kNotFound) return fail(found.error());
     }
     Delegate network;
     std::string text;
     if (name.starts_with("/"))
-      text = TRY_CNI(kernel_.files().list(name).has_value() ? first_file(name) : file(name));
+      text = TRY(kernel_.files().list(name).has_value() ? first_file(name) : file(name));
     else
-      text = TRY_CNI(file_by_name(name));
-    network.list = TRY_CNI(named(cni::read_list_config(text), name));
+      text = TRY(file_by_name(name));
+    network.list = TRY(named(cni::read_list_config(text), name));
     network.name = network.list.name;
     return network;
   }
 
-  Outcome<std::string> file(const std::string& path) {
-    return TRY_CNI(kernel_.files().read(path).context("reading a network's configuration"));
+  Result<std::string> file(const std::string& path) {
+    return TRY(kernel_.files().read(path).context("reading a network's configuration"));
   }
 
   static bool is_configuration(const std::string& name) {
     return name.ends_with(".conf") || name.ends_with(".conflist") || name.ends_with(".json");
   }
 
-  Outcome<std::string> first_file(const std::string& directory) {
-    std::vector<std::string> names = TRY_CNI(kernel_.files().list(directory));
+  Result<std::string> first_file(const std::string& directory) {
+    std::vector<std::string> names = TRY(kernel_.files().list(directory));
     for (const std::string& name : names)
       if (is_configuration(name)) return file(directory + "/" + name);
-    return std::unexpected(cni::Failure{cni::kGone, fmt::format("no network configuration found in {}", directory)});
+    return cni::fail_with(cni::kGone, fmt::format("no network configuration found in {}", directory));
   }
 
-  Outcome<std::string> file_by_name(const std::string& wanted) {
+  Result<std::string> file_by_name(const std::string& wanted) {
     std::vector<std::string> names =
-        TRY_CNI(kernel_.files().list(config_.conf_dir).context("looking for network {}", wanted));
+        TRY(kernel_.files().list(config_.conf_dir).context("looking for network {}", wanted));
     for (const std::string& name : names) {
       if (!is_configuration(name)) continue;
       Result<std::string> text = kernel_.files().read(config_.conf_dir + "/" + name);
       if (!text.has_value()) continue;
-      Outcome<cni::ListConfig> list = cni::read_list_config(*text);
+      Result<cni::ListConfig> list = cni::read_list_config(*text);
       if (list.has_value() && list->name == wanted) return *std::move(text);
     }
-    return std::unexpected(
-        cni::Failure{cni::kGone, fmt::format("network {} not found: neither as a definition in namespace {}, nor as a "
-                                             "file with that \"name\" in {}",
-                                             wanted, config_.multus_namespace, config_.conf_dir)});
+    return cni::fail_with(cni::kGone,
+                          fmt::format("network {} not found: neither as a definition in namespace {}, nor as a file "
+                                      "with that \"name\" in {}",
+                                      wanted, config_.multus_namespace, config_.conf_dir));
   }
 
-  Outcome<Delegate> of_definition(const NetworkInfo& definition) {
+  Result<Delegate> of_definition(const NetworkInfo& definition) {
     Delegate network{.name = definition.key(), .resource = definition.resource};
-    Outcome<cni::ListConfig> list =
-        definition.config.is_null()
-            ? named(cni::read_list_config(TRY_CNI(file_by_name(definition.name))), definition.name)
-            : named(cni::list_config_of(definition.config), definition.name);
-    if (!list.has_value()) {
-      list.error().message = fmt::format("network {}: {}", definition.key(), list.error().message);
-      return std::unexpected(std::move(list.error()));
-    }
-    network.list = *std::move(list);
+    Result<cni::ListConfig> list = definition.config.is_null()
+                                       ? cni::read_list_config(TRY(file_by_name(definition.name)))
+                                       : cni::list_config_of(definition.config);
+    network.list = TRY(named(std::move(list), definition.name).context("network {}", definition.key()));
     return network;
   }
 
-  Outcome<Delegate> default_of_pod(const PodInfo& pod, const std::string& text) {
-    std::vector<api::NetworkSelection> selected = TRY_CNI(parse(pod, text, config_.multus_namespace));
+  Result<Delegate> default_of_pod(const PodInfo& pod, const std::string& text) {
+    std::vector<api::NetworkSelection> selected = TRY(parse(pod, text, config_.multus_namespace));
     if (selected.size() != 1)
       return wrong(fmt::format("pod {}: {} names {} networks, exactly one is required", pod.key(), kDefaultNetworkKey,
                                selected.size()));
     return selected_network(pod, selected.front());
   }
 
-  static Outcome<std::vector<api::NetworkSelection>> parse(const PodInfo& pod, const std::string& text,
-                                                           const std::string& ns) {
+  static Result<std::vector<api::NetworkSelection>> parse(const PodInfo& pod, const std::string& text,
+                                                          const std::string& ns) {
     doc::Diagnostics found;
     auto selections = api::parse_networks_annotation(Value(text), ns, found);
     for (const doc::Diagnostic& one : found.all())
@@ -187,49 +180,33 @@ class PodReader {
     return selections;
   }
 
-  Outcome<Delegate> selected_network(const PodInfo& pod, const api::NetworkSelection& selection) {
-    Result<NetworkInfo> found = source_.network(*selection.ns, *selection.name);
-    if (!found.has_value()) {
-      cni::Failure why = cni::failure_of(found.error());
-      why.message = fmt::format("pod {}: {}", pod.key(), why.message);
-      return std::unexpected(std::move(why));
-    }
-    Delegate network = TRY_CNI(of_definition(*found));
-    TRY_CNI(is_allowed(*found, network));
+  Result<Delegate> selected_network(const PodInfo& pod, const api::NetworkSelection& selection) {
+    const NetworkInfo found = TRY(source_.network(*selection.ns, *selection.name).context("pod {}", pod.key()));
+    Delegate network = TRY(of_definition(found));
+    TRY(is_allowed(found, network));
     network.selection = selection;
-    TRY_CNI(may_say_ib_kubernetes(*found, network));
+    TRY(may_say_ib_kubernetes(found, network));
     return network;
   }
 
   // A pod's author can write ib-kubernetes' word, and a GUID beside it, unless the cluster keeps it for ib-kubernetes.
-  Outcome<void> may_say_ib_kubernetes(const NetworkInfo& definition, const Delegate& network) {
+  Result<void> may_say_ib_kubernetes(const NetworkInfo& definition, const Delegate& network) {
     const auto& args = network.selection.cni_args;
     const bool said = args.present && args->is_object() && args->find(attach::kIbKubernetesWord) != nullptr;
     if (!said || std::ranges::none_of(network.list.plugins, is_by_ib_kubernetes)) return {};
-    const Result<bool> reserved = source_.reserves_ib_kubernetes();
-    if (!reserved.has_value()) {
-      cni::Failure why = cni::failure_of(reserved.error());
-      why.message = fmt::format("network {}: it waits for ib-kubernetes: {}", definition.key(), why.message);
-      return std::unexpected(std::move(why));
-    }
-    if (*reserved) return {};
+    if (TRY(source_.reserves_ib_kubernetes().context("network {}: it waits for ib-kubernetes", definition.key())))
+      return {};
     return wrong(fmt::format("network {}: it waits for ib-kubernetes, but the author of a pod can also write {}",
                              definition.key(), attach::kIbKubernetesWord),
                  "apply deploy/sharing/ib-kubernetes.yaml, which reserves it for ib-kubernetes' service account");
   }
 
   // What a pod's author selects; networks that the node's configuration names are the administrator's.
-  Outcome<void> is_allowed(const NetworkInfo& definition, const Delegate& network) {
+  Result<void> is_allowed(const NetworkInfo& definition, const Delegate& network) {
     const std::optional<std::string> use =
         definition.config.is_null() ? "its configuration is a file of the node" : use_of_node(network.list);
     if (!use.has_value()) return {};
-    const Result<bool> may = source_.may_use_node(definition.ns);
-    if (!may.has_value()) {
-      cni::Failure why = cni::failure_of(may.error());
-      why.message = fmt::format("network {}: {}: {}", definition.key(), *use, why.message);
-      return std::unexpected(std::move(why));
-    }
-    if (*may) return {};
+    if (TRY(source_.may_use_node(definition.ns).context("network {}: {}", definition.key(), *use))) return {};
     return wrong(fmt::format("network {}: {}, which is refused in namespace {} (--tenant-definitions restrict)",
                              definition.key(), *use, definition.ns),
                  fmt::format("use a resource, or have an administrator label the namespace {}={}", kHostDevicesLabel,
@@ -241,17 +218,17 @@ class PodReader {
   }
 
   // Networks that every pod gets, except pods in the system's own namespaces.
-  Outcome<void> add_default_networks(PodNetworks& pod) {
+  Result<void> add_default_networks(PodNetworks& pod) {
     for (size_t i = 1; i < config_.delegates.size(); ++i)
-      pod.networks.push_back(TRY_CNI(inline_network(config_.delegates[i])));
+      pod.networks.push_back(TRY(inline_network(config_.delegates[i])));
     bool system = std::ranges::find(config_.system_namespaces, pod.pod.ns) != config_.system_namespaces.end();
     if (system) return {};
-    for (const std::string& name : config_.default_networks) pod.networks.push_back(TRY_CNI(named_network(name)));
+    for (const std::string& name : config_.default_networks) pod.networks.push_back(TRY(named_network(name)));
     return {};
   }
 
-  Outcome<void> add_annotated(PodNetworks& pod, const std::string& text) {
-    const std::vector<api::NetworkSelection> selections = TRY_CNI(parse(pod.pod, text, pod.pod.ns));
+  Result<void> add_annotated(PodNetworks& pod, const std::string& text) {
+    const std::vector<api::NetworkSelection> selections = TRY(parse(pod.pod, text, pod.pod.ns));
     if (const size_t sum = pod.networks.size() + selections.size(); sum > config_.max_networks)
       return wrong(
           fmt::format("pod {} requests {} networks; the limit is {}", pod.pod.key(), sum, config_.max_networks),
@@ -262,13 +239,13 @@ class PodReader {
             fmt::format("pod {} may not use network {}/{}: namespaceIsolation is on", pod.pod.key(), *one.ns,
                         *one.name),
             fmt::format("define the network in namespace {}, or add {} to globalNamespaces", pod.pod.ns, *one.ns));
-      pod.networks.push_back(TRY_CNI(selected_network(pod.pod, one)));
+      pod.networks.push_back(TRY(selected_network(pod.pod, one)));
     }
     return {};
   }
 
   // net1, net2, … by position among all networks except the default one.
-  static Outcome<void> name_interfaces(PodNetworks& pod, const std::string& default_name) {
+  static Result<void> name_interfaces(PodNetworks& pod, const std::string& default_name) {
     std::set<std::string> names;
     size_t position = 0;
     for (Delegate& network : pod.networks) {
@@ -286,21 +263,22 @@ class PodReader {
   }
 
   // One network per family may have the pod's default route; the others lose it.
-  static Outcome<void> share_default_routes(PodNetworks& pod) {
+  static Result<void> share_default_routes(PodNetworks& pod) {
+    std::vector<std::span<const IpAddress>> gateways;
+    for (const Delegate& network : pod.networks) gateways.emplace_back(network.selection.default_route);
+    if (const auto clash = api::default_route_clash(gateways))
+      return wrong(fmt::format("pod {}: default-route has two gateways of IPv{}: {} and {}", pod.pod.key(),
+                               clash->family == IpFamily::kV4 ? 4 : 6, pod.networks[clash->first].name,
+                               pod.networks[clash->second].name),
+                   "use one network for the default route; ECMP is not supported");
     for (IpFamily family : {IpFamily::kV4, IpFamily::kV6}) {
-      const Delegate* owner = nullptr;
-      for (const Delegate& network : pod.networks)
-        for (const IpAddress& gateway : network.selection.default_route) {
-          if (gateway.family != family) continue;
-          if (owner != nullptr)
-            return wrong(fmt::format("pod {}: default-route has two gateways of IPv{}: {} and {}", pod.pod.key(),
-                                     family == IpFamily::kV4 ? 4 : 6, owner->name, network.name),
-                         "use one network for the default route; ECMP is not supported");
-          owner = &network;
-        }
-      if (owner == nullptr) continue;
+      const auto of_family = [&](const IpAddress& gateway) { return gateway.family == family; };
+      const auto owner = std::ranges::find_if(pod.networks, [&](const Delegate& network) {
+        return std::ranges::any_of(network.selection.default_route, of_family);
+      });
+      if (owner == pod.networks.end()) continue;
       for (Delegate& network : pod.networks)
-        if (&network != owner) (family == IpFamily::kV4 ? network.dropped.v4 : network.dropped.v6) = true;
+        if (&network != &*owner) (family == IpFamily::kV4 ? network.dropped.v4 : network.dropped.v6) = true;
     }
     return {};
   }
@@ -313,7 +291,7 @@ class PodReader {
 
   // Passes the pod's requests for this network as arguments of capabilities. A request that no plugin of the chain
   // supports must not be dropped silently.
-  static Outcome<void> give_arguments(Delegate& network) {
+  static Result<void> give_arguments(Delegate& network) {
     const api::NetworkSelection& selection = network.selection;
     std::map<std::string, Value> args;
     if (!selection.ips.empty()) {
@@ -324,41 +302,16 @@ class PodReader {
     if (selection.infiniband_guid.present) args["infinibandGUID"] = selection.infiniband_guid->to_pairs();
     if (selection.bandwidth.present) args["bandwidth"] = *selection.bandwidth;
     if (selection.port_mappings.present) args["portMappings"] = *selection.port_mappings;
-    for (auto& [capability, value] : args) {
-      // Also for plugins of ours: an address, MAC or GUID that a pod chooses may be another pod's.
-      if (!takes(network, capability)) return not_taken(network, capability, capability);
-      network.capability_args[capability] = std::move(value);
-    }
-    return check_cni_args(network);
-  }
-
-  static bool takes(const Delegate& network, std::string_view capability) {
-    return std::ranges::any_of(network.list.plugins, [&](const Value& plugin) { return declares(plugin, capability); });
-  }
-  static std::unexpected<cni::Failure> not_taken(const Delegate& network, std::string_view what,
-                                                 std::string_view capability) {
-    return wrong(
-        fmt::format("network {} ({}): the pod requests {}, but no plugin of the network supports it", network.name,
-                    network.ifname, what),
-        fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that supports it, or remove the request",
-                    capability));
-  }
-
-  // The same wishes by the keys that railbed's plugins read in cni-args. ib-kubernetes writes the GUID there, where the
-  // definition does not declare the capability.
-  static Outcome<void> check_cni_args(const Delegate& network) {
-    const auto& args = network.selection.cni_args;
-    const auto is_ours = [](const Value& plugin) { return is_native(type_of(plugin)); };
-    if (!args.present || !args->is_object() || std::ranges::none_of(network.list.plugins, is_ours)) return {};
-    constexpr std::pair<std::string_view, std::string_view> kIdentities[] = {
-        {"ips", "ips"}, {"mac", "mac"}, {"guid", "infinibandGUID"}};
-    for (const auto& [key, capability] : kIdentities) {
-      if (args->find(key) == nullptr || takes(network, capability)) continue;
-      if (key == "guid" && std::ranges::any_of(network.list.plugins, is_by_ib_kubernetes)) continue;
-      return not_taken(network, fmt::format("cni-args.{}", key), capability);
-    }
+    if (const auto untaken = api::untaken_demand(selection, network.list.plugins))
+      return wrong(fmt::format("network {} ({}): the pod requests {}, but no plugin of the network supports it",
+                               network.name, network.ifname, untaken->what),
+                   fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that supports it, or remove the "
+                               "request",
+                               untaken->capability));
+    for (auto& [capability, value] : args) network.capability_args[capability] = std::move(value);
     return {};
   }
+
   static bool is_by_ib_kubernetes(const Value& plugin) { return doc::flag_in(plugin, "ibKubernetesEnabled"); }
 
   os::Kernel& kernel_;
@@ -370,14 +323,7 @@ class PodReader {
 }  // namespace
 
 std::string type_of(const Value& plugin) {
-  const Value* type = plugin.find("type");
-  return type != nullptr && type->is_string() ? *type->as_string() : "";
-}
-
-bool declares(const Value& plugin, std::string_view capability) {
-  const Value* declared = plugin.find("capabilities");
-  const Value* one = declared != nullptr && declared->is_object() ? declared->find(capability) : nullptr;
-  return one != nullptr && one->as_bool() != nullptr && *one->as_bool();
+  return std::string(api::plugin_type(plugin));
 }
 
 bool is_native(const std::string& type) {
@@ -402,9 +348,9 @@ void Delegate::set_device(const Device& chosen) {
   }
 }
 
-Outcome<std::optional<Delegate>> default_network(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
-                                                 const cni::PluginConfig& plugin, const std::string& ifname) {
-  auto network = TRY_CNI(PodReader(kernel, source, config, plugin).default_network());
+Result<std::optional<Delegate>> default_network(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
+                                                const cni::PluginConfig& plugin, const std::string& ifname) {
+  auto network = TRY(PodReader(kernel, source, config, plugin).default_network());
   if (network.has_value()) {
     network->is_default = true;
     network->ifname = ifname;
@@ -412,8 +358,8 @@ Outcome<std::optional<Delegate>> default_network(os::Kernel& kernel, PodSource& 
   return network;
 }
 
-Outcome<PodNetworks> read_pod_networks(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
-                                       const cni::PluginConfig& plugin, const cni::Request& request) {
+Result<PodNetworks> read_pod_networks(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
+                                      const cni::PluginConfig& plugin, const cni::Request& request) {
   return PodReader(kernel, source, config, plugin).read(request);
 }
 

@@ -50,16 +50,14 @@ struct PodNetworks {
 
 // Of a plugin's configuration; empty where it says none.
 std::string type_of(const doc::Value& plugin);
-// Whether its configuration declares the capability.
-bool declares(const doc::Value& plugin, std::string_view capability);
 // Whether the plugin is railbed's own: it works without being executed.
 bool is_native(const std::string& type);
 
 // Only the default network: for CHECK, STATUS and GC, which do not name a pod.
-cni::Outcome<std::optional<Delegate>> default_network(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
-                                                      const cni::PluginConfig& plugin, const std::string& ifname);
+Result<std::optional<Delegate>> default_network(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
+                                                const cni::PluginConfig& plugin, const std::string& ifname);
 
-cni::Outcome<PodNetworks> read_pod_networks(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
-                                            const cni::PluginConfig& plugin, const cni::Request& request);
+Result<PodNetworks> read_pod_networks(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
+                                      const cni::PluginConfig& plugin, const cni::Request& request);
 
 }  // namespace railbed::agent

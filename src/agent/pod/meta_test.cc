@@ -34,8 +34,7 @@ class MetaTest : public RequestTest {
     pods.add_pod("rail, rail@second");
   }
 
-  cni::Outcome<std::string> ask(cni::Command command, const std::string& members = "",
-                                const std::string& container = "c1") {
+  Result<std::string> ask(cni::Command command, const std::string& members = "", const std::string& container = "c1") {
     cni::Request request{
         .command = command,
         .type = "railbed",
@@ -77,7 +76,7 @@ class MetaTest : public RequestTest {
 
 TEST_F(MetaTest, GivesAPodAllItsNetworksAndTakesThemBack) {
   auto answer = ask(cni::Command::kAdd);
-  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  ASSERT_TRUE(answer.has_value()) << answer.error().story();
   EXPECT_THAT(*answer, HasSubstr("10.1.0.5/16"));
   EXPECT_THAT(interfaces(), ElementsAre("exec:eth0#0", "net1", "second"));
   EXPECT_THAT(links_inside(), testing::UnorderedElementsAre("net1", "second"));
@@ -94,7 +93,7 @@ TEST_F(MetaTest, GivesAPodAllItsNetworksAndTakesThemBack) {
 
   for (int i = 0; i < 2; ++i) {
     auto gone = ask(cni::Command::kDel);
-    ASSERT_TRUE(gone.has_value()) << gone.error().message;
+    ASSERT_TRUE(gone.has_value()) << gone.error().story();
     expect_nothing_left();
   }
   EXPECT_THAT(runs, ElementsAre("bridge ADD", "bridge CHECK", "bridge DEL"));
@@ -120,16 +119,16 @@ TEST_F(MetaTest, IdentitiesNeedTheDefinitionsWord) {
     const auto refused = ask(cni::Command::kAdd);
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(
-        refused.error().message,
+        refused.error().story(),
         fmt::format("network ns/rail (net1): the pod requests {}, but no plugin of the network supports it", one.what));
-    EXPECT_EQ(refused.error().code, cni::kInvalidConfig);
+    EXPECT_EQ(cni::code_of(refused.error()), cni::kInvalidConfig);
     expect_nothing_left();
     const std::string declared = kMacvlan;
     pods.add_network("rail", fmt::format(R"({},"capabilities":{{"{}":true}}}})",
                                          declared.substr(0, declared.size() - 1), one.capability));
     const auto added = ask(cni::Command::kAdd);
-    EXPECT_TRUE(added.has_value() || added.error().message.find("infiniband") != std::string::npos)
-        << added.error().message;
+    EXPECT_TRUE(added.has_value() || added.error().story().find("infiniband") != std::string::npos)
+        << added.error().story();
     EXPECT_TRUE(ask(cni::Command::kDel).has_value());
   }
 }
@@ -146,12 +145,12 @@ TEST_F(MetaTest, AMacOfAnotherPodIsRefusedBesideExecutedPlugins) {
   netns_path = "/run/netns/b";
   const auto refused = ask(cni::Command::kAdd, "", "c2");
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().code, 101);
-  EXPECT_THAT(refused.error().message,
+  EXPECT_EQ(cni::code_of(refused.error()), 101);
+  EXPECT_THAT(refused.error().story(),
               HasSubstr("the pod requests MAC 02:00:00:00:00:42, which interface net1 of pod ns/a has on this node"));
   pods.pods["ns/b"].annotations[kNetworksKey] = R"([{"name":"rail","mac":"02:00:00:00:00:43"}])";
   const auto other = ask(cni::Command::kAdd, "", "c2");
-  EXPECT_TRUE(other.has_value()) << other.error().message;
+  EXPECT_TRUE(other.has_value()) << other.error().story();
 }
 
 TEST_F(MetaTest, CheckLooksAtEveryInterfaceOfThePod) {
@@ -161,7 +160,7 @@ TEST_F(MetaTest, CheckLooksAtEveryInterfaceOfThePod) {
   ASSERT_TRUE((*links)->remove((*links)->find(IfName{"second"}, os::WithVfs::kNo)->index).has_value());
   auto answer = ask(cni::Command::kCheck);
   ASSERT_FALSE(answer.has_value());
-  EXPECT_EQ(answer.error().message, "pod ns/a@c1: interface second: interface second not found in the pod");
+  EXPECT_EQ(answer.error().story(), "pod ns/a@c1: interface second: interface second not found in the pod");
 }
 
 // A node says which network all pods have: the first that exists of a definition, a configuration with that name, a
@@ -182,7 +181,7 @@ TEST_F(MetaTest, TheClusterNetworkIsADefinitionANameADirectoryOrAFile) {
   const auto network = [&](const std::string& name) {
     delegates = fmt::format(R"("clusterNetwork":"{}")", name);
     auto answer = ask(cni::Command::kAdd);
-    if (!answer.has_value()) return answer.error().message;
+    if (!answer.has_value()) return answer.error().story();
     doc::Diagnostics unread;
     auto status =
         doc::parse_json(std::make_shared<doc::Source>(doc::Source{"status", pods.published["ns/a@c1"]}), unread);
@@ -237,7 +236,7 @@ TEST_F(MetaTest, AsksTheKubeletOnceAndBeforeTheTurn) {
   EXPECT_EQ(source.times, 0);  // no network of it has a device
   pods.published.clear();
   const auto answer = add("two, one");
-  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  ASSERT_TRUE(answer.has_value()) << answer.error().story();
   EXPECT_EQ(source.times, 1);
   EXPECT_TRUE(source.others_go_on);
   EXPECT_THAT(pods.published["ns/a@c1"], HasSubstr(R"("pci-address": "0000:02:00.0")"));
@@ -289,7 +288,7 @@ TEST_F(MetaTest, UndoesEverythingWhenOneNetworkFails) {
   std::string before = kernel.snapshot();
   auto answer = ask(cni::Command::kAdd);
   ASSERT_FALSE(answer.has_value());
-  EXPECT_THAT(answer.error().message, HasSubstr("nowhere"));
+  EXPECT_THAT(answer.error().story(), HasSubstr("nowhere"));
   EXPECT_THAT(runs, ElementsAre("bridge ADD", "bridge DEL"));
   expect_nothing_left();
   EXPECT_EQ(kernel.snapshot(), before);
@@ -300,7 +299,7 @@ TEST_F(MetaTest, UndoesAnExecutedChainThatFailsHalfWay) {
   delegates = R"("delegates":[{"cniVersion":"1.0.0","name":"cbr0","plugins":[{"type":"bridge"},{"type":"portmap"}]}])";
   auto answer = ask(cni::Command::kAdd);
   ASSERT_FALSE(answer.has_value());
-  EXPECT_EQ(answer.error().code, 100);
+  EXPECT_EQ(cni::code_of(answer.error()), 100);
   EXPECT_THAT(runs, ElementsAre("bridge ADD", "portmap ADD", "portmap DEL", "bridge DEL"));
   expect_nothing_left();
 }
@@ -310,7 +309,7 @@ TEST_F(MetaTest, RunsOursInTheMiddleOfAChainWithoutAProgram) {
               R"({"type":"macvlan","master":"eth1"},{"type":"portmap"}]}])";
   install("portmap", R"({"cniVersion":"1.0.0","interfaces":[{"name":"eth0","sandbox":"/run/netns/a"}]})");
   auto answer = ask(cni::Command::kAdd);
-  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  ASSERT_TRUE(answer.has_value()) << answer.error().story();
   EXPECT_THAT(links_inside(), testing::UnorderedElementsAre("eth0", "net1", "second"));
   ASSERT_TRUE(ask(cni::Command::kDel).has_value());
   EXPECT_THAT(runs, ElementsAre("portmap ADD", "portmap DEL"));
@@ -321,8 +320,8 @@ TEST_F(MetaTest, RefusesWhatNoPluginTakesBeforeAnythingIsDone) {
   pods.add_pod(R"([{"name":"rail","bandwidth":{"ingressRate":1000}}])");
   auto answer = ask(cni::Command::kAdd);
   ASSERT_FALSE(answer.has_value());
-  EXPECT_EQ(answer.error().code, cni::kInvalidConfig);
-  EXPECT_THAT(answer.error().message, HasSubstr("bandwidth"));
+  EXPECT_EQ(cni::code_of(answer.error()), cni::kInvalidConfig);
+  EXPECT_THAT(answer.error().story(), HasSubstr("bandwidth"));
   EXPECT_TRUE(runs.empty());
 }
 
@@ -330,9 +329,9 @@ TEST_F(MetaTest, DefinitionsOfTenantsTakeNothingOfTheNode) {
   pods.may_use_the_node = false;
   const auto refused = [&] {
     const auto answer = ask(cni::Command::kAdd);
-    return answer.has_value()
-               ? "added"
-               : fmt::format("{}: {} ({})", answer.error().code, answer.error().message, answer.error().details);
+    return answer.has_value() ? "added"
+                              : fmt::format("{}: {} ({})", cni::code_of(answer.error()), answer.error().story(),
+                                            cni::hint_of(answer.error()));
   };
   EXPECT_EQ(refused(),
             "7: network ns/rail: its key master (macvlan) refers to the host: eth1, which is refused in namespace ns "
@@ -366,9 +365,9 @@ TEST_F(MetaTest, DefinitionsOfTenantsTakeNothingOfTheNode) {
 TEST_F(MetaTest, IbKubernetesWordCountsOnlyWhereItIsKeptForIbKubernetes) {
   const auto refused = [&] {
     const auto answer = ask(cni::Command::kAdd);
-    return answer.has_value()
-               ? "added"
-               : fmt::format("{}: {} ({})", answer.error().code, answer.error().message, answer.error().details);
+    return answer.has_value() ? "added"
+                              : fmt::format("{}: {} ({})", cni::code_of(answer.error()), answer.error().story(),
+                                            cni::hint_of(answer.error()));
   };
   pods.add_network("rail", R"({"cniVersion":"1.0.0","type":"ib-sriov","ibKubernetesEnabled":true})");
   pods.add_pod(R"([{"name":"rail","cni-args":{"guid":"02:00:00:00:00:00:00:09"}}])");
@@ -405,7 +404,7 @@ TEST_F(MetaTest, ADefinitionThatLosesItsCapabilityWhilePodsRunKeepsThem) {
   expect_nothing_left();
   const auto again = ask(cni::Command::kAdd);
   ASSERT_FALSE(again.has_value());
-  EXPECT_EQ(again.error().message,
+  EXPECT_EQ(again.error().story(),
             "network ns/rail (net1): the pod requests mac, but no plugin of the network supports it");
 }
 
@@ -436,15 +435,15 @@ TEST_F(MetaTest, FailsForAPodThatOnlyAnApiServerKnows) {
   auto refused = ask(cni::Command::kAdd, kCluster, "c2");
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(
-      refused.error().message,
+      refused.error().story(),
       HasSubstr("the configuration names a kubeconfig (/etc/cni/net.d/multus.d/multus.kubeconfig), but this agent "
                 "does not use the API server"));
-  EXPECT_THAT(refused.error().details, HasSubstr("unknownPod"));
+  EXPECT_THAT(cni::hint_of(refused.error()), HasSubstr("unknownPod"));
   EXPECT_TRUE(runs.empty());
   expect_nothing_left();
   auto status = ask(cni::Command::kStatus, kCluster);
   ASSERT_FALSE(status.has_value());
-  EXPECT_EQ(status.error().code, cni::kUnavailable);
+  EXPECT_EQ(cni::code_of(status.error()), cni::kUnavailable);
   const std::string decided = std::string(kCluster) + R"(,"unknownPod":"default-network-only")";
   EXPECT_TRUE(ask(cni::Command::kAdd, decided, "c2").has_value());
   EXPECT_TRUE(ask(cni::Command::kStatus, decided).has_value());
@@ -457,7 +456,7 @@ TEST_F(MetaTest, FailsForAPodThatItsClusterDoesNotHave) {
   for (const char* kubeconfig : {"", R"(,"kubeconfig":"/etc/cni/net.d/multus.d/multus.kubeconfig")"}) {
     auto refused = ask(cni::Command::kAdd, kubeconfig);
     ASSERT_FALSE(refused.has_value());
-    EXPECT_EQ(refused.error().message, "there is no pod ns/unknown") << "it does ask the API server";
+    EXPECT_EQ(refused.error().story(), "there is no pod ns/unknown") << "it does ask the API server";
     expect_nothing_left();
     EXPECT_TRUE(ask(cni::Command::kStatus, kubeconfig).has_value());
   }
@@ -467,15 +466,15 @@ TEST_F(MetaTest, FailsForAPodThatItsClusterDoesNotHave) {
 TEST_F(MetaTest, SaysWhatIsMissingForADevice) {
   pods.add_network("dev", R"({"cniVersion":"1.0.0","type":"host-device","ipam":{}})", "o/r");
   pods.add_pod("dev");
-  EXPECT_EQ(ask(cni::Command::kAdd).error().details,
+  EXPECT_EQ(cni::hint_of(ask(cni::Command::kAdd).error()),
             "request it in the pod's resources, or add a policy that creates its VFs");
   pods.pods["ns/a"].requested.emplace();
-  EXPECT_EQ(ask(cni::Command::kAdd).error().details,
+  EXPECT_EQ(cni::hint_of(ask(cni::Command::kAdd).error()),
             "no container of the pod requests it: add o/r to the limits of one, once for each network that uses it; an "
             "injector of the SR-IOV operator that does this has not seen this pod");
   pods.pods["ns/a"].requested->insert("o/r");
   EXPECT_EQ(
-      ask(cni::Command::kAdd).error().details,
+      cni::hint_of(ask(cni::Command::kAdd).error()),
       "its containers request o/r, but kubelet has allocated none; see the logs of kubelet and the device plugin");
   expect_nothing_left();
 }
@@ -486,8 +485,8 @@ TEST_F(MetaTest, LimitsTheNetworksOfAPod) {
   pods.add_pod(many);  // one too many, together with the default network
   auto refused = ask(cni::Command::kAdd);
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().message, "pod ns/a requests 65 networks; the limit is 64");
-  EXPECT_EQ(refused.error().details, "maxNetworks in the configuration sets the limit");
+  EXPECT_EQ(refused.error().story(), "pod ns/a requests 65 networks; the limit is 64");
+  EXPECT_EQ(cni::hint_of(refused.error()), "maxNetworks in the configuration sets the limit");
   expect_nothing_left();
   EXPECT_FALSE(ask(cni::Command::kAdd, R"(,"maxNetworks":2)").has_value());
   pods.add_pod("rail");
@@ -500,9 +499,9 @@ TEST_F(MetaTest, AnInterfaceNameThatAShellWouldInterpretIsRefused) {
     pods.add_pod(fmt::format("rail@{}", name));
     auto refused = ask(cni::Command::kAdd);
     ASSERT_FALSE(refused.has_value()) << name;
-    EXPECT_EQ(refused.error().code, cni::kInvalidConfig);
+    EXPECT_EQ(cni::code_of(refused.error()), cni::kInvalidConfig);
     EXPECT_EQ(
-        refused.error().message,
+        refused.error().story(),
         fmt::format("pod ns/a: its networks annotation: networks.interface: \"{}\" is not a name that a pod can choose "
                     "for an interface (a letter or digit, then up to 14 letters, digits, '_', '.' and '-')",
                     name));
@@ -519,7 +518,7 @@ TEST_F(MetaTest, ADefaultNetworkAndOneOfThePodCannotBeOneInterface) {
   delegates = R"("clusterNetwork":"lan","defaultNetworks":["lan"])";
   auto refused = ask(cni::Command::kAdd);
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().message, "pod ns/a: two networks request the interface name net1");
+  EXPECT_EQ(refused.error().story(), "pod ns/a: two networks request the interface name net1");
   expect_nothing_left();
 }
 
@@ -542,7 +541,7 @@ TEST_F(MetaTest, GivesThePodOneDefaultRoutePerFamily) {
   pods.add_pod(R"([{"name":"rail","default-route":["10.9.0.254"]},{"name":"rail","default-route":["10.9.0.253"]}])");
   auto two = ask(cni::Command::kAdd, "", "c2");
   ASSERT_FALSE(two.has_value());
-  EXPECT_EQ(two.error().message, "pod ns/a: default-route has two gateways of IPv4: ns/rail and ns/rail");
+  EXPECT_EQ(two.error().story(), "pod ns/a: default-route has two gateways of IPv4: ns/rail and ns/rail");
 }
 
 TEST_F(MetaTest, CollectsSandboxesThatTheRuntimeDoesNotKnow) {
@@ -578,7 +577,7 @@ TEST_F(MetaTest, ReadsWhereaboutsPoolsAgainWhenItCollects) {
   kernel.put_file("/pools/a.json", "[");
   auto failed = ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[])");
   ASSERT_FALSE(failed.has_value());
-  EXPECT_THAT(failed.error().message, HasSubstr("--adopt: /pools/a.json:"));
+  EXPECT_THAT(failed.error().story(), HasSubstr("--adopt: /pools/a.json:"));
 }
 
 TEST_F(MetaTest, AnswersStatusForTheDefaultNetwork) {
@@ -586,10 +585,10 @@ TEST_F(MetaTest, AnswersStatusForTheDefaultNetwork) {
   auto missing = R"(,"readinessindicatorfile":"/run/ready")";
   auto answer = ask(cni::Command::kStatus, missing);
   ASSERT_FALSE(answer.has_value());
-  EXPECT_EQ(answer.error().code, cni::kUnavailable);
+  EXPECT_EQ(cni::code_of(answer.error()), cni::kUnavailable);
   auto add = ask(cni::Command::kAdd, missing);
   ASSERT_FALSE(add.has_value());
-  EXPECT_EQ(add.error().code, cni::kTryAgainLater);
+  EXPECT_EQ(cni::code_of(add.error()), cni::kTryAgainLater);
 }
 
 TEST_F(MetaTest, DoesNotWaitForTheDefaultNetworkOnceTheAgentStops) {
@@ -597,8 +596,8 @@ TEST_F(MetaTest, DoesNotWaitForTheDefaultNetworkOnceTheAgentStops) {
   kernel.before("wait for wait", [&] { engine.stop(); });
   auto add = ask(cni::Command::kAdd, R"(,"readinessindicatorfile":"/run/ready")");
   ASSERT_FALSE(add.has_value());
-  EXPECT_EQ(add.error().code, cni::kTryAgainLater);
-  EXPECT_EQ(add.error().message, "the agent is stopping");
+  EXPECT_EQ(cni::code_of(add.error()), cni::kTryAgainLater);
+  EXPECT_EQ(add.error().story(), "the agent is stopping");
   EXPECT_LE(kernel.clock().now() - begin, std::chrono::milliseconds(200));
 }
 
@@ -607,7 +606,7 @@ TEST_F(MetaTest, TellsWhichDeviceIsMissing) {
   pods.add_pod("vf");
   auto answer = ask(cni::Command::kAdd);
   ASSERT_FALSE(answer.has_value());
-  EXPECT_THAT(answer.error().message, HasSubstr("openshift.io/rail0"));
+  EXPECT_THAT(answer.error().story(), HasSubstr("openshift.io/rail0"));
   expect_nothing_left();
 }
 
@@ -633,7 +632,7 @@ TEST_F(MetaTest, ExecutesAnIpamPluginThatIsNotOurs) {
   pods.add_network("rail", kForeignIpam);
   pods.add_pod("rail");
   auto answer = ask(cni::Command::kAdd);
-  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  ASSERT_TRUE(answer.has_value()) << answer.error().story();
   EXPECT_THAT(interfaces(), ElementsAre("exec:eth0#0", "exec:net1#ipam", "net1"));
   EXPECT_THAT(pods.published["ns/a@c1"], HasSubstr("10.7.0.5"));
   auto netns = kernel.netns().open("/run/netns/a");
@@ -644,7 +643,7 @@ TEST_F(MetaTest, ExecutesAnIpamPluginThatIsNotOurs) {
            route.gateway->to_string() == "10.7.0.1";
   }));
   auto checked = ask(cni::Command::kCheck);
-  EXPECT_TRUE(checked.has_value()) << checked.error().message;
+  EXPECT_TRUE(checked.has_value()) << checked.error().story();
   ASSERT_TRUE(ask(cni::Command::kDel).has_value());
   EXPECT_THAT(runs,
               ElementsAre("bridge ADD", "nv-ipam ADD", "bridge CHECK", "nv-ipam CHECK", "nv-ipam DEL", "bridge DEL"));
@@ -661,15 +660,15 @@ TEST_F(MetaTest, CollectsBelowADefaultNetworkOfOursToo) {
   delegates = kForeignDefault;
   const char* valid = R"(,"cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}])";
   auto done = ask(cni::Command::kGc, valid);
-  ASSERT_TRUE(done.has_value()) << done.error().message;
+  ASSERT_TRUE(done.has_value()) << done.error().story();
   ASSERT_THAT(runs, ElementsAre("nv-ipam GC"));
   EXPECT_THAT(inputs[0], HasSubstr(R"("cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}])"));
   EXPECT_THAT(inputs[0], HasSubstr(R"("ipam":{"type":"nv-ipam"})"));
   install("nv-ipam", {.output = "", .failing = "GC", .failure = R"({"code":11,"msg":"locked"})"});
   auto failed = ask(cni::Command::kGc, valid);
   ASSERT_FALSE(failed.has_value());
-  EXPECT_EQ(failed.error().code, 11);
-  EXPECT_EQ(failed.error().message, "plugin nv-ipam: locked");
+  EXPECT_EQ(cni::code_of(failed.error()), 11);
+  EXPECT_EQ(failed.error().story(), "plugin nv-ipam: locked");
   runs.clear();
   delegates = std::string(kForeignDefault).replace(delegates.find("1.1.0"), 5, "1.0.0");
   EXPECT_TRUE(ask(cni::Command::kGc, valid).has_value());
@@ -680,8 +679,8 @@ TEST_F(MetaTest, AnswersStatusForAnIpamTypeBelowADefaultNetworkOfOurs) {
   delegates = kForeignDefault;
   auto missing = ask(cni::Command::kStatus);
   ASSERT_FALSE(missing.has_value());
-  EXPECT_EQ(missing.error().code, cni::kUnavailable);
-  EXPECT_EQ(missing.error().message, "plugin nv-ipam not found in /opt/cni/bin");
+  EXPECT_EQ(cni::code_of(missing.error()), cni::kUnavailable);
+  EXPECT_EQ(missing.error().story(), "plugin nv-ipam not found in /opt/cni/bin");
   EXPECT_THAT(runs, ElementsAre());
   // Each case has its own configuration, because answers are remembered.
   struct Case {
@@ -693,8 +692,8 @@ TEST_F(MetaTest, AnswersStatusForAnIpamTypeBelowADefaultNetworkOfOurs) {
     install("nv-ipam", {.output = "", .failing = "STATUS", .failure = one.failure});
     auto answer = ask(cni::Command::kStatus, std::string(R"(,"of":)") + one.failure);
     ASSERT_FALSE(answer.has_value());
-    EXPECT_EQ(answer.error().code, one.code);
-    EXPECT_EQ(answer.error().message, "plugin nv-ipam: no pool");
+    EXPECT_EQ(cni::code_of(answer.error()), one.code);
+    EXPECT_EQ(answer.error().story(), "plugin nv-ipam: no pool");
   }
   install("nv-ipam", kForeignAnswer);
   EXPECT_TRUE(ask(cni::Command::kStatus, R"(,"of":"well")").has_value());
@@ -718,7 +717,7 @@ TEST_F(MetaTest, LeavesPodsAloneThatAreBeingAttachedWhenItRecovers) {
   });
   auto answer = ask(cni::Command::kAdd);
   recovery.join();
-  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  ASSERT_TRUE(answer.has_value()) << answer.error().story();
   EXPECT_TRUE(recovered);
   EXPECT_THAT(interfaces(), ElementsAre("exec:eth0#0", "net1", "second"));
 }
@@ -734,12 +733,12 @@ TEST_F(MetaTest, SurvivesAKillAtEveryCall) {
       bool killed = kernel.killed();
       kernel.restart();
       if (!killed) {
-        ASSERT_TRUE(answer.has_value()) << answer.error().message;
+        ASSERT_TRUE(answer.has_value()) << answer.error().story();
         return;
       }
       ASSERT_TRUE(meta.recover(engine));
       auto gone = ask(cni::Command::kDel);
-      ASSERT_TRUE(gone.has_value()) << gone.error().message;
+      ASSERT_TRUE(gone.has_value()) << gone.error().story();
       expect_nothing_left();
       EXPECT_EQ(kernel.snapshot(), before);
     }
@@ -879,7 +878,7 @@ TEST_F(MetaTest, ADefaultRouteOfThePodLeavesOtherRoutesAlone) {
   pods.add_pod(R"([{"name":"rail","default-route":["10.9.0.254"]}])");
   delegates = R"("kubeconfig":"")";
   auto answer = ask(cni::Command::kAdd);
-  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  ASSERT_TRUE(answer.has_value()) << answer.error().story();
   auto netns = kernel.netns().open("/run/netns/a");
   auto links = kernel.netns().links(**netns);
   std::vector<std::string> routes;

@@ -20,8 +20,6 @@
 namespace railbed::agent {
 namespace {
 
-using cni::Outcome;
-
 constexpr cni::Version kGcAndStatusSince{1, 1, 0};
 
 class PluginRequest {
@@ -29,46 +27,47 @@ class PluginRequest {
   PluginRequest(Backends& backends, const cni::Request& request, const cni::PluginConfig& config, bool chained)
       : backends_(backends), request_(request), config_(config), chained_(chained) {}
 
-  Outcome<std::string> add() {
+  Result<std::string> add() {
     if (chained_ && !config_.previous.has_value())
-      return std::unexpected(
-          cni::Failure{.code = cni::kInvalidConfig,
-                       .message = fmt::format("network {}: plugin {} changes an interface and requires prevResult",
-                                              config_.network, config_.type),
-                       .details = "list it after the plugin that creates the interface"});
+      return cni::fail_with(cni::kInvalidConfig,
+                            fmt::format("network {}: plugin {} changes an interface and requires prevResult",
+                                        config_.network, config_.type),
+                            "list it after the plugin that creates the interface");
     SandboxAttachment wanted{.request = request_, .interfaces = {}};
     {
       PhaseTimer timer(backends_, request_.type, Phase::kPrepare);
-      wanted.interfaces.push_back(TRY_CNI(interface()));
+      wanted.interfaces.push_back(TRY(interface()));
     }
-    std::vector<AttachedInterface> made = TRY_CNI(attach_interfaces(backends_, std::move(wanted)));
+    InterfaceTransaction attaching(backends_, std::move(wanted));
+    const std::vector<AttachedInterface> made = TRY(attaching.bring());
+    TRY(attaching.commit());
     return cni::to_json(made.front().answer, config_.version);
   }
 
-  Outcome<std::string> del() {
+  Result<std::string> del() {
     auto lock = ipam_lock(backends_.engine, request_.container_id);
-    GivenBack gone = TRY_CNI(give_back_all());
-    for (const std::string& key : gone.programs) TRY_CNI(release_foreign_ipam(backends_.engine, key, request_.ifname));
+    GivenBack gone = TRY(give_back_all());
+    for (const std::string& key : gone.programs) TRY(release_foreign_ipam(backends_.engine, key, request_.ifname));
     std::optional<std::string> foreign = own_foreign_ipam();
     if (!gone.known && foreign.has_value())
-      TRY_CNI(execute(backends_.engine.running_plugins(), foreign_call(cni::Command::kDel, *foreign)));
+      TRY(execute(backends_.engine.running_plugins(), foreign_call(cni::Command::kDel, *foreign)));
     return "";
   }
 
-  Outcome<std::string> check() {
+  Result<std::string> check() {
     auto lock = ipam_lock(backends_.engine, request_.container_id);
-    TRY_CNI(check_interfaces(backends_, request_,
-                             {.record = record_name(), .program_of = chained_ ? "" : request_.ifname}));
+    TRY(check_interfaces(backends_, request_,
+                         {.record = record_name(), .program_of = chained_ ? "" : request_.ifname}));
     return "";
   }
 
   // Removes what this plugin made for this network and the runtime no longer knows.
-  Outcome<std::string> gc() {
-    TRY_CNI(cni::require_valid_attachments(config_));
+  Result<std::string> gc() {
+    TRY(cni::require_valid_attachments(config_));
     std::vector<state::Attachment> records;
     {
-      Engine::Turn turn = TRY_CNI(backends_.engine.turn(kTurnWait));
-      records = TRY_CNI(turn.store().attachments());
+      Engine::Turn turn = TRY(backends_.engine.turn(kTurnWait));
+      records = TRY(turn.store().attachments());
     }
     Failures failures;
     std::set<cni::AttachmentId> stale;
@@ -83,25 +82,25 @@ class PluginRequest {
       cni::Request one = request_;
       one.container_id = id.container_id;
       one.ifname = id.ifname;
-      Outcome<std::string> gone = PluginRequest(backends_, one, config_, chained_).del();
+      Result<std::string> gone = PluginRequest(backends_, one, config_, chained_).del();
       if (!gone.has_value()) failures.add("", std::move(gone.error()));
     }
-    if (Result<void> done = gc_files(); !done.has_value()) failures.add("", cni::failure_of(done.error()));
+    if (Result<void> done = gc_files(); !done.has_value()) failures.add("", done.error());
     if (std::optional<std::string> foreign = executed_since_1_1())
       if (auto done = execute(backends_.engine.running_plugins(), foreign_call(cni::Command::kGc, *foreign)); !done)
         failures.add("", std::move(done.error()));
-    TRY_CNI(failures.outcome());
+    TRY(failures.outcome());
     return "";
   }
 
   // railbed's plugins are ready unless other nodes use the network's range; for a foreign IPAM type that program
   // answers.
-  Outcome<std::string> status() {
+  Result<std::string> status() {
     const doc::Value* ipam = chained_ ? nullptr : doc::object_in(config_.object, "ipam");
-    TRY_CNI(ranges_ready(backends_.engine, ipam, config_.network));
+    TRY(ranges_ready(backends_.engine, ipam, config_.network));
     std::optional<std::string> foreign = executed_since_1_1();
     if (!foreign.has_value()) return "";
-    TRY_CNI(backends_.statuses.answer(
+    TRY(backends_.statuses.answer(
         backends_.engine.kernel().clock(), config_.type + "\n" + request_.config,
         [&plugins = backends_.engine.running_plugins(), call = foreign_call(cni::Command::kStatus, *foreign)] {
           return execute(plugins, call);
@@ -165,11 +164,11 @@ class PluginRequest {
 
   std::string record_name() const { return chained_ ? request_.ifname + "/" + config_.type : request_.ifname; }
 
-  Outcome<SandboxInterface> interface() const {
+  Result<SandboxInterface> interface() const {
     const std::string key = sandbox_of(request_).key();
-    SandboxInterface one{.interface = {.name = TRY_CNI(IfName::parse(request_.ifname)),
+    SandboxInterface one{.interface = {.name = TRY(IfName::parse(request_.ifname)),
                                        .network = config_.network,
-                                       .selection = TRY_CNI(selection_of(request_, config_)),
+                                       .selection = TRY(selection_of(request_, config_)),
                                        .chained = chained_,
                                        .previous = config_.previous},
                          .addresses = address_request(request_, config_, {key, request_.ifname})};
@@ -192,14 +191,14 @@ class PluginRequest {
   };
 
   // Detaches all records of the interface, for whatever pod, in one turn but for what the kernel takes long for.
-  Outcome<GivenBack> give_back_all() {
+  Result<GivenBack> give_back_all() {
     auto lock = backends_.engine.container(request_.container_id);
     HeldTurn held(backends_.engine);
-    Engine::Turn* turn = TRY_CNI(held.get());
+    Engine::Turn* turn = TRY(held.get());
     GivenBack gone;
     Failures failures;
-    for (const std::string& key : TRY_CNI(keys_of_container(turn->store(), request_))) {
-      for (const state::Attachment& one : TRY_CNI(turn->store().attachments_of(key))) {
+    for (const std::string& key : TRY(keys_of_container(turn->store(), request_))) {
+      for (const state::Attachment& one : TRY(turn->store().attachments_of(key))) {
         const bool program = !chained_ && is_foreign_ipam(one, request_.ifname);
         if (program) gone.programs.push_back(key);
         gone.known = gone.known || program || one.interface == record_name();
@@ -207,32 +206,32 @@ class PluginRequest {
       InterfacesToGiveBack own{.key = key, .records = {record_name()}, .owners = {}};
       if (!chained_) own.owners.push_back({key, request_.ifname});
       for (NotGivenBack& one : give_back_interfaces(backends_, held, own)) failures.add("", std::move(one.why));
-      turn = TRY_CNI(held.get());
-      TRY_CNI(forget_pod_if_empty(turn->store(), key));
+      turn = TRY(held.get());
+      TRY(forget_pod_if_empty(turn->store(), key));
     }
-    TRY_CNI(failures.outcome());
-    if (!gone.known) TRY_CNI(give_back_foreign(held));
+    TRY(failures.outcome());
+    if (!gone.known) TRY(give_back_foreign(held));
     return gone;
   }
 
   // Attached by the original plugin before this machine was switched over, or never.
-  Outcome<void> give_back_foreign(HeldTurn& held) {
-    Engine::Turn& turn = *TRY_CNI(held.get());
-    IfName name = TRY_CNI(IfName::parse(request_.ifname));
-    TRY_CNI(attach::detach_foreign(turn.kernel(),
-                                   {.type = config_.type,
-                                    .container_id = request_.container_id,
-                                    .name = std::move(name),
-                                    .netns_path = request_.netns,
-                                    .config = config_.object,
-                                    .previous = config_.previous},
-                                   held.wait_policy(), &turn.store()));
+  Result<void> give_back_foreign(HeldTurn& held) {
+    Engine::Turn& turn = *TRY(held.get());
+    IfName name = TRY(IfName::parse(request_.ifname));
+    TRY(attach::detach_foreign(turn.kernel(),
+                               {.type = config_.type,
+                                .container_id = request_.container_id,
+                                .name = std::move(name),
+                                .netns_path = request_.netns,
+                                .config = config_.object,
+                                .previous = config_.previous},
+                               held.wait_policy(), &turn.store()));
     if (chained_) return {};
-    TRY_CNI(release_in_use(turn, request_.netns, request_.ifname));
-    TRY_CNI(release_adopted(turn, {request_.container_id, request_.pod(), request_.ifname}));
+    TRY(release_in_use(turn, request_.netns, request_.ifname));
+    TRY(release_adopted(turn, {request_.container_id, request_.pod(), request_.ifname}));
     if (auto place = host_local_place(config_))
-      TRY_CNI(backends_.host_local.release_foreign(turn, place->data_dir, config_.network, request_.container_id,
-                                                   request_.ifname));
+      TRY(backends_.host_local.release_foreign(turn, place->data_dir, config_.network, request_.container_id,
+                                               request_.ifname));
     return {};
   }
 
@@ -244,12 +243,11 @@ class PluginRequest {
 
 }  // namespace
 
-Outcome<std::string> plugin_request(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
-  const attach::PluginType* type = TRY_CNI(attach::plugin_type(request.type, config.network));
+Result<std::string> plugin_request(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
+  const attach::PluginType* type = TRY(attach::plugin_type(request.type, config.network));
   if (config.type != request.type)
-    return std::unexpected(cni::Failure{
-        .code = cni::kInvalidConfig,
-        .message = fmt::format("called as {}, the configuration is for \"{}\"", request.type, config.type)});
+    return cni::fail_with(cni::kInvalidConfig,
+                          fmt::format("called as {}, the configuration is for \"{}\"", request.type, config.type));
   PluginRequest work(backends, request, config, type->chained());
   switch (request.command) {
     case cni::Command::kAdd:

@@ -37,6 +37,6 @@ struct ChainDone {
   cni::AddResult result;
   std::vector<state::Attachment> records;  // concluded: the caller puts them once all of the pod is attached
 };
-cni::Outcome<ChainDone> run_chain(Backends& backends, const ChainPlace& place, const Delegate& network);
+Result<ChainDone> run_chain(Backends& backends, const ChainPlace& place, const Delegate& network);
 
 }  // namespace railbed::agent

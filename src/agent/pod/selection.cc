@@ -34,23 +34,21 @@ std::optional<Said> said(const cni::Request& request, const cni::PluginConfig& c
 }
 
 template <typename T>
-cni::Outcome<std::optional<T>> parsed(const std::optional<Said>& one) {
+Result<std::optional<T>> parsed(const std::optional<Said>& one) {
   if (!one.has_value()) return std::optional<T>{};
   Result<T> value = T::parse(one->text);
   if (value.has_value()) return std::optional<T>(std::move(*value));
-  return std::unexpected(
-      cni::Failure{.code = one->code, .message = fmt::format("{}: {}", one->where, value.error().story())});
+  return cni::fail_with(one->code, fmt::format("{}: {}", one->where, value.error().story()));
 }
 
 }  // namespace
 
-cni::Outcome<api::NetworkSelection> selection_of(const cni::Request& request, const cni::PluginConfig& config) {
+Result<api::NetworkSelection> selection_of(const cni::Request& request, const cni::PluginConfig& config) {
   api::NetworkSelection selection;
   selection.name = api::given(config.network);
   selection.interface = api::given(request.ifname);
-  if (auto mac = TRY_CNI(parsed<MacAddress>(said(request, config, "mac", "mac", "MAC"))))
-    selection.mac = api::given(*mac);
-  if (auto guid = TRY_CNI(parsed<Guid>(said(request, config, "infinibandGUID", "", ""))))
+  if (auto mac = TRY(parsed<MacAddress>(said(request, config, "mac", "mac", "MAC")))) selection.mac = api::given(*mac);
+  if (auto guid = TRY(parsed<Guid>(said(request, config, "infinibandGUID", "", ""))))
     selection.infiniband_guid = api::given(*guid);
   if (auto device = said(request, config, "deviceID", "", "")) selection.device_id = api::given(device->text);
   if (config.args.is_object()) selection.cni_args = api::given(config.args);

@@ -13,6 +13,6 @@
 
 namespace railbed::agent {
 
-cni::Outcome<api::NetworkSelection> selection_of(const cni::Request& request, const cni::PluginConfig& config);
+Result<api::NetworkSelection> selection_of(const cni::Request& request, const cni::PluginConfig& config);
 
 }  // namespace railbed::agent

@@ -9,7 +9,7 @@ namespace {
 cni::PluginConfig config_of_members(const std::string& members) {
   auto config =
       cni::read_plugin_config(R"({"cniVersion": "1.0.0", "name": "rail0", "type": "macvlan")" + members + "}");
-  EXPECT_TRUE(config.has_value()) << (config.has_value() ? "" : config.error().message);
+  EXPECT_TRUE(config.has_value()) << (config.has_value() ? "" : config.error().story());
   return config.value_or(cni::PluginConfig{});
 }
 
@@ -27,7 +27,7 @@ TEST(Selection, RuntimeConfigWinsOverArgsOverCniArgs) {
   for (const Case& one : {Case{fmt::format("{}{}", kRuntime, kArgs), "02:00:00:00:00:01"},
                           Case{kArgs, "02:00:00:00:00:02"}, Case{"", "02:00:00:00:00:03"}}) {
     auto selection = selection_of(request, config_of_members(one.members));
-    ASSERT_TRUE(selection.has_value()) << selection.error().message;
+    ASSERT_TRUE(selection.has_value()) << selection.error().story();
     EXPECT_EQ(selection->mac.value.to_string(), one.mac);
   }
   request.args.clear();
@@ -62,8 +62,8 @@ TEST(Selection, SaysWhereTheWrongValueIs) {
   for (const Case& one : cases) {
     auto selection = selection_of({.args = one.args}, config_of_members(one.members));
     ASSERT_FALSE(selection.has_value()) << one.start;
-    EXPECT_EQ(selection.error().code, one.code);
-    EXPECT_TRUE(selection.error().message.starts_with(one.start)) << selection.error().message;
+    EXPECT_EQ(cni::code_of(selection.error()), one.code);
+    EXPECT_TRUE(selection.error().story().starts_with(one.start)) << selection.error().story();
   }
 }
 

@@ -2,6 +2,7 @@
 #include "agent/pod/tenant_definitions.h"
 
 #include "agent/pod/meta_pod.h"
+#include "api/network_demands.h"
 #include "attach/keys.h"
 #include "doc/members.h"
 #include "schema/cni_types.h"
@@ -41,7 +42,8 @@ std::optional<std::string> use_by_plugin(const Value& plugin, const schema::CniT
     if (auto key = named_by(plugin, type.keys, name)) return key;
   }
   if (auto key = named_by(plugin, schema::cni_common_keys(), name)) return key;
-  if (declares(plugin, "deviceID")) return fmt::format("its capability deviceID ({}) lets pods name devices", name);
+  if (api::declares(plugin, "deviceID"))
+    return fmt::format("its capability deviceID ({}) lets pods name devices", name);
   return std::nullopt;
 }
 

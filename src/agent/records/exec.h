@@ -30,13 +30,13 @@ struct Execution {
 };
 
 // The first program of that name in those folders of `path` that PluginPolicy allows.
-cni::Outcome<std::string> find_plugin(const RunningPlugins& plugins, const std::string& type,
-                                      const std::vector<std::string>& path);
+Result<std::string> find_plugin(const RunningPlugins& plugins, const std::string& type,
+                                const std::vector<std::string>& path);
 
 // Runs ADD, given the right to it, and returns its result, which has `version` unless it names its own.
-cni::Outcome<cni::AddResult> execute_add(const RunningPlugins::Slot& slot, const Execution& execution,
-                                         const std::string& version);
+Result<cni::AddResult> execute_add(const RunningPlugins::Slot& slot, const Execution& execution,
+                                   const std::string& version);
 // DEL, CHECK, GC, STATUS.
-cni::Outcome<void> execute(RunningPlugins& plugins, const Execution& execution);
+Result<void> execute(RunningPlugins& plugins, const Execution& execution);
 
 }  // namespace railbed::agent

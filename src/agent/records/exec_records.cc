@@ -81,7 +81,7 @@ Result<std::optional<cni::AddResult>> result_of_program(const Attachment& record
   if (record.result.empty()) return std::optional<cni::AddResult>{};
   auto result = cni::read_result(record.result, cni::kLatest.to_string());
   if (result.has_value()) return std::optional<cni::AddResult>(std::move(*result));
-  return fail(Code::kInvalid, "the record of {} of pod {}: {}", record.interface, record.pod, result.error().message);
+  return fail(Code::kInvalid, "the record of {} of pod {}: {}", record.interface, record.pod, result.error().story());
 }
 
 Result<std::string> version_of(const Attachment& record) {
@@ -113,13 +113,13 @@ Result<Execution> execution_of(const Attachment& record, cni::Command command) {
 namespace {
 
 // A namespace that is not at its path is passed as none: a plugin must not enter another one that has the path now.
-cni::Outcome<void> pass_own_netns(os::Kernel& kernel, const Attachment& record, Execution& execution) {
+Result<void> pass_own_netns(os::Kernel& kernel, const Attachment& record, Execution& execution) {
   if (execution.netns.empty()) return {};
   const attach::NetnsRef ref = attach::netns_ref_of(record);
   attach::Namespaces spaces(kernel);
   spaces.open({ref});
   const attach::NetnsPlace& place = spaces.place_of(ref);
-  if (place.error.has_value()) return std::unexpected(cni::failure_of(*place.error));
+  if (place.error.has_value()) return fail(*place.error);
   if (place.state != attach::NetnsState::kThere) execution.netns.clear();
   return {};
 }
@@ -130,9 +130,9 @@ ProgramsUndone undo_programs(RunningPlugins& plugins, const std::vector<Attachme
   ProgramsUndone undone;
   for (auto record = records.rbegin(); record != records.rend(); ++record) {
     Result<Execution> execution = execution_of(*record, cni::Command::kDel);
-    cni::Outcome<void> done;
+    Result<void> done;
     if (!execution.has_value()) {
-      done = std::unexpected(cni::failure_of(execution.error()));
+      done = fail(execution.error());
     } else {
       done = pass_own_netns(plugins.kernel(), *record, *execution);
       if (done.has_value()) done = execute(plugins, *execution);
@@ -145,12 +145,12 @@ ProgramsUndone undo_programs(RunningPlugins& plugins, const std::vector<Attachme
   return undone;
 }
 
-cni::Outcome<ProgramsUndone> give_back_programs(Engine& engine, const std::vector<Attachment>& records) {
+Result<ProgramsUndone> give_back_programs(Engine& engine, const std::vector<Attachment>& records) {
   ProgramsUndone undone = undo_programs(engine.running_plugins(), records);
-  TRY_CNI(engine.records().forget_programs(undone.done));
-  Engine::Turn turn = TRY_CNI(engine.turn(kTurnWait));
-  for (const Attachment& one : undone.done) TRY_CNI(turn.store().forget_attachment(one.pod, one.interface));
-  TRY_CNI(turn.store().scrub());
+  TRY(engine.records().forget_programs(undone.done));
+  Engine::Turn turn = TRY(engine.turn(kTurnWait));
+  for (const Attachment& one : undone.done) TRY(turn.store().forget_attachment(one.pod, one.interface));
+  TRY(turn.store().scrub());
   return undone;
 }
 

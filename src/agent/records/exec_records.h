@@ -49,12 +49,12 @@ struct ProgramsUndone {
   std::vector<state::Attachment> done;
   struct Failure {
     state::Attachment record;
-    cni::Failure why;
+    Error why;
   };
   std::vector<Failure> failures;
 };
 ProgramsUndone undo_programs(RunningPlugins& plugins, const std::vector<state::Attachment>& records);
 // The same, and forgets those that are done, on disk first: of their configurations nothing is left in any file.
-cni::Outcome<ProgramsUndone> give_back_programs(Engine& engine, const std::vector<state::Attachment>& records);
+Result<ProgramsUndone> give_back_programs(Engine& engine, const std::vector<state::Attachment>& records);
 
 }  // namespace railbed::agent

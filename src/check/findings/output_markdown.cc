@@ -86,6 +86,9 @@ std::string to_markdown(const Report& report) {
                        about.empty() ? "" : ": ", cell(finding.message), finding.id, cell(finding.fix));
   }
   if (!report.grouped.empty()) out += "\n" + cell(report.grouped) + "\n";
+  if (const std::string coverage = coverage_text(report.coverage); !coverage.empty())
+    out += "\n" + cell(coverage) + "\n";
+  for (const std::string& why : report.incomplete) out += "\n**incomplete:** " + cell(why) + "\n";
   return out;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 
+#include "check/findings/judgement.h"
 #include "check/findings/output.h"
 #include "doc/markup.h"
 #include "doc/render.h"
@@ -21,17 +23,59 @@ std::string joined(const std::map<std::string, int>& kinds) {
   return out;
 }
 
+std::string_view who_ignored(const Report& report) {
+  const auto any = [&](Ignored::By who) {
+    return std::ranges::find(report.ignored, who, &Ignored::by) != report.ignored.end();
+  };
+  if (!any(Ignored::By::kProject)) return "comments";
+  return any(Ignored::By::kComment) ? "comments and the project file" : "the project file";
+}
+
 }  // namespace
+
+std::string coverage_text(const Coverage& coverage) {
+  constexpr size_t kReasons = 5;
+  std::string out;
+  const bool only_manifests =
+      coverage.classes.empty() || (coverage.classes.size() == 1 && coverage.classes.contains("manifest"));
+  if (!only_manifests)
+    for (const auto& [name, number] : coverage.classes)
+      out += fmt::format("{}{} {}", out.empty() ? "documents: " : ", ", number, name);
+  std::vector<std::string_view> reasons;
+  std::map<std::string_view, std::vector<const NotRead*>> by_reason;
+  for (const NotRead& one : coverage.not_read) {
+    std::vector<const NotRead*>& same = by_reason[one.why];
+    if (same.empty()) reasons.push_back(one.why);
+    same.push_back(&one);
+  }
+  for (size_t i = 0; i < std::min(reasons.size(), kReasons); ++i) {
+    const std::vector<const NotRead*>& same = by_reason[reasons[i]];
+    out += fmt::format("{}not read: {}{} ({}{})", out.empty() ? "" : "; ", same.front()->name,
+                       same.size() > 1 ? fmt::format(" and {} more", same.size() - 1) : "", reasons[i],
+                       same.front()->command.empty() ? "" : ": " + same.front()->command);
+  }
+  if (reasons.size() > kReasons) out += fmt::format("; and more for {} other reasons", reasons.size() - kReasons);
+  return out;
+}
 
 std::string summary(const Report& report) {
   const auto& findings = report.findings;
+  const size_t unsure = findings.count(doc::Severity::kError) - report.sure_errors();
+  std::string more;
+  if (unsure > 0)
+    more += fmt::format("; {} not sure and {} not fail the run", counted(unsure, "error is", "errors are"),
+                        unsure == 1 ? "does" : "do");
+  if (report.known > 0) more += fmt::format("; {} known before", counted(static_cast<size_t>(report.known), "finding"));
+  if (report.gone > 0)
+    more += fmt::format("; {} of the baseline not found any more: write it again",
+                        counted(static_cast<size_t>(report.gone), "finding"));
   return fmt::format(
-      "{}, {}, {} in {}{}{}{}", counted(findings.count(doc::Severity::kError), "error"),
+      "{}, {}, {} in {}{}{}{}{}", counted(findings.count(doc::Severity::kError), "error"),
       counted(findings.count(doc::Severity::kWarning), "warning"),
       counted(findings.count(doc::Severity::kNote), "note"), counted(static_cast<size_t>(report.objects()), "object"),
       report.commands > 0 ? fmt::format(" and {}", counted(static_cast<size_t>(report.commands), "command")) : "",
       report.nodes > 0 ? fmt::format(", on {}", counted(static_cast<size_t>(report.nodes), "node")) : "",
-      report.suppressed > 0 ? fmt::format("; {} ignored by comments", report.suppressed) : "");
+      report.suppressed > 0 ? fmt::format("; {} ignored by {}", report.suppressed, who_ignored(report)) : "", more);
 }
 
 std::string findings_text(const Report& report, Colour colour) {
@@ -51,6 +95,8 @@ std::string to_text(const Report& report, Colour colour) {
     out += fmt::format("not checked, because node facts are missing: {}\n", counted(report.not_checked.size(), "rule"));
     out += "  give them with --facts: `railbed discover -o yaml` on each node (explain --list names the rules)\n";
   }
+  if (const std::string coverage = coverage_text(report.coverage); !coverage.empty())
+    out += doc::printable(coverage) + "\n";
   return out + summary(report) + "\n";
 }
 
@@ -86,9 +132,14 @@ std::string_view github_level(doc::Severity severity) {
 
 }  // namespace
 
+// Errors first: of each level only ten are shown. The numbers are a line of the log, which takes none of them.
 std::string to_github(const Report& report) {
+  std::vector<const doc::Diagnostic*> order;
+  for (const doc::Diagnostic& finding : report.findings.all()) order.push_back(&finding);
+  std::ranges::stable_sort(order, std::greater<>(), [](const doc::Diagnostic* one) { return one->severity; });
   std::string out;
-  for (const doc::Diagnostic& finding : report.findings.all()) {
+  for (const doc::Diagnostic* one : order) {
+    const doc::Diagnostic& finding = *one;
     out += fmt::format("::{} ", github_level(finding.severity));
     if (finding.span.source != nullptr) out += fmt::format("file={},", escaped(finding.span.source->name, true));
     if (finding.span.known())
@@ -98,6 +149,9 @@ std::string to_github(const Report& report) {
     out +=
         fmt::format("title={}::{}\n", escaped(finding.id, true), escaped(finding.message, false) + line_ends_kept(fix));
   }
+  out += fmt::format("railbed check: {}\n", summary(report));
+  if (const std::string coverage = coverage_text(report.coverage); !coverage.empty())
+    out += fmt::format("railbed check: {}\n", escaped(coverage, false));
   return out;
 }
 
@@ -131,10 +185,14 @@ std::string to_junit(const Report& report) {
                          doc::markup_text(name), failed,
                          told.empty() ? "" : fmt::format("      <system-out>{}</system-out>\n", told));
   }
+  std::string properties;
+  if (const std::string coverage = coverage_text(report.coverage); !coverage.empty())
+    properties = fmt::format("    <properties>\n      <property name=\"coverage\" value=\"{}\"/>\n    </properties>\n",
+                             doc::markup_text(coverage));
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
-      "  <testsuite name=\"railbed check\" tests=\"{}\" failures=\"{}\">\n{}  </testsuite>\n</testsuites>\n",
-      names.size(), failures, cases);
+      "  <testsuite name=\"railbed check\" tests=\"{}\" failures=\"{}\">\n{}{}  </testsuite>\n</testsuites>\n",
+      names.size(), failures, properties, cases);
 }
 
 }  // namespace railbed::check

@@ -147,12 +147,17 @@ std::vector<Ignore> ignores_in(const std::vector<doc::SourcePtr>& sources) {
   return ignores;
 }
 
-size_t remove_ignored(std::vector<Ignore>& ignores, doc::Diagnostics& findings) {
-  return std::erase_if(findings.mutable_all(), [&](const doc::Diagnostic& finding) {
-    bool ignored = false;
+size_t remove_ignored(std::vector<Ignore>& ignores, doc::Diagnostics& findings, std::vector<Ignored>* ignored) {
+  return std::erase_if(findings.mutable_all(), [&](doc::Diagnostic& finding) {
+    const Ignore* by = nullptr;
     for (Ignore& ignore : ignores)
-      if (covers(ignore, finding)) ignore.used = ignored = true;
-    return ignored;
+      if (covers(ignore, finding)) {
+        ignore.used = true;
+        by = &ignore;
+      }
+    if (by != nullptr && ignored != nullptr && ignored->size() < kMaxFindings)
+      ignored->push_back({std::move(finding), Ignored::By::kComment, std::string(by->reason)});
+    return by != nullptr;
   });
 }
 
@@ -160,13 +165,13 @@ size_t remove_ignored(std::vector<Ignore>& ignores, doc::Diagnostics& findings) 
 
 size_t suppress(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& findings) {
   std::vector<Ignore> ignores = ignores_in(sources);
-  return remove_ignored(ignores, findings);
+  return remove_ignored(ignores, findings, nullptr);
 }
 
 size_t suppress(const std::vector<doc::SourcePtr>& sources, const std::function<bool(std::string_view)>& known,
-                doc::Diagnostics& findings) {
+                doc::Diagnostics& findings, std::vector<Ignored>* ignored) {
   std::vector<Ignore> ignores = ignores_in(sources);
-  const size_t removed = remove_ignored(ignores, findings);
+  const size_t removed = remove_ignored(ignores, findings, ignored);
   for (const Ignore& ignore : ignores) tell(ignore, known(ignore.id), findings);
   return removed;
 }

@@ -123,7 +123,7 @@ class Reader {
     std::vector<Value> values = doc::parse_yaml(source_, found);
     if (values.size() == 1 && !found.has_errors()) check_json(found);
     if (const std::string why = why_not_read(*source_, found); !why.empty()) {
-      out_.note("RB-DOC-005", index_->at(0, 1), "not read: " + why);
+      out_.note("RB-DOC-005", index_->at(0, 1), "not read: " + why).that_says(doc::Says::kNotRead);
       return;
     }
     out_.append(std::move(found));
@@ -188,7 +188,8 @@ class Reader {
     if (why.empty())
       out_.append(std::move(found));
     else
-      out_.note("RB-DOC-005", index_->at(region.begin + region.indent, 1), "not read: " + why);
+      out_.note("RB-DOC-005", index_->at(region.begin + region.indent, 1), "not read: " + why)
+          .that_says(doc::Says::kNotRead);
     const size_t before = bundle_.documents.size();
     add_all(std::move(values), Origin::kFence);
     if (leaves_lines_out(text_of(region)))

@@ -2,6 +2,9 @@
 #include "check/read/command_view.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <tuple>
 
 namespace railbed::check {
 
@@ -29,18 +32,53 @@ std::vector<ToolCommand> tool_commands(const Bundle& bundle) {
   return out;
 }
 
+bool agree(const Pair& ends, std::string_view option) {
+  const GivenOption* server = ends.server->parsed.given(*ends.server->tool, option);
+  const GivenOption* client = ends.client->parsed.given(*ends.client->tool, option);
+  if (server == nullptr || client == nullptr) return server == client;
+  return server->argument == client->argument || is_placeholder(server->argument) || is_placeholder(client->argument);
+}
+
+namespace {
+
+constexpr std::string_view kPortOption = "-p";  // of all tools with two sides
+
+bool have_one_device(const Pair& ends) {
+  const std::string& option = ends.client->tool->device_option;
+  const Word* server = option.empty() ? nullptr : ends.server->argument(option);
+  const Word* client = option.empty() ? nullptr : ends.client->argument(option);
+  return server != nullptr && client != nullptr && server->text == client->text;
+}
+
+int options_in_common(const Pair& ends) {
+  return static_cast<int>(std::ranges::count_if(ends.client->tool->options, [&](const ToolOption& option) {
+    return option.both_sides && agree(ends, option.names.front());
+  }));
+}
+
+}  // namespace
+
 std::vector<Pair> pairs(const std::vector<ToolCommand>& commands) {
   std::vector<Pair> out;
+  std::set<const ToolCommand*> paired;
   for (size_t i = 0; i < commands.size(); ++i) {
     const ToolCommand& client = commands[i];
     if (!client.tool->two_sided || !client.is_client()) continue;
+    using Fit = std::tuple<bool, bool, bool, int, size_t>;
+    std::optional<Fit> best;
     for (size_t j = i; j-- > 0;) {
       const ToolCommand& server = commands[j];
       if (!same_source(server.command->span, client.command->span)) break;
       if (server.tool != client.tool || server.is_client()) continue;
-      out.push_back({&server, &client});
-      break;
+      const Pair ends{&server, &client};
+      const Fit fit{agree(ends, kPortOption), !paired.contains(&server), have_one_device(ends), options_in_common(ends),
+                    j};
+      if (!best || fit > *best) best = fit;
     }
+    if (!best) continue;
+    const ToolCommand& server = commands[std::get<size_t>(*best)];
+    paired.insert(&server);
+    out.push_back({&server, &client});
   }
   return out;
 }

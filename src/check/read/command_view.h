@@ -30,12 +30,16 @@ struct ToolCommand {
 // The commands whose program has a table of options, in order.
 std::vector<ToolCommand> tool_commands(const Bundle& bundle);
 
-// A test between two ends in a document: for each tool, the client with the last server before it.
+// A test between two ends in a document.
 struct Pair {
   const ToolCommand* server = nullptr;
   const ToolCommand* client = nullptr;
 };
+// For each client its server: of those of its tool before it in its document the one with its port, that has no client
+// yet, with its device, with most options in common; of equals the last.
 std::vector<Pair> pairs(const std::vector<ToolCommand>& commands);
+// Whether both ends have the option, with one argument, or neither; a placeholder may become anything.
+bool agree(const Pair& ends, std::string_view option);
 
 // Whether two spans belong to the same source.
 bool same_source(const doc::Span& a, const doc::Span& b);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where pods stand is one table with a row per place. "*" in a path is every key of a map, "[]" every item of
-// a list; a row's counts are multiplied, and their wildcards stand for what those of the template stand for.
+// a list; a row's counts are multiplied, and their wildcards stand for what those of the template stand for. An object
+// for which no row finds a pod is searched for the shapes of pods: a template, a PodSpec, a virtual machine of
+// KubeVirt, a service from whose fields an operator makes pods.
 #include "check/read/pods.h"
 
 #include <algorithm>
@@ -70,47 +72,79 @@ struct Count {
   int64_t (*of)(const Value*) = count_of;
 };
 
+// What is at a path.
+enum class PodPlace : uint8_t {
+  kTemplate,  // metadata and spec
+  kSpec,      // a PodSpec; the annotations are those of the object
+  kService,   // fields of which an operator makes a pod with one main container
+};
+
 struct PodKind {
   std::string_view kind;
-  std::string_view path;  // of an object with metadata and spec, or of a PodSpec itself
-  bool is_spec = false;   // a PodSpec; the annotations are those of the object
+  std::string_view group;
+  std::string_view path;
   std::array<Count, 2> counts = {};
+  PodPlace place = PodPlace::kTemplate;
 };
 
 constexpr std::string_view kReplicas = "spec.replicas";
+constexpr std::string_view kApps = "apps";
+constexpr std::string_view kKubeflow = "kubeflow.org";
+constexpr std::string_view kLws = "leaderworkerset.x-k8s.io";
+constexpr std::string_view kRay = "ray.io";
+constexpr std::string_view kServing = "serving.kserve.io";
+constexpr std::string_view kTrainer = "trainer.kubeflow.org";
+
 constexpr PodKind kPodKinds[] = {
-    {"Pod", ""},
-    {"PodTemplate", "template"},
-    {"Deployment", "spec.template", false, {{{kReplicas}}}},
-    {"StatefulSet", "spec.template", false, {{{kReplicas}}}},
-    {"ReplicaSet", "spec.template", false, {{{kReplicas}}}},
-    {"ReplicationController", "spec.template", false, {{{kReplicas}}}},
-    {"DaemonSet", "spec.template"},
-    {"Job", "spec.template", false, {{{"spec", job_pods}}}},
-    {"CronJob", "spec.jobTemplate.spec.template", false, {{{"spec.jobTemplate.spec", job_pods}}}},
+    {"Pod", "", ""},
+    {"PodTemplate", "", "template"},
+    {"Deployment", kApps, "spec.template", {{{kReplicas}}}},
+    {"StatefulSet", kApps, "spec.template", {{{kReplicas}}}},
+    {"ReplicaSet", kApps, "spec.template", {{{kReplicas}}}},
+    {"ReplicationController", "", "spec.template", {{{kReplicas}}}},
+    {"DaemonSet", kApps, "spec.template"},
+    {"Job", "batch", "spec.template", {{{"spec", job_pods}}}},
+    {"CronJob", "batch", "spec.jobTemplate.spec.template", {{{"spec.jobTemplate.spec", job_pods}}}},
+    {"Job", "batch.volcano.sh", "spec.tasks[].template", {{{"spec.tasks[].replicas"}}}},
     {"JobSet",
+     "jobset.x-k8s.io",
      "spec.replicatedJobs[].template.spec.template",
-     false,
      {{{"spec.replicatedJobs[].replicas"}, {"spec.replicatedJobs[].template.spec", job_pods}}}},
-    {"LeaderWorkerSet", "spec.leaderWorkerTemplate.leaderTemplate", false, {{{kReplicas}}}},
+    {"LeaderWorkerSet", kLws, "spec.leaderWorkerTemplate.leaderTemplate", {{{kReplicas}}}},
     {"LeaderWorkerSet",
+     kLws,
      "spec.leaderWorkerTemplate.workerTemplate",
-     false,
      {{{kReplicas}, {"spec.leaderWorkerTemplate", group_workers}}}},
-    {"MPIJob", "spec.mpiReplicaSpecs.*.template", false, {{{"spec.mpiReplicaSpecs.*.replicas"}}}},
-    {"PyTorchJob", "spec.pytorchReplicaSpecs.*.template", false, {{{"spec.pytorchReplicaSpecs.*.replicas"}}}},
-    {"RayCluster", "spec.headGroupSpec.template"},
+    {"MPIJob", kKubeflow, "spec.mpiReplicaSpecs.*.template", {{{"spec.mpiReplicaSpecs.*.replicas"}}}},
+    {"PyTorchJob", kKubeflow, "spec.pytorchReplicaSpecs.*.template", {{{"spec.pytorchReplicaSpecs.*.replicas"}}}},
+    {"TrainJob", kTrainer, "spec.trainer", {{{"spec.trainer.numNodes"}}}, PodPlace::kService},
+    {"RayCluster", kRay, "spec.headGroupSpec.template"},
     {"RayCluster",
+     kRay,
      "spec.workerGroupSpecs[].template",
-     false,
      {{{"spec.workerGroupSpecs[].replicas"}, {"spec.workerGroupSpecs[].numOfHosts"}}}},
-    {"LLMInferenceService", "spec.template", true, {{{kReplicas}}}},
-    {"LLMInferenceService", "spec.worker", true, {{{kReplicas}, {"spec", serve_workers}}}},
-    {"LLMInferenceService", "spec.prefill.template", true, {{{"spec.prefill.replicas"}}}},
+    {"RayJob", kRay, "spec.rayClusterSpec.headGroupSpec.template"},
+    {"RayJob",
+     kRay,
+     "spec.rayClusterSpec.workerGroupSpecs[].template",
+     {{{"spec.rayClusterSpec.workerGroupSpecs[].replicas"}, {"spec.rayClusterSpec.workerGroupSpecs[].numOfHosts"}}}},
+    {"RayService", kRay, "spec.rayClusterConfig.headGroupSpec.template"},
+    {"RayService",
+     kRay,
+     "spec.rayClusterConfig.workerGroupSpecs[].template",
+     {{{"spec.rayClusterConfig.workerGroupSpecs[].replicas"},
+       {"spec.rayClusterConfig.workerGroupSpecs[].numOfHosts"}}}},
+    {"InferenceService", kServing, "spec.predictor", {{{"spec.predictor.minReplicas"}}}, PodPlace::kService},
+    {"InferenceService", kServing, "spec.predictor.workerSpec", {}, PodPlace::kSpec},
+    {"NIMService", "apps.nvidia.com", "spec", {{{kReplicas}}}, PodPlace::kService},
+    {"LLMInferenceService", kServing, "spec.template", {{{kReplicas}}}, PodPlace::kSpec},
+    {"LLMInferenceService", kServing, "spec.worker", {{{kReplicas}, {"spec", serve_workers}}}, PodPlace::kSpec},
+    {"LLMInferenceService", kServing, "spec.prefill.template", {{{"spec.prefill.replicas"}}}, PodPlace::kSpec},
     {"LLMInferenceService",
+     kServing,
      "spec.prefill.worker",
-     true,
-     {{{"spec.prefill.replicas"}, {"spec.prefill", serve_workers}}}},
+     {{{"spec.prefill.replicas"}, {"spec.prefill", serve_workers}}},
+     PodPlace::kSpec},
 };
 
 // One place that matches the path of a row.
@@ -201,32 +235,176 @@ void read_containers(const Value& spec, std::string_view key, bool init, std::ve
   }
 }
 
-PodTemplate read_template(const Document& document, const PodKind& row, const Place& place) {
-  PodTemplate pod{.document = &document,
-                  .path = place.path,
-                  .spec = row.is_spec ? place.value : place.value->find("spec"),
-                  .span = document.value.span,
-                  .replicas = replicas_of(document.value, row, place),
-                  .per_node = row.kind == "DaemonSet"};
+const Value* list_of(const Value* object, std::string_view key) {
+  const Value* list = field(object, key);
+  return list != nullptr && list->is_array() ? list : nullptr;
+}
+
+std::string field_text(const Value* object, std::string_view key) {
+  const Value* text = field(object, key);
+  return text != nullptr && text->as_string() != nullptr ? *text->as_string() : "";
+}
+
+// Whether it is the spec of a virtual machine of KubeVirt.
+bool is_machine_spec(const Value* spec) {
+  const Value* domain = field(spec, "domain");
+  return domain != nullptr && domain->is_object();
+}
+
+void read_networks(const Document& document, PodTemplate& pod) {
+  doc::Diagnostics told_elsewhere;  // by the parser of pods, or by the rules about annotations
+  if (const Value* networks = field(pod.annotations, api::kNetworksAnnotation))
+    pod.networks = api::parse_networks_annotation(*networks, document.ns, told_elsewhere);
+  const Value* list = is_machine_spec(pod.spec) ? list_of(pod.spec, "networks") : nullptr;
+  for (size_t i = 0; list != nullptr && i < list->as_array()->size(); ++i) {
+    const Value& one = (*list->as_array())[i];
+    const Value* name = field(one.find("multus"), "networkName");
+    if (name == nullptr || name->as_string() == nullptr) continue;
+    const std::string& text = *name->as_string();
+    const size_t slash = text.find('/');
+    api::NetworkSelection selection{.span = name->span};
+    selection.name = {
+        .value = slash == std::string::npos ? text : text.substr(slash + 1), .present = true, .span = name->span};
+    selection.ns = {.value = slash == std::string::npos ? document.ns : text.substr(0, slash),
+                    .present = slash != std::string::npos,
+                    .span = name->span};
+    selection.interface = {.value = field_text(&one, "name"), .present = true, .span = one.span};
+    pod.networks.push_back(std::move(selection));
+  }
+  std::erase_if(pod.networks, [](const api::NetworkSelection& one) { return one.name.value.empty(); });
+}
+
+// The container that an operator makes: of an object that the service has for it, of the service itself, or of both.
+void read_made_container(const Value& service, PodTemplate& pod) {
+  static constexpr std::string_view kMain[] = {"mainContainer", "model"};
+  const Value* main = nullptr;
+  for (const std::string_view key : kMain)
+    for (const Value* around : {pod.spec, &service})
+      if (const Value* found = field(around, key); main == nullptr && found != nullptr && found->is_object())
+        main = found;
+  if (main != nullptr) pod.containers.push_back({.value = main, .name = "main", .made = true});
+  if (main == nullptr || service.find("resources") != nullptr)
+    pod.containers.push_back({.value = &service, .name = "main", .made = true});
+}
+
+PodTemplate read_pod(const Document& document, const Value& value, PodPlace place, std::string path) {
   const Value* object_meta = document.value.find("metadata");
+  PodTemplate pod{.document = &document, .path = std::move(path), .span = document.value.span};
   if (const Value* name = field(object_meta, "name")) pod.span = name->span;
-  pod.annotations = field(row.is_spec ? object_meta : place.value->find("metadata"), "annotations");
+  const Value* meta = place == PodPlace::kSpec ? object_meta : value.find("metadata");
+  switch (place) {
+    case PodPlace::kTemplate:
+      pod.spec = value.find("spec");
+      pod.virtual_machine = is_machine_spec(pod.spec);
+      break;
+    case PodPlace::kSpec:
+      pod.spec = &value;
+      break;
+    case PodPlace::kService:
+      pod.spec = field(&value, "extraPodSpec");
+      if (pod.spec == nullptr || !pod.spec->is_object()) pod.spec = &value;
+      if (const Value* extra = value.find("extraPodMetadata")) meta = extra;
+      break;
+  }
+  pod.annotations = field(meta, "annotations");
+  pod.labels = field(meta, "labels");
+  if (place == PodPlace::kService && pod.annotations == nullptr) pod.annotations = field(&value, "annotations");
+  if (place == PodPlace::kService && pod.annotations == nullptr)  // those of a TrainJob's pods; KServe copies its own
+    pod.annotations =
+        field(document.kind == "InferenceService" ? object_meta : document.value.find("spec"), "annotations");
   if (pod.spec == nullptr || !pod.spec->is_object()) return pod;
   read_containers(*pod.spec, "initContainers", true, pod.containers);
   read_containers(*pod.spec, "containers", false, pod.containers);
-  if (const Value* networks = field(pod.annotations, api::kNetworksAnnotation)) {
-    doc::Diagnostics told_elsewhere;  // by the parser of pods, or by the rules about annotations
-    pod.networks = api::parse_networks_annotation(*networks, document.ns, told_elsewhere);
-    std::erase_if(pod.networks, [](const api::NetworkSelection& one) { return one.name.value.empty(); });
-  }
+  if (place == PodPlace::kService && pod.containers.empty()) read_made_container(value, pod);
+  read_networks(document, pod);
   return pod;
+}
+
+bool is_map(const Value* value) {
+  return value != nullptr && value->is_object();
+}
+
+// Whether it has a list of containers, one of them with an image.
+bool has_containers(const Value* spec) {
+  const Value* list = is_map(spec) ? list_of(spec, "containers") : nullptr;
+  return list != nullptr && std::ranges::any_of(*list->as_array(), [](const Value& one) {
+           return one.is_object() && one.find("image") != nullptr;
+         });
+}
+
+// Groups whose objects hold pods only as patterns to compare others with, or as schemas.
+bool only_describes_pods(std::string_view api_version) {
+  static constexpr std::string_view kGroups[] = {"kyverno.io/",
+                                                 "policies.kyverno.io/",
+                                                 "constraints.gatekeeper.sh/",
+                                                 "templates.gatekeeper.sh/",
+                                                 "mutations.gatekeeper.sh/",
+                                                 "policies.kubewarden.io/",
+                                                 "admissionregistration.k8s.io/",
+                                                 "apiextensions.k8s.io/"};
+  return std::ranges::any_of(kGroups, [&](std::string_view group) { return api_version.starts_with(group); });
+}
+
+// Finds pods by their shape.
+class ShapeSearch {
+ public:
+  ShapeSearch(const Document& document, std::vector<PodTemplate>& out) : document_(document), out_(out) {}
+
+  void search(const Value& value, const std::string& path, int64_t replicas, int depth) {
+    constexpr int kDeepest = 64;
+    if (depth > kDeepest) return;
+    if (const Value::Array* items = value.as_array())
+      for (size_t i = 0; i < items->size(); ++i)
+        search((*items)[i], fmt::format("{}[{}]", path, i), replicas, depth + 1);
+    const Value::Object* members = value.as_object();
+    if (members == nullptr) return;
+    // An object inside an object is a document of its own, or none that is made.
+    if (depth > 0 && is_text(value.find("apiVersion")) && is_text(value.find("kind"))) return;
+    if (const Value* own = value.find("replicas")) replicas = count_of(own);
+    if (const auto place = place_of(value)) return keep(value, *place, path, replicas);
+    for (const Value::Member& member : *members)
+      if (member.key != "status")
+        search(member.value, path.empty() ? member.key : path + "." + member.key, replicas, depth + 1);
+  }
+
+ private:
+  static bool is_text(const Value* value) { return value != nullptr && value->is_string(); }
+
+  static std::optional<PodPlace> place_of(const Value& value) {
+    const Value* spec = value.find("spec");
+    if (has_containers(spec) || is_machine_spec(spec)) return PodPlace::kTemplate;
+    if (is_map(value.find("extraPodMetadata")) || is_map(value.find("extraPodSpec"))) return PodPlace::kService;
+    if (has_containers(&value)) return PodPlace::kSpec;
+    return std::nullopt;
+  }
+
+  void keep(const Value& value, PodPlace place, const std::string& path, int64_t replicas) {
+    PodTemplate pod = read_pod(document_, value, place, path);
+    pod.replicas = replicas;
+    out_.push_back(std::move(pod));
+  }
+
+  const Document& document_;
+  std::vector<PodTemplate>& out_;
+};
+
+bool is_row_of(const PodKind& row, const Document& document) {
+  if (row.kind != document.kind) return false;
+  if (document.api_version.empty()) return true;
+  const size_t slash = document.api_version.find('/');
+  return document.api_version.substr(0, slash == std::string::npos ? 0 : slash) == row.group;
 }
 
 }  // namespace
 
+const Value* Container::variables() const {
+  const Value* list = list_of(value, "env");
+  return list != nullptr || !made ? list : list_of(value, "envs");
+}
+
 const Value* Container::env(std::string_view variable) const {
-  const Value* list = field(value, "env");
-  if (list == nullptr || !list->is_array()) return nullptr;
+  const Value* list = variables();
+  if (list == nullptr) return nullptr;
   const Value* found = nullptr;  // of two with the same name the last one counts
   for (const Value& item : *list->as_array()) {
     const Value* its_name = item.find("name");
@@ -236,10 +414,28 @@ const Value* Container::env(std::string_view variable) const {
   return found;
 }
 
+std::vector<const Value*> Container::resource_maps() const {
+  std::vector<const Value*> maps;
+  const auto add = [&](const Value* resources) {
+    for (const std::string_view key : {"limits", "requests"}) {
+      const Value* map = field(resources, key);
+      if (!is_map(map)) continue;
+      maps.push_back(map);
+      // Dynamo has resources that it does not know by name in a map of their own.
+      if (const Value* custom = made ? map->find("custom") : nullptr; is_map(custom)) maps.push_back(custom);
+    }
+  };
+  add(field(value, "resources"));
+  if (made) add(field(value, "resourcesPerNode"));  // of a TrainJob
+  return maps;
+}
+
 const Value* Container::resource(std::string_view key) const {
-  const Value* resources = field(value, "resources");
-  if (const Value* limit = field(field(resources, "limits"), key)) return limit;
-  return field(field(resources, "requests"), key);
+  for (const Value* map : resource_maps()) {
+    if (const Value* found = map->find(key)) return found;
+    if (const Value* gpus = made && key == "nvidia.com/gpu" ? map->find("gpu") : nullptr) return gpus;
+  }
+  return nullptr;
 }
 
 int64_t Container::resource_count(std::string_view key) const {
@@ -251,6 +447,11 @@ std::string PodTemplate::label() const {
   return document->name.empty()
              ? document->kind
              : fmt::format("{} {}/{}", document->kind, document->ns.empty() ? "default" : document->ns, document->name);
+}
+
+bool PodTemplate::host_network() const {
+  const Value* flag = field(spec, "hostNetwork");
+  return flag != nullptr && flag->as_bool() != nullptr && *flag->as_bool();
 }
 
 int64_t PodTemplate::resource_count(std::string_view key) const {
@@ -268,16 +469,22 @@ int64_t PodTemplate::resource_count(std::string_view key) const {
 
 std::vector<PodTemplate> find_pods(const Bundle& bundle) {
   std::vector<PodTemplate> pods;
-  for (const Document& document : bundle.documents)
+  for (const Document& document : bundle.documents) {
+    const size_t before = pods.size();
     for (const PodKind& row : kPodKinds) {
-      if (row.kind != document.kind) continue;
+      if (!is_row_of(row, document)) continue;
       std::vector<Place> places;
       find_places(document.value, row.path, {}, places);
       for (const Place& place : places) {
-        PodTemplate pod = read_template(document, row, place);
+        PodTemplate pod = read_pod(document, *place.value, row.place, place.path);
+        pod.replicas = replicas_of(document.value, row, place);
+        pod.per_node = row.kind == "DaemonSet";
         if (pod.spec != nullptr && pod.spec->is_object()) pods.push_back(std::move(pod));
       }
     }
+    if (pods.size() == before && !only_describes_pods(document.api_version))
+      ShapeSearch(document, pods).search(document.value, "", 1, 0);
+  }
   return pods;
 }
 

@@ -133,10 +133,10 @@ std::optional<std::map<std::string, int>> counted_parts(const SourcePtr& source)
 using Offers = std::vector<Diagnostic*>;
 
 // Findings about one text whose repairs change words only as announced.
-Offers with_repairs(doc::Diagnostics& findings) {
+Offers with_repairs(doc::Diagnostics& findings, doc::Applicability least) {
   Offers out;
   for (Diagnostic& finding : findings.mutable_all()) {
-    if (finding.edits.empty()) continue;
+    if (!is_repairable(finding, least)) continue;
     const SourcePtr& source = finding.edits.front().source;
     const bool allowed = std::ranges::all_of(finding.edits, [&](const Edit& edit) {
       return edit.source == source && (!changes_words(edit) || is_announced(edit, finding));
@@ -222,11 +222,11 @@ bool keeps_everything(const SourcePtr& before, const SourcePtr& after, const std
   return parts && *parts == *wanted_parts;
 }
 
-bool Texts::apply(doc::Diagnostics& findings) {
+bool Texts::apply(doc::Diagnostics& findings, doc::Applicability least) {
   // Reading a text of some megabytes takes a second, so a text with many errors gets fewer repairs.
   int budget = 64;
   bool changed = false;
-  const Offers all = with_repairs(findings);
+  const Offers all = with_repairs(findings, least);
   if (all.empty()) return false;
   for (SourcePtr& source : current_) {
     Offers its;

@@ -28,9 +28,10 @@ class Texts {
 
   const std::vector<doc::SourcePtr>& current() const { return current_; }
 
-  // Makes the repairs of `findings`; those that would lose something are taken away from their findings. Repairs that
-  // touch the same lines as an earlier one stay where they are, for the next round. Whether anything changed.
-  bool apply(doc::Diagnostics& findings);
+  // Makes the repairs of `findings` that are at least so applicable; those that would lose something are taken away
+  // from their findings. Repairs that touch the same lines as an earlier one stay where they are, for the next round.
+  // Whether anything changed.
+  bool apply(doc::Diagnostics& findings, doc::Applicability least = doc::Applicability::kNone);
 
   // Converts a place in any of the texts to one in the given text.
   doc::Span back(doc::Span span) const;
@@ -42,6 +43,11 @@ class Texts {
   std::vector<doc::SourcePtr> current_;
   std::vector<doc::EditedText> history_;  // in the order in which they were made
 };
+
+// Whether the finding has edits that may be applied.
+inline bool is_repairable(const doc::Diagnostic& finding, doc::Applicability least) {
+  return !finding.edits.empty() && finding.applicability >= least;
+}
 
 // Whether `after` still has everything of `before`, if only the repairs of `findings` made the difference.
 bool keeps_everything(const doc::SourcePtr& before, const doc::SourcePtr& after,

@@ -5,7 +5,10 @@
 #include <ranges>
 #include <set>
 
+#include "api/network_demands.h"
 #include "api/policy.h"
+#include "check/data_files.h"
+#include "check/rules/env_settings.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
 
@@ -15,6 +18,7 @@ namespace {
 using doc::Value;
 
 constexpr int kShortestV4 = 8;  // RB-IPAM-007 reports shorter ones
+constexpr int kMainTable = 254;
 
 // The place of a range's subnet.
 doc::Span subnet_span(const NetworkView& network, const api::IpamRange& range) {
@@ -66,16 +70,141 @@ uint64_t capacity(const api::IpamConfig& config) {
   return fewest;
 }
 
+// A network of the cluster, and where it was found.
+struct ClusterNetwork {
+  IpPrefix prefix;
+  doc::Span span;            // unknown: by an option
+  std::string name;          // of the distribution whose default it is; empty: it is this cluster's own
+  bool one_service = false;  // the address of a Service: the cluster's networks are not known by it
+};
+
+void add_prefix(std::string_view text, const doc::Span& span, std::vector<ClusterNetwork>& out) {
+  for (const std::string& part : comma_parts(text))
+    if (const auto prefix = IpPrefix::parse(part)) out.push_back({*prefix, span, ""});
+}
+
+// The networks that options and objects name: a cluster's configuration, addresses of its Services.
+std::vector<ClusterNetwork> known_cluster_networks(const Input& in) {
+  std::vector<ClusterNetwork> all;
+  for (const IpPrefix& prefix : in.settings.cluster_networks) all.push_back({prefix, {}, ""});
+  const auto add = [&](const Document& document, std::string_view path) {
+    for (const Word& word : texts_at(document.value, path)) add_prefix(word.text, word.span, all);
+  };
+  for (const Document& document : in.bundle.documents) {
+    if (document.kind == "ClusterConfiguration") {
+      for (const std::string_view path : {"networking.podSubnet", "networking.serviceSubnet"}) add(document, path);
+    } else if (document.kind == "Network" && document.api_version.find("openshift.io/") != std::string::npos) {
+      add(document, "spec.serviceNetwork");
+      if (const Value* list = at(document.value, "spec.clusterNetwork"); list != nullptr && list->is_array())
+        for (const Value& one : *list->as_array())
+          if (const Value* cidr = one.find("cidr")) add_prefix(text_at(one, "cidr"), cidr->span, all);
+    } else if (document.kind == "Service") {
+      for (const Word& word : texts_at(document.value, "spec.clusterIP"))
+        if (const auto address = IpAddress::parse(word.text))
+          all.push_back({{*address, address->bits()}, word.span, "", true});
+    }
+  }
+  return all;
+}
+
+// The defaults of distributions: of the one that the files show, else of all.
+std::vector<ClusterNetwork> usual_cluster_networks(const Input& in) {
+  static const Value kData = data_document("cluster_networks.yaml");
+  const bool openshift = is_openshift(in.bundle);
+  std::vector<ClusterNetwork> all;
+  for (const Value& row : *kData.find("defaults")->as_array()) {
+    if (openshift && text_at(row, "by") != "openshift") continue;
+    for (const std::string_view key : {"pods", "services"})
+      for (const Word& word : texts_at(row, key))
+        if (const auto prefix = IpPrefix::parse(word.text))
+          all.push_back({*prefix, {}, std::string(text_at(row, "name"))});
+  }
+  return all;
+}
+
 void overlaps_cluster(const Input& in, Findings& out) {
+  const auto cluster_networks = known_cluster_networks(in);
   for (const NetworkView& network : in.views.networks)
     for (const api::IpamRange& range : ranges_of(network))
-      for (const IpPrefix& cluster : in.settings.cluster_networks)
-        if (range.subnet.length >= kShortestV4 && range.subnet.overlaps(cluster))
-          out.error(subnet_span(network, range),
-                    fmt::format("{} overlaps with {}, a network of the cluster: pods attached to it cannot reach the "
-                                "pods and services in that network",
-                                IpPrefix{range.subnet.network(), range.subnet.length}.to_string(), cluster.to_string()))
-              .with_fix("take a prefix that the cluster does not use");
+      for (const ClusterNetwork& cluster : cluster_networks) {
+        if (range.subnet.length < kShortestV4 || !range.subnet.overlaps(cluster.prefix)) continue;
+        auto& told = out.error(
+            subnet_span(network, range),
+            fmt::format("{} overlaps with {}, a network of the cluster: pods attached to it cannot reach the "
+                        "pods and services in that network",
+                        IpPrefix{range.subnet.network(), range.subnet.length}.to_string(), cluster.prefix.to_string()));
+        if (cluster.span.known()) told.note(cluster.span, "the cluster's network");
+        told.with_fix("take a prefix that the cluster does not use");
+      }
+}
+
+// One destination of a network's routes in the main table.
+struct Destination {
+  IpPrefix prefix;
+  doc::Span span;
+};
+
+std::vector<Destination> destinations_of(const NetworkView& network) {
+  std::vector<Destination> all;
+  const Value* routes = network.ipam.find("routes");
+  if (routes == nullptr || !routes->is_array()) return all;
+  for (const Value& route : *routes->as_array()) {
+    if (integer_at(route, "table").value_or(kMainTable) != kMainTable) continue;
+    const auto prefix = IpPrefix::parse(text_at(route, "dst"));
+    if (prefix) all.push_back({*prefix, route.find("dst")->span});
+  }
+  return all;
+}
+
+// A route for half of all addresses, or more: with its other half it is a default route.
+bool is_half_of_all(const IpPrefix& prefix) {
+  return prefix.length <= 1;
+}
+
+// A route of a network beats the pod's own way into the cluster, if its destination is more than a default route.
+void route_into_cluster(const Input& in, const NetworkView& network, const Destination& to, Findings& out) {
+  const auto covers = [&](const ClusterNetwork& cluster) {
+    return to.prefix.address.family == cluster.prefix.address.family && to.prefix.length <= cluster.prefix.length &&
+           to.prefix.contains(cluster.prefix.network());
+  };
+  const auto known = known_cluster_networks(in);
+  // A rail's own addresses are inside of its routes; they are no way into the cluster.
+  const auto overlaps = [&](const ClusterNetwork& cluster) { return to.prefix.overlaps(cluster.prefix); };
+  const auto hit = std::ranges::find_if(known, overlaps);
+  const auto tell = [&](bool sure, const ClusterNetwork& cluster) {
+    const std::string text = fmt::format(
+        "the route to {} of {} covers {}, {}: traffic to pods, services and DNS there leaves through this network",
+        to.prefix, network.label(), cluster.prefix,
+        cluster.name.empty() ? "a network of the cluster" : "which " + cluster.name + " uses by default");
+    auto& told = sure ? out.error(to.span, text) : out.warning(to.span, text);
+    if (cluster.span.known()) told.note(cluster.span, "the cluster's network");
+    told.with_fix("a destination that only the network's own machines are in; --cluster-network names the cluster's");
+  };
+  if (hit != known.end()) return tell(true, *hit);
+  if (std::ranges::any_of(known, [](const ClusterNetwork& one) { return !one.one_service; })) return;
+  // Of a cluster that nothing here describes: sure where the route covers a default of each distribution.
+  const auto usual = usual_cluster_networks(in);
+  std::set<std::string> names;
+  std::set<std::string> covered;
+  const ClusterNetwork* first = nullptr;
+  for (const ClusterNetwork& cluster : usual) {
+    names.insert(cluster.name);
+    if (!covers(cluster)) continue;
+    covered.insert(cluster.name);
+    if (first == nullptr) first = &cluster;
+  }
+  if (first != nullptr) tell(covered.size() == names.size(), *first);
+}
+
+void routes_into_cluster(const Input& in, Findings& out) {
+  for (const NetworkView& network : in.views.networks)
+    for (const Destination& to : destinations_of(network))
+      if (!is_half_of_all(to.prefix)) route_into_cluster(in, network, to, out);
+}
+
+void cluster_is_reached(const Input& in, Findings& out) {
+  overlaps_cluster(in, out);
+  routes_into_cluster(in, out);
 }
 
 bool wants_default_route(const Input& in, const NetworkView& network) {
@@ -88,19 +217,23 @@ bool wants_default_route(const Input& in, const NetworkView& network) {
 
 void takes_default_route(const Input& in, Findings& out) {
   for (const NetworkView& network : in.views.networks) {
-    const Value* routes = network.ipam.find("routes");
-    if (routes == nullptr || !routes->is_array() || wants_default_route(in, network)) continue;
-    for (const Value& route : *routes->as_array()) {
-      const std::string_view to = text_at(route, "dst");
-      if (to != "0.0.0.0/0" && to != "::/0") continue;
-      if (integer_at(route, "table").value_or(254) != 254) continue;
-      out.warning(route.find("dst")->span,
-                  fmt::format("{} takes the pod's default route away from eth0: traffic to DNS, API server and "
+    const auto all = destinations_of(network);
+    if (all.empty() || wants_default_route(in, network)) continue;
+    for (const Destination& to : all) {
+      const auto is_other_half = [&](const Destination& one) {
+        return one.prefix.length == 1 && one.prefix.address.family == to.prefix.address.family &&
+               one.prefix.network() != to.prefix.network();
+      };
+      const bool half = to.prefix.length == 1;
+      if (to.prefix.length > 1 || (half && std::ranges::none_of(all, is_other_half))) continue;
+      out.warning(to.span,
+                  fmt::format("{} takes the pod's default route away from eth0{}: traffic to DNS, API server and "
                               "registries goes into the fabric",
-                              network.label()))
+                              network.label(), half ? ", in two halves" : ""))
           .with_fix(
               "remove the route, or request it in the pods that need it (\"default-route\" in the networks "
               "annotation)");
+      if (half) break;  // one finding for both
     }
   }
 }
@@ -328,6 +461,11 @@ bool has_routes_through_gateway(const NetworkView& network) {
          std::ranges::any_of(*routes->as_array(), [](const Value& route) { return text_at(route, "gw").empty(); });
 }
 
+std::span<const Route> routes_of(const NetworkView& network) {
+  if (!network.addresses) return {};
+  return network.addresses->routes;
+}
+
 void gateway_outside(const Input& in, Findings& out) {
   for (const NetworkView& network : in.views.networks) {
     const auto ranges = ranges_of(network);
@@ -338,8 +476,9 @@ void gateway_outside(const Input& in, Findings& out) {
       if (const auto address = IpAddress::parse(text_at(network.ipam, "gateway")))
         gateways.emplace_back(*address, gateway->span);
     for (const auto& [gateway, span] : gateways) {
-      const auto reaches = [&](const api::IpamRange& range) { return range.subnet.contains(gateway); };
-      if (ranges.empty() || std::ranges::any_of(ranges, reaches)) continue;
+      std::vector<IpPrefix> subnets;
+      for (const api::IpamRange& range : ranges) subnets.push_back(range.subnet);
+      if (ranges.empty() || api::is_on_link(gateway, subnets, routes_of(network))) continue;
       const bool needed = has_routes_through_gateway(network);
       const std::string text = fmt::format("the gateway {} is not in {}", gateway,
                                            IpPrefix{ranges.front().subnet.network(), ranges.front().subnet.length});
@@ -351,8 +490,57 @@ void gateway_outside(const Input& in, Findings& out) {
   }
 }
 
+void one_range_twice(const Input& in, Findings& out) {
+  for (const NetworkView& network : in.views.networks) {
+    const Value* list = network.ipam.find("ipRanges");
+    if (text_at(network.ipam, "type") != "whereabouts" || list == nullptr || !list->is_array()) continue;
+    std::vector<const Value*> seen;
+    if (const Value* own = network.ipam.find("range")) seen.push_back(own);
+    for (const Value& item : *list->as_array()) {
+      const Value* range = item.find("range");
+      const auto prefix = IpPrefix::parse(text_at(item, "range"));
+      if (range == nullptr || !prefix) continue;
+      const auto first = std::ranges::find_if(seen, [&](const Value* one) {
+        const auto other = one->as_string() ? IpPrefix::parse(*one->as_string()) : prefix;
+        return other && other->length == prefix->length && other->network() == prefix->network();
+      });
+      if (first != seen.end())
+        out.warning(range->span,
+                    fmt::format("{} has the range {} twice: whereabouts keeps one pool for both, and gives a "
+                                "pod one address two times (\"file exists\")",
+                                network.label(), *prefix))
+            .note((*first)->span, "the first one")
+            .with_fix("one range for each family, with exclude for what is left out");
+      seen.push_back(range);
+    }
+  }
+}
+
+// A tuning that lets routers configure an interface whose addresses the network assigns.
+void routers_configure(const Input& in, Findings& out) {
+  for (const NetworkView& network : in.views.networks) {
+    const Value* tuning = network.plugin("tuning");
+    const Value* sysctls = tuning == nullptr ? nullptr : tuning->find("sysctl");
+    if (sysctls == nullptr || !sysctls->is_object() || !network.addresses) continue;
+    if (network.addresses->type == api::IpamType::kNone) continue;
+    for (const Value::Member& member : *sysctls->as_object()) {
+      std::string path = api::sysctl_path(member.key, "IFNAME");
+      const bool accepts = path.starts_with("net/ipv6/conf/") &&
+                           (path.ends_with("/accept_ra") || path.ends_with("/autoconf")) &&
+                           member.value.as_string() != nullptr && *member.value.as_string() != "0";
+      if (!accepts) continue;
+      out.warning(member.key_span,
+                  fmt::format("{} assigns addresses itself, and {} lets routers on the rail add an address "
+                              "and a default route: the pod's traffic may leave through the rail",
+                              network.label(), member.key))
+          .with_fix(fmt::format("\"{}\": \"0\"", member.key));
+    }
+  }
+}
+
 constexpr Rule kAddressRules[] = {
-    {"RB-ADDR-001", "a secondary network overlaps with the cluster's own networks", Needs::kNothing, overlaps_cluster},
+    {"RB-ADDR-001", "a secondary network overlaps with the cluster's own networks", Needs::kNothing,
+     cluster_is_reached},
     {"RB-ADDR-002", "a secondary network takes the pod's default route", Needs::kNothing, takes_default_route},
     {"RB-ADDR-003", "whereabouts hands its gateway out", Needs::kNothing, gateway_is_handed_out},
     {"RB-ADDR-004", "fewer addresses than the nodes have VFs", Needs::kFacts, too_few_for_nodes},
@@ -362,6 +550,8 @@ constexpr Rule kAddressRules[] = {
     {"RB-ADDR-008", "dhcp addresses without the dhcp daemon", Needs::kNothing, dhcp_without_daemon},
     {"RB-ADDR-009", "two rails of a pod in one subnet", Needs::kNothing, one_subnet_twice},
     {"RB-ADDR-010", "a gateway outside of the network's addresses", Needs::kNothing, gateway_outside},
+    {"RB-ADDR-011", "one range of whereabouts twice", Needs::kNothing, one_range_twice},
+    {"RB-ADDR-012", "routers that configure a rail with addresses of its own", Needs::kNothing, routers_configure},
 };
 
 }  // namespace

@@ -116,10 +116,7 @@ void sides_differ(const Input& in, Findings& out) {
       if (!option.both_sides) continue;
       const GivenOption* server = pair.server->parsed.given(*pair.server->tool, option.names[0]);
       const GivenOption* client = pair.client->parsed.given(*pair.client->tool, option.names[0]);
-      const bool differs = (server == nullptr) != (client == nullptr) ||
-                           (server != nullptr && server->argument != client->argument &&
-                            !is_placeholder(server->argument) && !is_placeholder(client->argument));
-      if (!differs) continue;
+      if (agree(pair, option.names[0])) continue;
       const auto said = [&](const GivenOption* given) {
         if (given == nullptr) return fmt::format("no {}", long_name(option));
         return given->argument.empty() ? given->name : fmt::format("{} {}", given->name, given->argument);
@@ -487,6 +484,10 @@ constexpr std::array kCommandRules = {
     Rule{"RB-OUT-006", "one queue pair does not fill the link", Needs::kNothing, one_queue_pair},
     Rule{"RB-OUT-007", "a log line that the library never prints", Needs::kNothing, never_printed},
     Rule{"RB-OUT-008", "a port that is not active", Needs::kNothing, port_not_active},
+    Rule{"RB-OUT-009", "a log that shows TCP where RDMA is wanted", Needs::kNothing, log_shows_tcp},
+    Rule{"RB-OUT-010", "a provider that does not fit the kernel", Needs::kNothing, provider_not_loaded},
+    Rule{"RB-OUT-011", "a small path MTU on a fast link", Needs::kNothing, small_path_mtu},
+    Rule{"RB-OUT-012", "an InfiniBand port without a GUID", Needs::kNothing, port_without_guid},
     Rule{"RB-DOC-004", "a path that leads nowhere", Needs::kNothing, path_leads_nowhere},
 };
 

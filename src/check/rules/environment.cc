@@ -4,7 +4,8 @@
 #include <map>
 #include <set>
 
-#include "check/data_files.h"
+#include "check/rules/device_lists.h"
+#include "check/rules/env_settings.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
 #include "doc/scalar.h"
@@ -13,56 +14,6 @@ namespace railbed::check {
 namespace {
 
 using doc::Value;
-
-struct Variables {
-  Value data;
-  std::map<std::string_view, const Value*> rows;
-  std::vector<std::string_view> names;
-};
-
-const Variables& variables() {
-  static const Variables kVariables = [] {
-    Variables made;
-    made.data = data_document("variables.yaml");
-    for (const Value& row : *made.data.find("variables")->as_array()) {
-      made.rows.emplace(text_at(row, "name"), &row);
-      made.names.push_back(text_at(row, "name"));
-    }
-    return made;
-  }();
-  return kVariables;
-}
-
-// One variable of one container.
-struct Setting {
-  std::string name;
-  doc::Span name_span;
-  const Value* value = nullptr;  // null: not a literal value
-  std::string text;              // of the value
-  const Value* row = nullptr;    // the known facts about it
-  const PodView* pod = nullptr;
-};
-
-std::vector<Setting> settings_of(const PodView& pod) {
-  std::vector<Setting> all;
-  for (const Container& container : pod.pod->containers) {
-    const Value* list = container.value->find("env");
-    if (list == nullptr || !list->is_array()) continue;
-    for (const Value& item : *list->as_array()) {
-      const Value* name = item.find("name");
-      if (name == nullptr || name->as_string() == nullptr) continue;
-      Setting setting{.name = *name->as_string(), .name_span = name->span, .value = item.find("value"), .pod = &pod};
-      if (setting.value != nullptr) {
-        const std::string* text = setting.value->as_string();
-        setting.text = text != nullptr ? *text : std::string(setting.value->written());
-      }
-      const auto row = variables().rows.find(setting.name);
-      if (row != variables().rows.end()) setting.row = row->second;
-      all.push_back(std::move(setting));
-    }
-  }
-  return all;
-}
 
 // Calls `tell` for each variable whose row has `field` and whose value is in the manifest.
 template <typename Tell>
@@ -81,19 +32,6 @@ bool same(std::string_view a, std::string_view b) {
 bool listed(const Value& list, std::string_view text) {
   return std::ranges::any_of(
       *list.as_array(), [&](const Value& one) { return one.as_string() != nullptr && same(*one.as_string(), text); });
-}
-
-std::vector<std::string> comma_parts(std::string_view text) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(','), text.size());
-    std::string_view part = text.substr(0, end);
-    while (part.starts_with(' ')) part.remove_prefix(1);
-    while (part.ends_with(' ')) part.remove_suffix(1);
-    if (!part.empty()) parts.emplace_back(part);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return parts;
 }
 
 bool has_rdma(const Input& in, const PodView& pod) {
@@ -130,9 +68,8 @@ void set_to_default(const Input& in, Findings& out) {
 void fixed_gid_index(const Input& in, Findings& out) {
   each_with(in, "gid", [&](const Setting& setting, const Value&) {
     const auto& networks = setting.pod->networks;
-    const bool roce = std::ranges::any_of(networks, [&](const PodView::Net& net) {
-      return net.network != nullptr && in.views.rdma(*net.network) && !net.network->infiniband();
-    });
+    const bool roce = std::ranges::any_of(
+        networks, [&](const PodView::Net& net) { return net.network != nullptr && in.views.roce(*net.network); });
     if (!roce || text_at(*setting.row, "default") == setting.text) return;
     out.warning(setting.value->span,
                 fmt::format("the index of a VF's RoCE v2 address differs from pod to pod and from port to port: with a "
@@ -176,9 +113,9 @@ void misspelt(const Input& in, Findings& out) {
   for (const PodView& pod : in.views.pods)
     for (const Setting& setting : settings_of(pod)) {
       if (setting.row != nullptr) continue;
-      const auto prefixes = texts_at(variables().data, "prefixes");
+      const auto prefixes = texts_at(known_variables().data, "prefixes");
       if (std::ranges::none_of(prefixes, [&](const Word& one) { return setting.name.starts_with(one.text); })) continue;
-      const std::string near = doc::nearest(setting.name, variables().names);
+      const std::string near = doc::nearest(setting.name, known_variables().names);
       if (near.empty()) continue;
       auto& told = out.warning(setting.name_span, fmt::format("unknown variable {}: no library reads it", setting.name))
                        .with_fix("did you mean " + near + "?");
@@ -272,23 +209,39 @@ void device_by_number(const Input& in, Findings& out) {
   });
 }
 
+// A node on which the pod may run that has none of the interfaces of the list; null where each has one.
+const graph::Graph* node_without(const Input& in, const PodView& pod, const DeviceList& list) {
+  for (const graph::Graph* graph : nodes_for(in, *pod.pod)) {
+    const auto names = interfaces_of(*graph->facts);
+    const auto is_taken = [&](const std::string& name) { return list.takes(name); };
+    if (!list.takes("lo") && std::ranges::none_of(names, is_taken) &&
+        std::ranges::none_of(in.settings.lent_interfaces, is_taken))
+      return graph;
+  }
+  return nullptr;
+}
+
+void interface_not_on_the_node(const Input& in, const Setting& setting, const DeviceList& list, Findings& out) {
+  const graph::Graph* node = node_without(in, *setting.pod, list);
+  if (node == nullptr) return;
+  out.error(setting.value->span,
+            fmt::format("{} is in the host's network, and node {} has no interface {}: the library "
+                        "fails without one",
+                        setting.pod->pod->label(), node->facts->node, setting.text))
+      .with_fix(fmt::format("one of {}", fmt::join(interfaces_of(*node->facts), ", ")));
+}
+
 void interface_not_there(const Input& in, Findings& out) {
   each_with(in, "interface", [&](const Setting& setting, const Value&) {
     const PodView& pod = *setting.pod;
-    if (pod.networks.empty() || setting.text.starts_with('^')) return;
-    if (flag_at(*pod.pod->spec, "hostNetwork").value_or(false)) return;
+    const bool exact = setting.row->find("exact") != nullptr;
+    const DeviceList list = parse_device_list(setting.text, exact ? ListGrammar::kNames : ListGrammar::kNccl);
+    if (list.exclude || list.entries.empty() || setting.text.find('*') != std::string::npos) return;
+    if (pod.pod->host_network()) return interface_not_on_the_node(in, setting, list, out);
+    if (pod.networks.empty()) return;
     std::set<std::string> names = {"lo", "eth0"};
     for (const PodView::Net& net : pod.networks) names.insert(net.interface);
-    const bool exact = setting.row->find("exact") != nullptr;
-    const auto parts = comma_parts(setting.text);
-    const bool found = std::ranges::any_of(parts, [&](std::string part) {
-      const bool whole = exact || part.starts_with('=');
-      if (part.starts_with('=')) part.erase(0, 1);
-      if (part.find('*') != std::string::npos || part.empty()) return true;
-      return std::ranges::any_of(
-          names, [&](const std::string& name) { return whole ? name == part : name.starts_with(part); });
-    });
-    if (found) return;
+    if (std::ranges::any_of(names, [&](const std::string& name) { return list.takes(name); })) return;
     out.error(setting.value->span,
               fmt::format("{} has no interface {}: its interfaces are {}, and the library fails without one",
                           pod.pod->label(), setting.text, fmt::join(names, ", ")))

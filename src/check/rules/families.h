@@ -19,5 +19,11 @@ std::span<const Rule> mtu_rules();
 std::span<const Rule> environment_rules();
 std::span<const Rule> operator_rules();
 std::span<const Rule> command_rules();
+std::span<const Rule> machine_environment_rules();
+std::span<const Rule> privilege_rules();
+std::span<const Rule> admission_rules();
+std::span<const Rule> demand_rules();
+std::span<const Rule> network_rules();
+std::span<const Rule> reference_rules();
 
 }  // namespace railbed::check

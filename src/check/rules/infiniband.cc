@@ -16,35 +16,70 @@ const Value* link_type_of(const PolicyView& policy) {
   return policy.spec->find("linkType");
 }
 
+// Why the VFs of `resource` have their link type: a note at what says so.
+void note_link_source(const Input& in, const std::string& resource, const graph::ResourceLink& link,
+                      doc::Diagnostic& told) {
+  const auto policies = in.views.policies_of(resource);
+  const std::string_view word = link.infiniband ? "InfiniBand" : "Ethernet";
+  const Producer* producer = in.views.producer(resource);
+  switch (link.source) {
+    case graph::LinkSource::kFacts:
+      for (const graph::Graph& graph : in.graphs)
+        if (!graph::links_found(graph, resource).empty() && !policies.empty()) {
+          told.note(name_span(*policies.front()->document),
+                    fmt::format("its ports on node {} are {}", graph.facts->node, word));
+          return;
+        }
+      return;
+    case graph::LinkSource::kPolicy:
+      for (const PolicyView* policy : policies)
+        if (!policy->link_type.empty()) {
+          told.note(link_type_of(*policy)->span, "the VFs are made here");
+          return;
+        }
+      return;
+    case graph::LinkSource::kDevicePlugin:
+      if (producer != nullptr) told.note(producer->span, fmt::format("linkTypes of this resource say {}", word));
+      return;
+    case graph::LinkSource::kNames:
+      if (producer != nullptr) told.note(producer->span, fmt::format("its ports have names of {} ports", word));
+      return;
+    case graph::LinkSource::kNone:
+      return;
+  }
+}
+
 void network_of_other_link(const Input& in, Findings& out) {
   for (const NetworkView& network : in.views.networks) {
-    const bool ib = network.type == "ib-sriov";
-    if (!ib && network.type != "sriov") continue;
-    for (const PolicyView* policy : in.views.policies_of(network.resource)) {
-      if (policy->link_type != (ib ? "eth" : "ib")) continue;
-      const bool is_crd = network.document->kind != "NetworkAttachmentDefinition";
-      const Value* kind = network.document->value.find("kind");
-      const Value* type = network.plugins.empty() ? nullptr : network.plugins.front().find("type");
-      const doc::Span span = is_crd ? (kind == nullptr ? doc::Span() : kind->span)
-                                    : (type == nullptr ? name_span(*network.document) : type->span);
-      out.error(span, ib ? fmt::format("{} sets up InfiniBand VFs, but those of {} are Ethernet: "
-                                       "pods with it do not start",
-                                       network.label(), network.resource)
-                         : fmt::format("{} sets up Ethernet VFs, but those of {} are InfiniBand: the plugin wants a "
-                                       "MAC and a VLAN that they do not have",
-                                       network.label(), network.resource))
-          .note(link_type_of(*policy)->span, "the VFs are made here")
-          .with_fix(is_crd ? (ib ? "kind: SriovNetwork" : "kind: SriovIBNetwork")
-                           : (ib ? "\"type\": \"sriov\"" : "\"type\": \"ib-sriov\""));
-      break;
-    }
+    const graph::ResourceLink link = in.views.link(network.resource);
+    const graph::LinkConflict conflict = graph::link_conflict(network.type, link);
+    if (conflict == graph::LinkConflict::kNone) continue;
+    const bool ib = conflict == graph::LinkConflict::kInfinibandNetwork;
+    const bool is_crd = network.document->kind != "NetworkAttachmentDefinition";
+    const Value* kind = network.document->value.find("kind");
+    const Value* type = network.plugins.empty() ? nullptr : network.plugins.front().find("type");
+    const doc::Span span = is_crd ? (kind == nullptr ? doc::Span() : kind->span)
+                                  : (type == nullptr ? name_span(*network.document) : type->span);
+    const std::string text =
+        ib ? fmt::format("{} sets up InfiniBand VFs, but those of {} are Ethernet: pods with it do not start",
+                         network.label(), network.resource)
+           : fmt::format(
+                 "{} sets up Ethernet VFs, but those of {} are InfiniBand: the plugin wants a MAC and a VLAN "
+                 "that they do not have",
+                 network.label(), network.resource);
+    // A name only suggests what a port is.
+    auto& told = link.source == graph::LinkSource::kNames ? out.warning(span, text) : out.error(span, text);
+    note_link_source(in, network.resource, link, told);
+    told.with_fix(is_crd ? (ib ? "kind: SriovNetwork" : "kind: SriovIBNetwork")
+                         : (ib ? "\"type\": \"sriov\"" : "\"type\": \"ib-sriov\""));
   }
 }
 
 void link_type_not_said(const Input& in, Findings& out) {
   std::set<const PolicyView*> told;
   for (const NetworkView& network : in.views.networks) {
-    if (network.type != "ib-sriov") continue;
+    // Of Ethernet ports RB-IB-001 tells that the network does not fit.
+    if (network.type != "ib-sriov" || in.views.link(network.resource).all_ethernet()) continue;
     for (const PolicyView* policy : in.views.policies_of(network.resource)) {
       if (!policy->link_type.empty() || !told.insert(policy).second) continue;
       out.warning(name_span(*policy->document),
@@ -69,9 +104,9 @@ void pf_name_of_other_link(const Input& in, Findings& out) {
   for (const PolicyView& policy : in.views.policies) {
     if (policy.link_type.empty()) continue;
     for (const Word& name : texts_at(*policy.spec, "nicSelector.pfNames")) {
-      const bool ib_name = name.text.starts_with("ib");
-      const bool eth_name = name.text.starts_with("en") || name.text.starts_with("eth");
-      if (!(policy.link_type == "ib" ? eth_name : ib_name) || is_there(name.text)) continue;
+      const facts::LinkType other =
+          policy.link_type == "ib" ? facts::LinkType::kEthernet : facts::LinkType::kInfiniband;
+      if (graph::link_of_name(name.text) != other || is_there(name.text)) continue;
       out.warning(name.span,
                   policy.link_type == "ib"
                       ? fmt::format("{} is the name of an Ethernet interface; InfiniBand ones begin with 'ib': the "
@@ -126,8 +161,7 @@ void each_ib_pf(const Input& in, Tell tell) {
   for (const graph::Graph& graph : in.graphs)
     for (const graph::PfWanted& pf : graph.pfs) {
       if (pf.nic->link_type != facts::LinkType::kInfiniband || pf.groups.empty()) continue;
-      const api::Metadata& meta = pf.groups.front().policy->object->meta;
-      tell(graph, pf, meta.name.span.known() ? meta.name.span : meta.span);
+      tell(graph, pf, pf.groups.front().from->span);
     }
 }
 

@@ -146,15 +146,6 @@ std::vector<std::string> default_classes() {
   return classes;
 }
 
-// Whether the manifests are for OpenShift, whose NFD comes with a configuration of its own. The group
-// sriovnetwork.openshift.io says nothing: the operator has it everywhere.
-bool is_openshift(const Input& in) {
-  return std::ranges::any_of(in.bundle.documents, [](const Document& one) {
-    return one.ns.starts_with("openshift-") || (one.api_version.find(".openshift.io/") != std::string::npos &&
-                                                !one.api_version.starts_with("sriovnetwork."));
-  });
-}
-
 NfdConfig nfd_of_openshift() {
   NfdConfig nfd{.has_whitelist = true};
   for (const Word& word : texts_at(labels_data(), "nfd_openshift.classes")) nfd.classes.push_back(word.text);
@@ -215,10 +206,21 @@ void typo_of_well_known_label(const Input& in, const SelectedNodes& one, Finding
       .with_fix("did you mean " + near + "?");
 }
 
+// A label of a PCI device whose end is nearly one that NFD writes: "pci-15b3.presnt". Empty for others.
+std::string meant_pci_label(std::string_view name) {
+  static constexpr std::string_view kEnds[] = {"present", "sriov.capable"};
+  const size_t dot = name.find('.');
+  if (!name.starts_with("pci-") || dot == std::string_view::npos) return "";
+  const std::string_view end = name.substr(dot + 1);
+  if (std::ranges::find(kEnds, end) != std::end(kEnds)) return "";
+  const std::string near = doc::nearest(end, {std::begin(kEnds), std::end(kEnds)});
+  return near.empty() ? "" : fmt::format("{}.{}", name.substr(0, dot), near);
+}
+
 void nobody_makes_label(const Input& in, Findings& out) {
   const auto made = made_here(in);
   const auto configs = nfd_configs(in);
-  const bool openshift = is_openshift(in);
+  const bool openshift = is_openshift(in.bundle);
   std::set<std::string> told;
   for (const SelectedNodes& one : selected(in)) {
     if (made.contains(one.key) || !told.insert(one.key).second) continue;
@@ -239,6 +241,9 @@ void nobody_makes_label(const Input& in, Findings& out) {
                             : out.warning(one.span, text + ", so no node has it");
       finding.with_fix(
           "a NodeFeatureRule that makes the label, or NFD with deviceLabelFields: [vendor] and classes 0200 and 0207");
+    } else if (const std::string meant = meant_pci_label(name); !meant.empty() && !has_label(in, one.key)) {
+      out.error(one.span, fmt::format("no component sets label {}; the selector matches no node", one.key))
+          .with_fix(fmt::format("did you mean {}{}?", kFeature, meant));
     } else if (known_label(one.key) == nullptr && !name.starts_with("pci-") && !has_label(in, one.key)) {
       std::vector<std::string_view> names;
       for (const Value& row : *labels_data().find("labels")->as_array())
@@ -252,14 +257,13 @@ void nobody_makes_label(const Input& in, Findings& out) {
 }
 
 void whitelist_without_infiniband(const Input& in, Findings& out) {
-  const bool infiniband =
-      std::ranges::any_of(in.views.policies, [](const PolicyView& one) { return one.link_type == "ib"; }) ||
-      std::ranges::any_of(in.views.networks, &NetworkView::infiniband) ||
-      std::ranges::any_of(in.nodes, [](const facts::NodeFacts& node) {
-        return std::ranges::any_of(node.nics, [](const facts::Nic& nic) {
-          return nic.link_type == facts::LinkType::kInfiniband && nic.pci.vendor == kVendorId;
-        });
-      });
+  const bool infiniband = std::ranges::any_of(in.views.links, [](const auto& one) { return one.second.infiniband; }) ||
+                          std::ranges::any_of(in.views.networks, &NetworkView::infiniband) ||
+                          std::ranges::any_of(in.nodes, [](const facts::NodeFacts& node) {
+                            return std::ranges::any_of(node.nics, [](const facts::Nic& nic) {
+                              return nic.link_type == facts::LinkType::kInfiniband && nic.pci.vendor == kVendorId;
+                            });
+                          });
   for (const NfdConfig& nfd : nfd_configs(in)) {
     if (!nfd.has_whitelist || class_listed(nfd.classes, "0207") || !class_listed(nfd.classes, "0200")) continue;
     const std::string text =

@@ -5,6 +5,7 @@
 
 #include "doc/json.h"
 #include "doc/text.h"
+#include "facts/gpu_vendors.h"
 
 namespace railbed::check {
 
@@ -51,6 +52,13 @@ doc::Span inside(const Value& text, std::string_view word) {
 
 bool has_kind(const Bundle& bundle, std::string_view kind) {
   return std::ranges::find(bundle.documents, kind, &Document::kind) != bundle.documents.end();
+}
+
+bool is_openshift(const Bundle& bundle) {
+  return std::ranges::any_of(bundle.documents, [](const Document& one) {
+    return one.ns.starts_with("openshift-") || (one.api_version.find(".openshift.io/") != std::string::npos &&
+                                                !one.api_version.starts_with("sriovnetwork."));
+  });
 }
 
 std::string lower(std::string_view text) {
@@ -111,6 +119,15 @@ bool selects_rdma(const Producer& producer) {
 }
 
 }  // namespace
+
+graph::ResourceLink Views::link(std::string_view resource) const {
+  const auto found = links.find(resource);
+  return found == links.end() ? graph::ResourceLink() : found->second;
+}
+
+bool Views::roce(const NetworkView& network) const {
+  return !network.infiniband() && !link(network.resource).infiniband && rdma(network);
+}
 
 bool Views::rdma(const NetworkView& network) const {
   if (network.infiniband()) return true;
@@ -183,6 +200,7 @@ void read_network(const Document& document, std::string_view type, std::string_v
   if (spec == nullptr) return;
   Value plugin = *spec;
   if (plugin.is_object()) plugin.set("type", type);
+  if (auto capabilities = embedded(spec->find("capabilities"))) plugin.set("capabilities", std::move(*capabilities));
   view.plugins.push_back(std::move(plugin));
   view.ipam_text = spec->find("ipam");
   if (auto ipam = embedded(view.ipam_text)) view.ipam = std::move(*ipam);
@@ -262,6 +280,13 @@ void add_plugin_config(const Document& document, const Value* text, Producer::By
 
 void add_producers(const Document& document, Views& views) {
   using By = Producer::By;
+  if (document.kind == "DeviceClass") {
+    const Value* name = at(document.value, "spec.extendedResourceName");
+    if (name != nullptr && name->as_string() != nullptr && !name->as_string()->empty())
+      views.producers.push_back(
+          {.by = By::kDeviceClass, .resource = *name->as_string(), .span = name->span, .document = &document});
+    return;
+  }
   if (document.kind == "NicClusterPolicy" || document.kind == "NicNodePolicy") {
     add_plugin_config(document, at(document.value, "spec.sriovDevicePlugin.config"), By::kSriovPlugin, views);
     add_plugin_config(document, at(document.value, "spec.rdmaSharedDevicePlugin.config"), By::kSharedPlugin, views);
@@ -281,7 +306,8 @@ void add_producers(const Document& document, Views& views) {
 
 void add_pod(const PodTemplate& pod, Views& views) {
   PodView view{.pod = &pod};
-  for (size_t i = 0; i < pod.networks.size(); ++i) {
+  const size_t networks = pod.host_network() ? 0 : pod.networks.size();
+  for (size_t i = 0; i < networks; ++i) {
     const api::NetworkSelection& selection = pod.networks[i];
     PodView::Net net{.selection = &selection};
     net.key = fmt::format("{}/{}", selection.ns->empty() ? pod.document->ns : *selection.ns, *selection.name);
@@ -301,6 +327,85 @@ void add_pod(const PodTemplate& pod, Views& views) {
     view.networks.push_back(std::move(net));
   }
   views.pods.push_back(std::move(view));
+}
+
+// The words of a plugin's selectors under a key.
+void add_selected(const Producer& producer, std::string_view key, std::vector<std::string>& out) {
+  const Value* selectors = producer.entry.find("selectors");
+  if (selectors == nullptr) return;
+  const auto add = [&](const Value& one) {
+    for (Word& word : texts_at(one, key)) out.push_back(std::move(word.text));
+  };
+  if (const Value::Array* items = selectors->as_array())
+    std::ranges::for_each(*items, add);
+  else
+    add(*selectors);
+}
+
+bool lists(const std::vector<std::string>& words, std::string_view wanted) {
+  return std::ranges::any_of(words,
+                             [&](const std::string& one) { return lower(one.substr(0, one.find('#'))) == wanted; });
+}
+
+// Whether a device plugin's selectors take this port, or VFs of it, as far as they say which card or interface.
+bool plugin_selects(const Producer& producer, const facts::Nic& nic) {
+  struct Condition {
+    std::string_view key;
+    std::vector<std::string> values;  // of the port, in small letters
+  };
+  std::vector<std::string> names;
+  for (const facts::NetInterface& netdev : nic.netdevs) names.push_back(lower(netdev.name));
+  std::vector<std::string> addresses = {nic.pci.address.to_string()};
+  for (const facts::Vf& vf : nic.vfs) addresses.push_back(vf.pci.address.to_string());
+  const Condition conditions[] = {{"vendors", {lower(nic.pci.vendor)}},
+                                  {"deviceIDs", {lower(nic.pci.device), lower(nic.vf_device)}},
+                                  {"devices", {lower(nic.pci.device), lower(nic.vf_device)}},
+                                  {"drivers", {lower(nic.pci.driver)}},
+                                  {"ifNames", names},
+                                  {"pfNames", names},
+                                  {"rootDevices", {nic.pci.address.to_string()}},
+                                  {"pciAddresses", addresses}};
+  bool any = false;
+  for (const Condition& condition : conditions) {
+    std::vector<std::string> wanted;
+    add_selected(producer, condition.key, wanted);
+    if (wanted.empty()) continue;
+    any = true;
+    if (std::ranges::none_of(condition.values, [&](const std::string& one) { return lists(wanted, one); }))
+      return false;
+  }
+  return any;
+}
+
+api::WantedLinkType wanted_link(const PolicyView& policy) {
+  if (policy.link_type == "ib") return api::WantedLinkType::kInfiniband;
+  return policy.link_type == "eth" ? api::WantedLinkType::kEthernet : api::WantedLinkType::kAny;
+}
+
+graph::ResourceLink link_of_resource(const Views& views, std::string_view resource,
+                                     std::span<const graph::Graph> graphs) {
+  graph::LinkEvidence evidence;
+  std::vector<std::string> types;
+  std::vector<std::string> names;
+  for (const graph::Graph& graph : graphs)
+    for (const facts::LinkType type : graph::links_found(graph, resource)) evidence.facts.push_back(type);
+  for (const PolicyView* policy : views.policies_of(resource)) {
+    evidence.policies.push_back(wanted_link(*policy));
+    for (const Word& name : texts_at(*policy->spec, "nicSelector.pfNames")) names.push_back(name.text);
+  }
+  for (const size_t index : views.by_resource.find(resource)->second) {
+    const Producer& producer = views.producers[index];
+    add_selected(producer, "linkTypes", types);
+    for (const std::string_view key : {"pfNames", "ifNames"}) add_selected(producer, key, names);
+    // What its linkTypes leave out is not the resource's, whatever card it is on.
+    if (!types.empty() || producer.by == Producer::By::kPolicy) continue;
+    for (const graph::Graph& graph : graphs)
+      for (const facts::Nic& nic : graph.facts->nics)
+        if (plugin_selects(producer, nic)) evidence.facts.push_back(nic.link_type);
+  }
+  evidence.plugin_types.assign(types.begin(), types.end());
+  evidence.port_names.assign(names.begin(), names.end());
+  return graph::link_of(evidence);
 }
 
 }  // namespace
@@ -346,26 +451,24 @@ Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods, std::s
     views.by_resource[views.producers[i].resource].push_back(i);
     views.by_base_name[std::string(base_name(views.producers[i].resource))].push_back(i);
   }
+  for (const auto& [resource, indices] : views.by_resource)
+    views.links.emplace(resource, link_of_resource(views, resource, graphs));
   for (const PodTemplate& pod : pods) add_pod(pod, views);
   for (const graph::Graph& graph : graphs)
     for (const graph::PfWanted& pf : graph.pfs)
       for (const graph::VfGroup& group : pf.groups) {
         int vfs = 0;
         for (const graph::VfRange& range : group.vfs) vfs += range.count();
-        views.pools[group.policy->resource].push_back({&graph, &pf, group.policy, vfs});
+        views.pools[group.resource].push_back({&graph, &pf, &group, vfs});
       }
   return views;
 }
 
-bool is_gpu_resource(std::string_view resource) {
-  static constexpr std::string_view kGpus[] = {"nvidia.com/gpu", "nvidia.com/gpu.shared", "amd.com/gpu",
-                                               "gpu.intel.com/i915", "gpu.intel.com/xe"};
-  return std::ranges::find(kGpus, resource) != std::end(kGpus) || resource.starts_with("nvidia.com/mig-");
-}
-
 int64_t gpus_of(const PodTemplate& pod) {
   constexpr int64_t kMost = 1024;  // more than any node has
-  return std::min(pod.resource_count("nvidia.com/gpu") + pod.resource_count("amd.com/gpu"), kMost);
+  int64_t gpus = pod.resource_count("gpu.intel.com/i915");
+  for (const facts::GpuVendor& vendor : facts::gpu_vendors()) gpus += pod.resource_count(vendor.resource);
+  return std::min(gpus, kMost);
 }
 
 }  // namespace railbed::check

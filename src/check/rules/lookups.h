@@ -19,6 +19,7 @@
 #include "api/ipam.h"
 #include "check/rules/rule.h"
 #include "doc/members.h"
+#include "graph/link_type.h"
 
 namespace railbed::check {
 
@@ -36,6 +37,9 @@ doc::Span name_span(const Document& document);
 // The place of a word of a multi-line text in its file; that of the whole text where the word is not found.
 doc::Span inside(const doc::Value& text, std::string_view word);
 bool has_kind(const Bundle& bundle, std::string_view kind);
+// Whether the manifests are for OpenShift: one of its namespaces or groups is among them. The group
+// sriovnetwork.openshift.io says nothing, since the operator has it everywhere.
+bool is_openshift(const Bundle& bundle);
 
 std::string lower(std::string_view text);
 // The part after the last "/".
@@ -70,9 +74,10 @@ struct NetworkView {
   bool infiniband() const { return type == "ib-sriov" || type == "ipoib"; }
 };
 
-// A policy or device plugin that announces a resource to the kubelet.
+// A policy or device plugin that announces a resource to the kubelet, or a DeviceClass whose devices pods may ask for
+// by the name of an extended resource.
 struct Producer {
-  enum class By : uint8_t { kPolicy, kSriovPlugin, kSharedPlugin };
+  enum class By : uint8_t { kPolicy, kSriovPlugin, kSharedPlugin, kDeviceClass };
   By by = By::kPolicy;
   std::string resource;
   doc::Span span;
@@ -88,7 +93,7 @@ struct PodView {
     std::string key;
     std::string interface;
   };
-  std::vector<Net> networks;
+  std::vector<Net> networks;           // none of a pod in the host's network, whatever its annotation says
   std::vector<std::string> resources;  // of its networks, each once
 
   // The number of its networks that use `resource`.
@@ -99,7 +104,7 @@ struct PodView {
 struct PoolPart {
   const graph::Graph* graph = nullptr;
   const graph::PfWanted* pf = nullptr;
-  const graph::Policy* policy = nullptr;
+  const graph::VfGroup* group = nullptr;
   int vfs = 0;
 };
 
@@ -115,12 +120,17 @@ struct Views {
   std::map<std::string, std::vector<size_t>, std::less<>> by_resource;   // of `producers`
   std::map<std::string, std::vector<size_t>, std::less<>> by_base_name;  // of `producers`: without prefix
   std::map<std::string, std::vector<size_t>, std::less<>> makers;        // of `policies`, by resource
+  std::map<std::string, graph::ResourceLink, std::less<>> links;         // of what policies and plugins make
 
   const NetworkView* network(std::string_view key) const;
   // The producer of `resource`, and of a resource of that name with any prefix; null: none.
   const Producer* producer(std::string_view resource) const;
   // Policies that make `resource`.
   std::vector<const PolicyView*> policies_of(std::string_view resource) const;
+  // The link type of the ports behind `resource`, as graph/link_type.h decides.
+  graph::ResourceLink link(std::string_view resource) const;
+  // Whether a network's VFs are known to be RoCE: RDMA on Ethernet.
+  bool roce(const NetworkView& network) const;
   // Whether this network gives pods RDMA devices: by its type, or by a policy with isRdma.
   bool rdma(const NetworkView& network) const;
   // The VFs of `resource` on the nodes; empty without facts.
@@ -137,7 +147,5 @@ Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods, std::s
 
 // The number of whole GPUs that the pod requests.
 int64_t gpus_of(const PodTemplate& pod);
-// "nvidia.com/gpu" and similar names.
-bool is_gpu_resource(std::string_view resource);
 
 }  // namespace railbed::check

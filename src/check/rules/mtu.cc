@@ -56,7 +56,8 @@ void roce_without_mtu(const Input& in, Findings& out) {
   if (soft_rdma(in)) return;
   const Prose* jumbo = jumbo_prose(in);
   for (const PolicyView& policy : in.views.policies) {
-    if (policy.ignored || !policy.rdma || policy.link_type == "ib" || !used_for_rdma(in, policy)) continue;
+    if (policy.ignored || !policy.rdma || in.views.link(policy.resource).infiniband || !used_for_rdma(in, policy))
+      continue;
     const auto mtu = integer_at(*policy.spec, "mtu");
     if (mtu && roce_mtu(*mtu) == 4096) continue;
     if (!mtu && std::ranges::any_of(in.views.networks, [&](const NetworkView& network) {
@@ -126,12 +127,11 @@ void ports_of_one_rail_differ(const Input& in, Findings& out) {
       if (mtu_of(part) == 0) continue;
       if (first == nullptr) first = &part;
       if (mtu_of(part) == mtu_of(*first)) continue;
-      const api::Metadata& meta = part.policy->object->meta;
-      out.warning(meta.name.span,
-                  fmt::format("ports of {} have different MTUs: {} on {} has {}, {} on {} has {}; large "
-                              "packets between them are lost",
-                              resource, first->pf->name, first->graph->facts->node, mtu_of(*first), part.pf->name,
-                              part.graph->facts->node, mtu_of(part)))
+      const graph::Origin& policy = *part.group->from;
+      out.warning(policy.span, fmt::format("ports of {} have different MTUs: {} on {} has {}, {} on {} has {}; large "
+                                           "packets between them are lost",
+                                           resource, first->pf->name, first->graph->facts->node, mtu_of(*first),
+                                           part.pf->name, part.graph->facts->node, mtu_of(part)))
           .with_fix(fmt::format("mtu: {} in the policy", std::max(mtu_of(*first), mtu_of(part))));
       break;
     }
@@ -151,10 +151,10 @@ void infiniband_without_mtu(const Input& in, Findings& out) {
   const Command::Line* line = large_ipoib(in);
   if (line == nullptr) return;
   for (const PolicyView& policy : in.views.policies) {
-    const bool infiniband =
-        policy.link_type == "ib" || std::ranges::any_of(in.views.networks, [&](const NetworkView& network) {
-          return network.type == "ib-sriov" && network.resource == policy.resource;
-        });
+    const bool infiniband = in.views.link(policy.resource).all_infiniband() ||
+                            std::ranges::any_of(in.views.networks, [&](const NetworkView& network) {
+                              return network.type == "ib-sriov" && network.resource == policy.resource;
+                            });
     if (!infiniband || policy.ignored || policy.spec->find("mtu") != nullptr) continue;
     out.note(name_span(*policy.document),
              fmt::format("the InfiniBand ports have MTU {} and policy {} sets none: it is retained until the operator "
@@ -189,7 +189,7 @@ std::vector<Qos> qos_templates(const Input& in) {
 
 bool has_roce(const Input& in, const PodView& pod) {
   return std::ranges::any_of(pod.networks, [&](const PodView::Net& net) {
-    return net.network != nullptr && net.network->type == "sriov" && in.views.rdma(*net.network);
+    return net.network != nullptr && net.network->type == "sriov" && in.views.roce(*net.network);
   });
 }
 
@@ -268,6 +268,25 @@ void no_traffic_class(const Input& in, Findings& out) {
   });
 }
 
+// The plugins' MTU decides in the end: a smaller one wastes what policy and switches were raised for.
+void network_below_policy(const Input& in, Findings& out) {
+  for (const NetworkView& network : in.views.networks) {
+    const Value* wanted = network_mtu(network);
+    if (wanted == nullptr || network.resource.empty() || !in.views.roce(network)) continue;
+    for (const PolicyView* policy : in.views.policies_of(network.resource)) {
+      const auto given = integer_at(*policy->spec, "mtu");
+      if (!given || *wanted->as_int() >= *given || roce_mtu(*wanted->as_int()) >= roce_mtu(*given)) continue;
+      out.warning(
+             wanted->span,
+             fmt::format("{} sets MTU {} on VFs whose policy asks for {}: RoCE sends {} bytes a packet instead of {}",
+                         network.label(), *wanted->as_int(), *given, roce_mtu(*wanted->as_int()), roce_mtu(*given)))
+          .note(at(*policy->spec, "mtu")->span, "the policy's MTU")
+          .with_fix(fmt::format("mtu: {} here, or none", *given));
+      break;
+    }
+  }
+}
+
 constexpr Rule kMtuRules[] = {
     {"RB-MTU-001", "RoCE on VFs with small packets", Needs::kNothing, roce_without_mtu},
     {"RB-MTU-002", "a network's MTU above its PF's", Needs::kNothing, network_above_policy},
@@ -276,6 +295,7 @@ constexpr Rule kMtuRules[] = {
     {"RB-MTU-005", "a traffic class whose priority is not lossless", Needs::kNothing, class_without_pfc},
     {"RB-MTU-006", "lossless RoCE set up and not used", Needs::kNothing, no_traffic_class},
     {"RB-MTU-007", "an InfiniBand MTU that the policy does not keep", Needs::kNothing, infiniband_without_mtu},
+    {"RB-MTU-008", "a network's MTU below its policy's", Needs::kNothing, network_below_policy},
 };
 
 }  // namespace

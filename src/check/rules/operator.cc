@@ -7,6 +7,7 @@
 #include "check/read/templates.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
+#include "check/rules/versions.h"
 
 namespace railbed::check {
 namespace {
@@ -223,20 +224,71 @@ void operand_of_one_version(const Input& in, Findings& out) {
   }
 }
 
+// The namespace that an object says that it has; null where it says none.
+const Value* written_namespace(const Document& document) {
+  return at(document.value, "metadata.namespace");
+}
+
+bool is_an_operators_namespace(std::string_view ns) {
+  static constexpr std::string_view kNames[] = {"openshift-sriov-network-operator", "sriov-network-operator",
+                                                "nvidia-network-operator", "network-operator"};
+  return std::ranges::find(kNames, ns) != std::end(kNames);
+}
+
+// The object that tells where the operator runs: its configuration, else one that stands in a namespace with a name
+// that such an operator has; null where nothing tells. `sure`: the first.
+struct OperatorPlace {
+  const Document* document = nullptr;
+  bool sure = false;
+};
+OperatorPlace place_of_operator(const Input& in) {
+  OperatorPlace place;
+  for (const Document& document : in.bundle.documents) {
+    if (written_namespace(document) == nullptr) continue;
+    if (document.kind == "SriovOperatorConfig") return {&document, true};
+    const bool its_kind = document.api_version.starts_with("sriovnetwork.openshift.io/");
+    if (place.document == nullptr && its_kind && is_an_operators_namespace(document.ns)) place.document = &document;
+  }
+  return place;
+}
+
 void outside_of_its_namespace(const Input& in, Findings& out) {
-  const Document* config = nullptr;
-  for (const Document& document : in.bundle.documents)
-    if (document.kind == "SriovOperatorConfig") config = &document;
-  if (config == nullptr || at(config->value, "metadata.namespace") == nullptr) return;
+  const OperatorPlace place = place_of_operator(in);
+  if (place.document == nullptr) return;
+  const std::string& operators = place.document->ns;
   static constexpr std::string_view kKinds[] = {"SriovNetworkNodePolicy", "SriovNetworkPoolConfig"};
   for (const Document& document : in.bundle.documents) {
-    const Value* ns = at(document.value, "metadata.namespace");
+    const Value* ns = written_namespace(document);
     if (ns == nullptr || std::ranges::find(kKinds, document.kind) == std::end(kKinds)) continue;
-    if (document.ns == config->ns) continue;
-    out.error(ns->span, fmt::format("the operator runs in {} and reads {} objects only there: this one has no effect",
-                                    config->ns, document.kind))
-        .note(at(config->value, "metadata.namespace")->span, "the operator's namespace")
-        .with_fix("namespace: " + config->ns);
+    // Two operators may be in one set of files.
+    if (document.ns == operators || (!place.sure && is_an_operators_namespace(document.ns))) continue;
+    const std::string text = fmt::format(
+        "the operator runs in {} and reads {} objects only there: this one has no effect", operators, document.kind);
+    auto& told = place.sure ? out.error(ns->span, text) : out.warning(ns->span, text);
+    told.note(written_namespace(*place.document)->span,
+              place.sure ? "the operator's namespace" : "other objects of the operator are in its namespace")
+        .with_fix("namespace: " + operators);
+  }
+}
+
+void network_for_another_namespace(const Input& in, Findings& out) {
+  const OperatorPlace place = place_of_operator(in);
+  if (place.document == nullptr || holds(in, "network-namespace-from-anywhere").holds != Holds::kNo) return;
+  static constexpr std::string_view kKinds[] = {"SriovNetwork", "SriovIBNetwork", "OVSNetwork"};
+  for (const Document& document : in.bundle.documents) {
+    const Value* ns = written_namespace(document);
+    if (ns == nullptr || std::ranges::find(kKinds, document.kind) == std::end(kKinds)) continue;
+    const Value* target = at(document.value, "spec.networkNamespace");
+    if (target == nullptr || text_at(document.value, "spec.networkNamespace").empty()) continue;
+    if (document.ns == place.document->ns || (!place.sure && is_an_operators_namespace(document.ns))) continue;
+    const std::string text = fmt::format(
+        "{} is not in the operator's namespace, so the operator's webhook refuses "
+        "networkNamespace in it",
+        document.label());
+    auto& told = place.sure ? out.error(target->span, text) : out.warning(target->span, text);
+    told.note(written_namespace(*place.document)->span, "the operator's namespace")
+        .with_fix(fmt::format("namespace: {}; or no networkNamespace, and the network is for pods in {}",
+                              place.document->ns, document.ns));
   }
 }
 
@@ -248,6 +300,8 @@ constexpr Rule kOperatorRules[] = {
     {"RB-OP-005", "one object written twice and differently", Needs::kNothing, defined_twice},
     {"RB-OP-006", "an operand of one cluster version", Needs::kNothing, operand_of_one_version},
     {"RB-OP-007", "a policy outside of the operator's namespace", Needs::kNothing, outside_of_its_namespace},
+    {"RB-OP-008", "a network for another namespace outside of the operator's", Needs::kNothing,
+     network_for_another_namespace},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "check/data_files.h"
 #include "check/read/command_view.h"
@@ -25,11 +26,8 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// The word after `label` and a colon: "Device : mlx5_6", "Device         : mlx5_6", with its place in the line.
-struct Found {
-  std::string_view text;
-  size_t at = 0;
-};
+}  // namespace
+
 std::optional<Found> value_behind(std::string_view line, std::string_view label) {
   size_t at = line.find(label);
   if (at == std::string_view::npos) return std::nullopt;
@@ -40,7 +38,7 @@ std::optional<Found> value_behind(std::string_view line, std::string_view label)
   return Found{line.substr(at, line.find_first_of(" \t", at) - at), at};
 }
 
-std::vector<std::string_view> fields(std::string_view line) {
+std::vector<std::string_view> fields_of_line(std::string_view line) {
   std::vector<std::string_view> out;
   for (size_t at = line.find_first_not_of(" \t"); at < line.size();) {
     const size_t end = std::min(line.find_first_of(" \t", at), line.size());
@@ -50,14 +48,26 @@ std::vector<std::string_view> fields(std::string_view line) {
   return out;
 }
 
-std::optional<double> number(std::string_view text) {
+std::optional<double> number_in(std::string_view text) {
   double value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
   if (result.ec != std::errc{} || result.ptr != text.data() + text.size()) return std::nullopt;
   return value;
 }
 
-}  // namespace
+std::optional<double> measured_gbps(const Command& command) {
+  double unit = 0;
+  std::optional<double> measured;
+  for (const Line& line : command.output) {
+    if (has(line.text, "BW average[Gb/sec]")) unit = 1;
+    if (has(line.text, "BW average[MB/sec]")) unit = 8.0 * 1.048576 / 1000;
+    if (has(line.text, "BW average[MiB/sec]")) unit = 8.0 * 1.048576 / 1000;
+    const auto columns = fields_of_line(line.text);
+    if (unit > 0 && columns.size() == 5 && number_in(columns[0]) && number_in(columns[3]))
+      measured = *number_in(columns[3]) * unit;
+  }
+  return measured;
+}
 
 void ibping_clock(const Input& in, Findings& out) {
   for (const ToolCommand& one : tool_commands(in.bundle)) {
@@ -110,12 +120,16 @@ std::string_view address_in(const Line& line) {
 
 // The local address at one end must be the remote address at the other.
 void ends_not_mirrored(const Input& in, Findings& out) {
-  std::map<std::string_view, std::pair<const ToolCommand*, const Line*>> first;
+  // By tool, port and address: tests of several rails on one page have a port each.
+  using Key = std::tuple<std::string_view, std::string_view, std::string_view>;
+  std::map<Key, std::pair<const ToolCommand*, const Line*>> first;
   const std::vector<ToolCommand> all = tool_commands(in.bundle);
   for (const ToolCommand& one : all) {
     const Line* line = one.tool->two_sided ? local_address(one) : nullptr;
-    if (line == nullptr || fields(address_in(*line)).size() < 4) continue;
-    const auto [before, is_new] = first.try_emplace(address_in(*line), &one, line);
+    if (line == nullptr || fields_of_line(address_in(*line)).size() < 4) continue;
+    const Word* port = one.argument("-p");
+    const Key key{one.tool->name, port != nullptr ? std::string_view(port->text) : "", address_in(*line)};
+    const auto [before, is_new] = first.try_emplace(key, &one, line);
     if (is_new) continue;
     const ToolCommand& other = *before->second.first;
     if (other.is_client() == one.is_client() || !same_source(other.command->span, one.command->span)) continue;
@@ -167,13 +181,13 @@ void one_queue_pair(const Input& in, Findings& out) {
     for (const Line& line : one.command->output) {
       gbits |= has(line.text, "BW average[Gb/sec]");
       if (const auto pairs_used = value_behind(line.text, "Number of qps")) single = pairs_used->text == "1";
-      const auto columns = fields(line.text);
-      if (gbits && columns.size() == 5 && number(columns[0]) && number(columns[3])) last = &line;
+      const auto columns = fields_of_line(line.text);
+      if (gbits && columns.size() == 5 && number_in(columns[0]) && number_in(columns[3])) last = &line;
     }
     if (!single || last == nullptr) continue;
-    const auto columns = fields(last->text);
-    const double size = *number(columns[0]);
-    const double rate = *number(columns[3]);
+    const auto columns = fields_of_line(last->text);
+    const double size = *number_in(columns[0]);
+    const double rate = *number_in(columns[3]);
     const auto link = std::ranges::find_if(kRates, [&](double nominal) { return nominal >= rate; });
     if (link == std::end(kRates) || *link < 200 || size < 65536) continue;
     const double share = rate / *link;
@@ -224,40 +238,6 @@ void never_printed(const Input& in, Findings& out) {
         const std::string_view written = std::string_view(word.span.source->text).substr(word.span.offset, 1);
         tell(word.text, word.span, written == "\"" || written == "'" ? 1 : 0);
       }
-}
-
-// A VF in the output of `ip` whose link is held down never gets a LID, whatever the subnet manager does.
-void vf_link_disabled(const Command& command, Findings& out) {
-  constexpr std::string_view kDown = "link-state disable";
-  for (const Line& line : command.output) {
-    const size_t at = line.text.find(kDown);
-    if (at == std::string_view::npos || line.text.find("vf ") > at) continue;
-    out.note(part_of(line.span, at, kDown.size()),
-             "the link of this VF is disabled: the device exists but carries no traffic")
-        .with_fix("linkState: enable in the network, or: ip link set PF vf N state enable");
-    return;
-  }
-}
-
-void port_not_active(const Input& in, Findings& out) {
-  static constexpr std::string_view kStates[] = {"PORT_DOWN", "PORT_INIT", "PORT_ARMED", "Initializing", "Armed"};
-  for (const Command& command : in.bundle.commands)
-    if (!command.words.empty() && command.words.front().text == "ip") vf_link_disabled(command, out);
-  for (const ToolCommand& one : tool_commands(in.bundle)) {
-    if (!one.tool->name.starts_with("ibv_dev") && !one.tool->name.starts_with("ibstat")) continue;
-    for (const Line& line : one.command->output) {
-      auto state = value_behind(line.text, "state");
-      if (!state) state = value_behind(line.text, "State");
-      if (!state || std::ranges::find(kStates, state->text) == std::end(kStates)) continue;
-      const bool down = state->text == "PORT_DOWN";
-      out.note(part_of(line.span, state->at, state->text.size()),
-               down ? "this port has no link: the device exists but carries no traffic"
-                    : "this port waits for the subnet manager: the device exists but carries no traffic")
-          .with_fix(down ? "bring the link up (cable, link state of the VF), then check again"
-                         : "check that a subnet manager runs and knows the port's GUID, then check again");
-      break;
-    }
-  }
 }
 
 namespace {

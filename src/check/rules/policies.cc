@@ -142,10 +142,71 @@ void conditions_exclude_each_other(const Input& in, Findings& out) {
   }
 }
 
+bool has_capitals(std::string_view text) {
+  return std::ranges::any_of(text, [](char c) { return c >= 'A' && c <= 'F'; });
+}
+
+// The operator compares these texts with those of sysfs, byte by byte.
+void capitals_in_selector(const Input& in, Findings& out) {
+  for (const PolicyView& policy : in.views.policies)
+    for (const std::string_view key : {"vendor", "deviceID", "rootDevices"})
+      for (const Word& word : texts_at(*policy.spec, fmt::format("nicSelector.{}", key))) {
+        const bool hexadecimal = word.text.find_first_not_of("0123456789abcdefABCDEF:.") == std::string::npos;
+        if (!hexadecimal || !has_capitals(word.text)) continue;
+        auto& told =
+            out.warning(word.span, fmt::format("the operator compares {} as a text, and the kernel writes small "
+                                               "letters: {} matches nothing",
+                                               key, word.text))
+                .with_fix(lower(word.text));
+        if (word.span.length == static_cast<int>(word.text.size())) told.with_edit(word.span, lower(word.text));
+      }
+}
+
+bool names_ports(const PolicyView& policy) {
+  return !texts_at(*policy.spec, "nicSelector.pfNames").empty() ||
+         !texts_at(*policy.spec, "nicSelector.rootDevices").empty();
+}
+
+// Whether a card can be what both selectors want, as far as vendor and device say.
+bool may_be_one_card(const PolicyView& one, const PolicyView& other) {
+  return std::ranges::all_of(std::initializer_list<std::string_view>{"nicSelector.vendor", "nicSelector.deviceID"},
+                             [&](std::string_view path) {
+                               const std::string a = lower(text_at(*one.spec, path));
+                               const std::string b = lower(text_at(*other.spec, path));
+                               return a.empty() || b.empty() || a == b;
+                             });
+}
+
+// A policy for all ports of a vendor beside one for some of them: by one priority, the names decide which one counts.
+void all_ports_beside_some(const Input& in, Findings& out) {
+  for (const PolicyView& wide : in.views.policies) {
+    const Value* selector = at(*wide.spec, "nicSelector");
+    if (wide.ignored || selector == nullptr || names_ports(wide) || at(*selector, "netFilter") != nullptr) continue;
+    if (text_at(*selector, "vendor").empty() && text_at(*selector, "deviceID").empty()) continue;
+    for (const PolicyView& narrow : in.views.policies) {
+      if (&wide == &narrow || narrow.ignored || narrow.document->ns != wide.document->ns || !names_ports(narrow))
+        continue;
+      if (!may_be_one_card(wide, narrow) || !same_nodes(wide, narrow) || priority_of(wide) != priority_of(narrow))
+        continue;
+      if (are_of_one_page(*wide.document, *narrow.document)) continue;
+      out.warning(
+             key_span(*wide.spec, "nicSelector"),
+             fmt::format("{} selects every such port, also those of {}: with one priority the operator keeps the VFs "
+                         "of one of them",
+                         wide.document->name, narrow.document->name))
+          .note(key_span(*narrow.spec, "nicSelector"), "these ports are selected here, too")
+          .with_fix("pfNames or rootDevices in both, or another priority for the policy that shall win (0 wins)");
+      break;
+    }
+  }
+}
+
 constexpr Rule kPolicyRules[] = {
     {"RB-POLICY-015", "two policies that take the same VFs", Needs::kNothing, two_policies_take_the_same},
     {"RB-POLICY-016", "rootDevices and pfNames that exclude each other", Needs::kNothing,
      conditions_exclude_each_other},
+    {"RB-POLICY-018", "capitals in what the operator compares as a text", Needs::kNothing, capitals_in_selector},
+    {"RB-POLICY-019", "a policy for all ports beside one for some", Needs::kNothing, all_ports_beside_some},
 };
 
 }  // namespace

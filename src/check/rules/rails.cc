@@ -126,11 +126,11 @@ void far_from_gpus(const Input& in, Findings& out) {
       for (const facts::Nic& nic : part.graph->facts->nics)
         if (nic.total_vfs.value_or(0) > 0 && !nearest_kind(nic).empty() && !is_far(nearest_kind(nic))) better = &nic;
       if (better == nullptr) continue;
-      const api::Metadata& meta = part.policy->object->meta;
-      out.warning(meta.name.span, fmt::format("policy {} gives GPU pods VFs of {} on {}, whose nearest GPU is "
-                                              "{} away; {} is {} from one",
-                                              *meta.name, part.pf->name, part.graph->facts->node, kind,
-                                              graph::pf_name(*better), nearest_kind(*better)))
+      const graph::Origin& policy = *part.group->from;
+      out.warning(policy.span, fmt::format("policy {} gives GPU pods VFs of {} on {}, whose nearest GPU is "
+                                           "{} away; {} is {} from one",
+                                           policy.name, part.pf->name, part.graph->facts->node, kind,
+                                           graph::pf_name(*better), nearest_kind(*better)))
           .with_fix("select PFs on the PCI switch of the GPUs (railbed discover shows the distances)");
       break;  // one node is enough for the finding
     }
@@ -158,8 +158,8 @@ void one_resource_two_fabrics(const Input& in, Findings& out) {
         continue;
       }
       if (fabric_of(*first) == fabric) continue;
-      const api::Metadata& meta = part.policy->object->meta;
-      out.error(meta.name.span,
+      const graph::Origin& policy = *part.group->from;
+      out.error(policy.span,
                 fmt::format("{} has VFs in two InfiniBand fabrics on {} ({} and {}): two pods can reach each other "
                             "only if both happen to get the same one",
                             resource, part.graph->facts->node, first->pf->name, part.pf->name))

@@ -8,6 +8,8 @@
 #include "check/data_files.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
+#include "check/rules/privileges.h"
+#include "check/rules/versions.h"
 
 namespace railbed::check {
 namespace {
@@ -33,9 +35,10 @@ std::vector<std::string> pfs_of_vf(std::string_view id) {
   return pfs;
 }
 
-// Whether KServe merges the template with presets, which may have what is absent here.
+// Whether KServe merges the template with presets, or an operator makes the container: they may have what is absent
+// here.
 bool is_merged(const PodTemplate& pod) {
-  return pod.document->kind == "LLMInferenceService";
+  return pod.document->kind == "LLMInferenceService" || std::ranges::any_of(pod.containers, &Container::made);
 }
 
 bool uses_rdma(const Input& in, const PodView& pod) {
@@ -66,6 +69,18 @@ bool may_lock(const Container& container) {
   return false;
 }
 
+// How to let a container lock memory: a capability has no effect for a user other than root.
+std::string how_to_lock(const Input& in, const PodView& pod, const Container& container) {
+  std::string fix = "securityContext: {capabilities: {add: [\"IPC_LOCK\"]}}";
+  if (runs_as_non_root(*pod.pod, container))
+    fix =
+        "LimitMEMLOCK=infinity for the container runtime, a root user with IPC_LOCK, or setcap cap_ipc_lock+ep on the "
+        "program in the image: without root the capability alone has no effect";
+  if (is_openshift(in.bundle))
+    fix += "; on OpenShift also a SecurityContextConstraints that allows IPC_LOCK (of its own only privileged does)";
+  return fix;
+}
+
 doc::Span container_span(const Container& container) {
   const Value* name = container.value->find("name");
   return name == nullptr ? container.value->span : name->span;
@@ -80,7 +95,7 @@ void cannot_lock_memory(const Input& in, Findings& out) {
                 fmt::format("container {} of {} may not lock memory: where the runtime limits memlock, registering "
                             "RDMA memory fails with ENOMEM",
                             container->name, pod.pod->label()))
-        .with_fix("securityContext: {capabilities: {add: [\"IPC_LOCK\"]}}");
+        .with_fix(how_to_lock(in, pod, *container));
   }
 }
 
@@ -182,6 +197,24 @@ void device_without_rdma(const Input& in, Findings& out) {
   }
 }
 
+// The plugin looks at the mode when it starts, and exits.
+void shared_plugin_in_exclusive_mode(const Input& in, const std::string& where, const doc::Span& because,
+                                     Findings& out) {
+  std::set<const Document*> documents;
+  for (const Producer& producer : in.views.producers)
+    if (producer.by == Producer::By::kSharedPlugin) documents.insert(producer.document);
+  if (documents.empty() || holds(in, "shared-plugin-takes-exclusive-mode").holds != Holds::kNo) return;
+  for (const Document* document : documents) {
+    const doc::Span section = key_span(document->value, "spec.rdmaSharedDevicePlugin");
+    auto& told = out.error(section.known() ? section : name_span(*document),
+                           fmt::format("the RDMA shared device plugin exits where RDMA devices are per namespace "
+                                       "(exclusive), as on {}: its resources do not exist",
+                                       where));
+    if (because.known()) told.note(because, "the mode is set here");
+    told.with_fix("rdmaMode: shared (rdma system set netns shared), or VFs of their own for pods");
+  }
+}
+
 void namespace_mode(const Input& in, Findings& out) {
   std::string mode;
   std::string where;
@@ -199,6 +232,7 @@ void namespace_mode(const Input& in, Findings& out) {
       because = at(document.value, "spec.rdmaMode")->span;
     }
   if (mode.empty()) return;
+  if (mode == "exclusive") shared_plugin_in_exclusive_mode(in, where, because, out);
   for (const NetworkView& network : in.views.networks) {
     if (network.plugins.empty() || !in.views.rdma(network)) continue;
     const Value* rdma = network.plugin("rdma");
@@ -493,6 +527,95 @@ void device_by_name(const Input& in, Findings& out) {
   }
 }
 
+// The place where the pod requests a resource.
+doc::Span request_span(const PodTemplate& pod, std::string_view resource) {
+  for (const Container& container : pod.containers)
+    for (const Value* map : container.resource_maps())
+      for (const Value::Member& member : *map->as_object())
+        if (member.key == resource) return member.key_span;
+  return pod.span;
+}
+
+// A RoCE device needs an interface of its port in the pod: the port's GIDs are addresses of interfaces, and those of
+// the host are none of the pod's.
+void roce_without_network(const Input& in, Findings& out) {
+  for (const PodView& pod : in.views.pods) {
+    if (pod.pod->host_network() || !pod.networks.empty() || pod.pod->virtual_machine) continue;
+    for (const Producer& producer : in.views.producers) {
+      if (producer.by != Producer::By::kSharedPlugin || pod.pod->resource_count(producer.resource) == 0) continue;
+      const graph::ResourceLink link = in.views.link(producer.resource);
+      if (!link.all_ethernet() || link.source == graph::LinkSource::kNames) continue;
+      out.warning(
+             request_span(*pod.pod, producer.resource),
+             fmt::format("{} gets a RoCE device by {} and no network of its port: the device has no GID for an address "
+                         "of the pod, and connections fail (\"failed to modify QP to RTR\")",
+                         pod.pod->label(), producer.resource))
+          .note(producer.span, "its ports are Ethernet")
+          .with_fix("a network on that port (MacvlanNetwork, ipvlan), or hostNetwork: true");
+      break;
+    }
+  }
+}
+
+bool is_memory_volume(const PodTemplate& pod, std::string_view name) {
+  const Value* volumes = pod.spec->find("volumes");
+  return volumes != nullptr && volumes->is_array() && std::ranges::any_of(*volumes->as_array(), [&](const Value& one) {
+           return text_at(one, "name") == name && text_at(one, "emptyDir.medium") == "Memory";
+         });
+}
+
+// A volume in memory that is meant for /dev/shm, by its name or its path, and is mounted beside it.
+void shared_memory_elsewhere(const Input& in, Findings& out) {
+  for (const PodTemplate& pod : in.pods)
+    for (const Container& container : pod.containers) {
+      const Value* mounts = container.value->find("volumeMounts");
+      if (mounts == nullptr || !mounts->is_array() || has_shm(pod, container)) continue;
+      for (const Value& mount : *mounts->as_array()) {
+        const std::string_view name = text_at(mount, "name");
+        const std::string_view path = text_at(mount, "mountPath");
+        const bool meant = lower(name).find("shm") != std::string::npos || path.starts_with("/dev/shm") ||
+                           path.starts_with("/dev/") || path.find("shm") != std::string_view::npos;
+        if (path.empty() || !meant || !is_memory_volume(pod, name)) continue;
+        out.warning(mount.find("mountPath")->span,
+                    fmt::format(
+                        "{} is not /dev/shm: NCCL's and the data loaders' shared memory of {} stays the runtime's 64 "
+                        "MiB",
+                        path, pod.label()))
+            .with_fix("mountPath: /dev/shm");
+      }
+    }
+}
+
+// Whether the policy's cards are NVIDIA's, by its selector or on a node.
+bool is_of_nvidia(const Input& in, const PolicyView& policy) {
+  if (lower(text_at(*policy.spec, "nicSelector.vendor")) == "15b3") return true;
+  return std::ranges::any_of(in.views.pool(policy.resource),
+                             [](const PoolPart& part) { return part.pf->nic->pci.vendor == "15b3"; });
+}
+
+// mlx5 gives user space its queues through the kernel's driver (a bifurcated driver): DPDK and RDMA need no vfio-pci.
+void nvidia_on_vfio(const Input& in, Findings& out) {
+  for (const PolicyView& policy : in.views.policies) {
+    if (policy.ignored || text_at(*policy.spec, "deviceType") != "vfio-pci" || !is_of_nvidia(in, policy)) continue;
+    const PodView* user = nullptr;
+    bool machine = false;
+    for (const PodView& pod : in.views.pods) {
+      const bool uses = pod.pod->resource_count(policy.resource) > 0 ||
+                        std::ranges::find(pod.resources, policy.resource) != pod.resources.end();
+      if (!uses) continue;
+      machine = machine || pod.pod->virtual_machine;
+      if (!pod.pod->virtual_machine && user == nullptr) user = &pod;
+    }
+    if (user == nullptr || machine) continue;
+    out.warning(at(*policy.spec, "deviceType")->span,
+                fmt::format("VFs of NVIDIA's cards on vfio-pci are for virtual machines: mlx5 and DPDK in {} need the "
+                            "kernel's driver and its RDMA device",
+                            user->pod->label()))
+        .note(user->pod->span, "this pod uses them")
+        .with_fix("deviceType: netdevice, isRdma: true");
+  }
+}
+
 constexpr Rule kRdmaRules[] = {
     {"RB-RDMA-001", "a pod that may not lock memory", Needs::kNothing, cannot_lock_memory},
     {"RB-RDMA-002", "a memory limit below what RDMA pins", Needs::kNothing, memory_too_small},
@@ -510,6 +633,9 @@ constexpr Rule kRdmaRules[] = {
     {"RB-RDMA-012", "a placeholder in an image, secret or device", Needs::kNothing, placeholder_left},
     {"RB-RDMA-013", "RDMA pods on VFs without isRdma", Needs::kNothing, rdma_not_asked},
     {"RB-RDMA-014", "a host interface by a name that nodes do not have", Needs::kNothing, device_by_name},
+    {"RB-RDMA-015", "a shared RoCE device without a network of its port", Needs::kNothing, roce_without_network},
+    {"RB-RDMA-016", "shared memory that is mounted elsewhere", Needs::kNothing, shared_memory_elsewhere},
+    {"RB-RDMA-017", "VFs of NVIDIA on vfio-pci for pods", Needs::kNothing, nvidia_on_vfio},
 };
 
 }  // namespace

@@ -6,8 +6,10 @@
 
 #include "api/policy.h"
 #include "check/data_files.h"
+#include "check/rules/dynamic_allocation.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
+#include "check/rules/versions.h"
 #include "graph/vf_range.h"
 
 namespace railbed::check {
@@ -49,13 +51,10 @@ std::vector<Request> requests_of(const PodView& pod) {
   std::vector<Request> all;
   std::set<std::string> seen;
   for (const Container& container : pod.pod->containers)
-    for (const std::string_view where : {"resources.limits", "resources.requests"}) {
-      const Value* list = at(*container.value, where);
-      if (list == nullptr || !list->is_object()) continue;
+    for (const Value* list : container.resource_maps())
       for (const Value::Member& member : *list->as_object())
         if (member.key.find('/') != std::string::npos && seen.insert(member.key).second)
           all.push_back({member.key, member.key_span, &pod});
-    }
   return all;
 }
 
@@ -101,7 +100,7 @@ void nothing_produces(const Input& in, Findings& out) {
 
 void placeholder_prefix(const Input& in, Findings& out) {
   for (const Request& request : requests(in))
-    if (is_placeholder_resource(request.resource))
+    if (is_placeholder_resource(request.resource) && in.views.producer(request.resource) == nullptr)
       out.error(request.span,
                 fmt::format("{} has the prefix of an example; no device plugin makes it", request.resource))
           .with_fix(in.settings.graph.resource_prefix + "/<resourceName of the policy>");
@@ -115,6 +114,8 @@ std::string_view made_by(const Producer& producer) {
       return "sriovDevicePlugin";
     case Producer::By::kSharedPlugin:
       return "rdmaSharedDevicePlugin";
+    case Producer::By::kDeviceClass:
+      return "DeviceClass";
   }
   return "";
 }
@@ -136,7 +137,9 @@ void produced_twice(const Input& in, Findings& out) {
   for (size_t i = 0; i < in.views.producers.size(); ++i) {
     const Producer& producer = in.views.producers[i];
     const Producer* other = producer.by == Producer::By::kPolicy ? nullptr : rival(in.views, i);
-    if (other == nullptr) continue;
+    // A DeviceClass gives the devices of policies a name; RB-RES-013 tells where a device plugin has it, too.
+    if (other == nullptr || producer.by == Producer::By::kDeviceClass || other->by == Producer::By::kDeviceClass)
+      continue;
     const std::string text =
         producer.resource == other->resource
             ? fmt::format(
@@ -163,6 +166,7 @@ void without_prefix(const Input& in, Findings& out) {
   for (const PodView& pod : in.views.pods)
     for (const Container& container : pod.pod->containers) {
       std::set<std::string_view> seen;
+      if (container.made) continue;  // an operator reads these names
       for (const std::string_view where : {"resources.limits", "resources.requests"}) {
         const Value* list = at(*container.value, where);
         if (list == nullptr || !list->is_object()) continue;
@@ -209,29 +213,73 @@ std::optional<bool> injector(const Input& in) {
   return std::nullopt;
 }
 
+// The resources of the pod's networks that none of its containers requests. A request that nothing here fulfils was
+// meant for one of them, and RB-RES-001 reports it; one under another name has RB-RES-004 or -011.
+std::vector<std::string> not_asked_for(const Input& in, const PodView& pod) {
+  std::vector<std::string> missing;
+  for (const std::string& resource : pod.resources)
+    if (pod.pod->resource_count(resource) == 0 && pod.pod->resource_count(base_name(resource)) == 0)
+      missing.push_back(resource);
+  for (const Request& request : requests_of(pod)) {
+    const bool of_a_network = std::ranges::find(pod.resources, request.resource) != pod.resources.end();
+    if (of_a_network || made_by_others(request.resource) || in.views.producer(request.resource) != nullptr) continue;
+    const auto meant = std::ranges::find_if(
+        missing, [&](const std::string& one) { return base_name(one) == base_name(request.resource); });
+    if (meant != missing.end())
+      missing.erase(meant);
+    else if (!missing.empty())
+      missing.erase(missing.begin());
+  }
+  return missing;
+}
+
 void not_requested(const Input& in, Findings& out) {
   const auto injected = injector(in);
-  if (injected.value_or(false)) return;
-  for (const PodView& pod : in.views.pods)
-    for (const std::string& resource : pod.resources) {
-      if (pod.pod->resource_count(resource) > 0) continue;
-      // RB-RES-001, -004 and -011 report a request under another name.
-      if (pod.pod->resource_count(base_name(resource)) > 0) continue;
-      const bool asks_other = std::ranges::any_of(
-          requests_of(pod), [](const Request& request) { return !is_gpu_resource(request.resource); });
-      if (asks_other) continue;
+  const DynamicAllocation dynamic(in);
+  if (injected.value_or(false) && !dynamic.ends_device_plugin()) return;
+  for (const PodView& pod : in.views.pods) {
+    // KubeVirt adds the requests of a virtual machine's networks itself.
+    if (pod.pod->virtual_machine || dynamic.may_give_networks(*pod.pod)) continue;
+    for (const std::string& resource : not_asked_for(in, pod)) {
       const auto net = std::ranges::find_if(pod.networks, [&](const PodView::Net& one) {
         return one.network != nullptr && one.network->resource == resource;
       });
+      const bool claim = dynamic.ends_device_plugin();
       const std::string text = fmt::format(
           "{} uses network {}, but no container requests {}: {}", pod.pod->label(), net->network->key, resource,
-          injected ? "the injector is off, so the pod gets no VF and its network fails"
-                   : "it gets a VF only where the network resources injector runs and sees its namespace");
+          claim      ? "the operator's device plugin is off, and it has no ResourceClaim for a VF"
+          : injected ? "the injector is off, so the pod gets no VF and its network fails"
+                     : "it gets a VF only where the network resources injector runs and sees its namespace");
       const doc::Span span = net->selection->name.span;
-      auto& told = injected ? out.error(span, text) : out.warning(span, text);
+      auto& told = injected && !claim ? out.error(span, text) : out.warning(span, text);
       told.note(net->network->resource_span, "the network takes its VFs from here")
-          .with_fix(fmt::format("resources.limits: {}: {}", resource, pod.networks_with(resource)));
+          .with_fix(claim ? std::string("resourceClaims with a ResourceClaimTemplate for a VF of this network")
+                          : fmt::format("resources.limits: {}: {}", resource, pod.networks_with(resource)));
     }
+  }
+}
+
+// With the gate the operator deploys no device plugin: nobody offers the resources of its policies.
+void plugin_is_off(const Input& in, Findings& out) {
+  const DynamicAllocation dynamic(in);
+  if (!dynamic.ends_device_plugin()) return;
+  for (const Request& request : requests(in)) {
+    const auto made = in.views.by_resource.find(request.resource);
+    if (made == in.views.by_resource.end()) continue;
+    const auto by = [&](Producer::By wanted) {
+      return std::ranges::any_of(made->second, [&](size_t one) { return in.views.producers[one].by == wanted; });
+    };
+    if (!by(Producer::By::kPolicy) || by(Producer::By::kDeviceClass) || by(Producer::By::kSriovPlugin)) continue;
+    out.warning(
+           request.span,
+           fmt::format("{} is a resource of the operator's device plugin, which the gate dynamicResourceAllocation "
+                       "turns off: {} waits forever",
+                       request.resource, request.pod->pod->label()))
+        .note(dynamic.gate()->span, "the gate is on here")
+        .with_fix(fmt::format("a ResourceClaim for a VF, or a DeviceClass with extendedResourceName: {} (feature gate "
+                              "DRAExtendedResource)",
+                              request.resource));
+  }
 }
 
 struct Use {
@@ -359,16 +407,40 @@ void two_ranges_in_one_policy(const Input& in, Findings& out) {
   }
 }
 
-void name_for_all_validators(const Input& in, Findings& out) {
+// Who reads the resourceName of a plugin's list, which characters it refuses, and what becomes of it.
+struct NameReader {
+  std::string_view refuses;
+  std::string_view dash;  // the fact about '-' in data/versions.yaml
+  std::string_view who;
+  std::string_view then;
+};
+
+NameReader reader_of_names(const Producer& producer) {
+  if (producer.by == Producer::By::kSharedPlugin)
+    return {"-.", "shared-plugin-takes-dash", "the RDMA shared device plugin",
+            "it exits, and all its resources are lost"};
+  if (producer.document->kind == "ConfigMap")
+    return {"-.", "device-plugin-takes-dash", "the SR-IOV device plugin", "it exits, and all its resources are lost"};
+  return {"-", "nic-policy-takes-dash", "the Network Operator's webhook", "the NicClusterPolicy is rejected"};
+}
+
+void name_that_is_refused(const Input& in, Findings& out) {
   for (const Producer& producer : in.views.producers) {
+    if (producer.by != Producer::By::kSriovPlugin && producer.by != Producer::By::kSharedPlugin) continue;
     const std::string_view name = base_name(producer.resource);
-    if (producer.by != Producer::By::kSriovPlugin || name.find('-') == std::string_view::npos) continue;
+    const NameReader reader = reader_of_names(producer);
+    const size_t at = name.find_first_of(reader.refuses);
+    if (at == std::string_view::npos) continue;
+    VersionAnswer takes_it{.holds = Holds::kNo};
+    if (name.find('-') != std::string_view::npos && name.find('.') == std::string_view::npos)
+      takes_it = holds(in, reader.dash);
+    if (takes_it.holds == Holds::kYes) continue;
     std::string fixed(name);
-    std::ranges::replace(fixed, '-', '_');
-    out.error(producer.span, fmt::format("the SR-IOV device plugin does not accept '-' in a resourceName: it exits, "
-                                         "and all its resources are lost ({})",
-                                         name))
-        .with_fix(fmt::format("{} (letters, digits and '_' pass everywhere)", fixed));
+    std::ranges::replace_if(fixed, [](char c) { return c == '-' || c == '.'; }, '_');
+    const std::string text = fmt::format("{} does not accept '{}' in a resourceName: {} ({}){}", reader.who, name[at],
+                                         reader.then, name, takes_it.versions.empty() ? "" : "; " + takes_it.versions);
+    auto& told = takes_it.holds == Holds::kNo ? out.error(producer.span, text) : out.warning(producer.span, text);
+    told.with_fix(fmt::format("{} (letters, digits and '_' pass everywhere)", fixed));
   }
 }
 
@@ -421,9 +493,10 @@ constexpr Rule kResourceRules[] = {
     {"RB-RES-007", "more VFs than the operator's webhook allows", Needs::kNothing, above_webhook_limit},
     {"RB-RES-008", "two policies with ranges of one PF for one resource", Needs::kNothing, one_resource_in_two_parts},
     {"RB-RES-009", "two ranges of one PF in one policy", Needs::kNothing, two_ranges_in_one_policy},
-    {"RB-RES-010", "a resourceName that the device plugin refuses", Needs::kNothing, name_for_all_validators},
+    {"RB-RES-010", "a resourceName that its reader refuses", Needs::kNothing, name_that_is_refused},
     {"RB-RES-011", "a resource of a container without a prefix", Needs::kNothing, without_prefix},
     {"RB-RES-012", "a device plugin's selector that nothing fits", Needs::kNothing, plugin_selects_nothing},
+    {"RB-RES-013", "a resource of the device plugin that a gate turns off", Needs::kNothing, plugin_is_off},
 };
 
 }  // namespace

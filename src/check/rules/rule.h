@@ -15,7 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "check/project/policy.h"
 #include "check/read/bundle.h"
+#include "check/read/coverage.h"
 #include "check/read/pods.h"
 #include "doc/diagnostic.h"
 #include "graph/graph.h"
@@ -28,6 +30,16 @@ struct Settings {
   std::vector<IpPrefix> cluster_networks;  // pod, service, machine and join networks
   // Interfaces of the node that pods have now: facts do not show them, and they come home.
   std::set<std::string> lent_interfaces;
+  // What project files and options say of findings; null: nothing. It outlives the check.
+  const Policy* policy = nullptr;
+  // Which repairs are made in memory and offered: all, or the safe ones only, so that --fix writes what was checked.
+  doc::Applicability least_repair = doc::Applicability::kSuggested;
+  // Files of the given folders that may make objects and are in languages that are not read.
+  std::vector<NotRead> not_read;
+  // Sources that another check of the same run has counted.
+  std::set<std::string> counted;
+  // Whether the report gets the state of all objects, to compare it with that of another version.
+  bool object_states = false;
 };
 
 struct Views;  // lookups.h
@@ -50,6 +62,10 @@ enum class Needs : uint8_t {
   kFacts,  // at least one node; without one, the rule is listed once as not checked
 };
 
+// How far a rule has come. A new one says "warning" where it means "error", until it was right often enough about
+// files that nobody had looked at (maturity.h).
+enum class RuleState : uint8_t { kStable, kPreview };
+
 struct Rule {
   std::string_view id;       // "RB-ADDR-001"
   std::string_view summary;  // one line of `railbed explain --list`
@@ -57,6 +73,9 @@ struct Rule {
   void (*run)(const Input&, Findings&);
   // What only follows, of the same object, where this rule finds something.
   doc::Says explains = doc::Says::kOther;
+  std::string_view since = "0.1";  // the version that has it first
+  RuleState state = RuleState::kStable;
+  doc::Confidence confidence = doc::Confidence::kHigh;  // of its findings, unless one says less
 };
 
 // Where a rule tells; every finding gets the rule's id, and what the rule explains.
@@ -64,16 +83,23 @@ class Findings {
  public:
   Findings(const Rule& rule, doc::Diagnostics& out) : rule_(rule), out_(out) {}
   doc::Diagnostic& error(doc::Span span, std::string message) {
-    return out_.error(rule_.id, std::move(span), std::move(message)).that_explains(rule_.explains);
+    if (rule_.state == RuleState::kPreview) return warning(std::move(span), std::move(message));
+    return of_this_rule(out_.error(rule_.id, std::move(span), std::move(message)));
   }
   doc::Diagnostic& warning(doc::Span span, std::string message) {
-    return out_.warning(rule_.id, std::move(span), std::move(message)).that_explains(rule_.explains);
+    return of_this_rule(out_.warning(rule_.id, std::move(span), std::move(message)));
   }
   doc::Diagnostic& note(doc::Span span, std::string message) {
-    return out_.note(rule_.id, std::move(span), std::move(message)).that_explains(rule_.explains);
+    return of_this_rule(out_.note(rule_.id, std::move(span), std::move(message)));
   }
 
  private:
+  doc::Diagnostic& of_this_rule(doc::Diagnostic& finding) {
+    finding.preview = rule_.state == RuleState::kPreview;
+    finding.confidence = rule_.confidence;
+    return finding.that_explains(rule_.explains);
+  }
+
   const Rule& rule_;
   doc::Diagnostics& out_;
 };

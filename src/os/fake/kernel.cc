@@ -120,8 +120,13 @@ class FakeEswitch : public EswitchPort {
 class FakeQuestions : public NetlinkQuestions {
  public:
   explicit FakeQuestions(std::shared_ptr<FakeState> state) : state_(std::move(state)) {}
+  Result<void> reach(NetlinkFamily family) override {
+    auto lock = state_->look();
+    return state_->answers.reach(family);
+  }
   Result<std::vector<NetlinkMessage>> ask(const NetlinkQuestion& question) override {
     auto lock = state_->look();
+    TRY(state_->answers.reach(question.family()));
     if (const std::vector<NetlinkMessage>* messages = state_->answers.find(question)) return *messages;
     return fail(system_error(ENODEV, question.what()));
   }
@@ -214,6 +219,15 @@ void FakeKernel::refuse_netns(const std::string& path, int sys_errno) {
   state_->refused_netns[path] = sys_errno;
 }
 
+void FakeKernel::refuse_netlink(NetlinkFamily family, int sys_errno) {
+  auto lock = state_->look();
+  state_->answers.unreachable.erase(family);
+  if (sys_errno == 0) return;
+  Error error =
+      system_error(sys_errno, family == NetlinkFamily::kRdma ? "socket NETLINK_RDMA" : "socket NETLINK_GENERIC");
+  if (error.code == Code::kUnsupported && sys_errno != EPROTONOSUPPORT) error.code = Code::kDenied;
+  state_->answers.unreachable.emplace(family, std::move(error));
+}
 void FakeKernel::fail_when(std::string part, int sys_errno, int times) {
   auto lock = state_->look();
   state_->faults.push_back({.part = std::move(part), .sys_errno = sys_errno, .times = times});
@@ -364,9 +378,15 @@ Result<std::unique_ptr<LinkPort>> FakeKernel::links() {
   return fake_links(state_, kInitialNs);
 }
 Result<std::unique_ptr<RdmaPort>> FakeKernel::rdma() {
+  {
+    auto lock = state_->look();
+    TRY(state_->answers.reach(NetlinkFamily::kRdma));
+  }
   return fake_rdma(state_, kInitialNs);
 }
 Result<std::unique_ptr<EswitchPort>> FakeKernel::eswitch() {
+  auto lock = state_->look();
+  TRY(state_->answers.reach(NetlinkFamily::kDevlink));
   return std::make_unique<FakeEswitch>(state_);
 }
 std::unique_ptr<NetlinkQuestions> FakeKernel::questions() {

@@ -38,6 +38,8 @@ class FakeKernel : public Kernel {
   void fail_when(std::string part, int sys_errno, int times = 1);
   // Opening this namespace fails until the errno is 0.
   void refuse_netns(const std::string& path, int sys_errno);
+  // The family's socket cannot be opened until the errno is 0; EPROTONOSUPPORT: this kernel has no such family.
+  void refuse_netlink(NetlinkFamily family, int sys_errno);
   // kill -9: after `calls` more calls nothing takes effect any more, and changes and waits fail with Canceled. With
   // kUnanswered the last of these calls takes effect, but its caller does not learn of it.
   enum class Kill { kBetween, kUnanswered };

@@ -51,6 +51,14 @@ NetlinkFailure unanswered(int sys_errno) {
   return {sys_errno, sys_errno == ETIMEDOUT ? "the kernel did not answer" : ""};
 }
 
+// Every kernel that runs this has AF_NETLINK. Where it seems to be missing, a sandbox hides it
+// (RestrictAddressFamilies= of systemd, a seccomp filter).
+Error socket_error(int sys_errno, int protocol) {
+  Error error = system_error(sys_errno, "socket " + protocol_name(protocol));
+  if (sys_errno == EAFNOSUPPORT || sys_errno == ENOSYS) error.code = Code::kDenied;
+  return error;
+}
+
 // A socket's time as a member of a multicast group.
 class Membership {
  public:
@@ -77,10 +85,9 @@ Result<NetlinkSocket> NetlinkSocket::open(int protocol, const Netns* inside, uin
     made = TRY(socket_inside(*inside, AF_NETLINK, kType, protocol));
   else if (made = ::socket(AF_NETLINK, kType, protocol); made < 0)
     made = -errno;
-  if (made < 0) return fail(system_error(-made, "socket " + protocol_name(protocol)));
+  if (made < 0) return fail(socket_error(-made, protocol));
   Descriptor fd(made);
-  if (const int failure = set_up(fd, groups); failure != 0)
-    return fail(system_error(failure, "socket " + protocol_name(protocol)));
+  if (const int failure = set_up(fd, groups); failure != 0) return fail(socket_error(failure, protocol));
   return NetlinkSocket(std::move(fd));
 }
 

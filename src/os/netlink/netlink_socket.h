@@ -4,7 +4,7 @@
 // Why: requests are acknowledged one by one, with the kernel's own message on failure; dumps that were interrupted by a
 // change are repeated; no wait is longer than kAnswerTimeout.
 // Threading: one thread per socket.
-// Failure: open() returns Unsupported if the kernel lacks the protocol.
+// Failure: open() returns Unsupported if the kernel lacks the protocol, Denied if a sandbox forbids netlink sockets.
 #pragma once
 
 #include <chrono>

@@ -26,11 +26,16 @@ Result<FamilySocket> open_socket(const NetlinkFamilyRow& family) {
 
 class RealQuestions : public NetlinkQuestions {
  public:
+  Result<void> reach(NetlinkFamily family) override {
+    const Result<FamilySocket>& socket = socket_of(family);
+    if (!socket) return fail(socket.error());
+    return {};
+  }
+
   Result<std::vector<NetlinkMessage>> ask(const NetlinkQuestion& question) override {
-    std::optional<Result<FamilySocket>>& socket = sockets_[static_cast<size_t>(question.family())];
-    if (!socket) socket.emplace(open_socket(row_of(question.family())));
-    if (!socket->has_value()) return fail(socket->error());
-    FamilySocket& connected = **socket;
+    Result<FamilySocket>& socket = socket_of(question.family());
+    if (!socket) return fail(socket.error());
+    FamilySocket& connected = *socket;
     NetlinkRequest request = question.request(connected.number);
     auto messages = connected.socket.ask(request);
     if (!messages) return fail(netlink_error(messages.error(), question.what()));
@@ -39,6 +44,12 @@ class RealQuestions : public NetlinkQuestions {
   }
 
  private:
+  Result<FamilySocket>& socket_of(NetlinkFamily family) {
+    std::optional<Result<FamilySocket>>& socket = sockets_[static_cast<size_t>(family)];
+    if (!socket) socket.emplace(open_socket(row_of(family)));
+    return *socket;
+  }
+
   // A family that is not there stays so for this port, which is short-lived.
   std::array<std::optional<Result<FamilySocket>>, std::size(kNetlinkFamilies)> sockets_;
 };

@@ -7,9 +7,11 @@
 // In the bytes of questions and answers everything that differs from one asker to the next is zero: the sequence, the
 // port ID, and the number that a generic family has on this kernel. A recording is searched by the bytes of the
 // question, so a codec whose question changes cannot read older recordings any more.
+// A kernel without a family and a process that may not reach it (a sandbox, no free descriptor) differ: the first has
+// nothing to say, of the second a person must learn why values are missing. reach() tells them apart.
 // Threading: one thread per port; questions are values.
 // Failure: Unsupported where the kernel has no such family, or a recording no such answer. Otherwise the kernel's
-// errno, with the name of the question.
+// errno, with the name of the question, or of the call that could not reach the family.
 // Source: linux/netlink.h, linux/genetlink.h.
 #pragma once
 
@@ -65,6 +67,9 @@ void forget_asker(NetlinkFamily family, NetlinkMessage& message);
 class NetlinkQuestions {
  public:
   virtual ~NetlinkQuestions() = default;
+  // Whether the family can be asked. Unsupported: it does not exist here. Any other error names the call that failed
+  // ("socket NETLINK_GENERIC: EMFILE …"), and all questions of the family fail with it.
+  virtual Result<void> reach(NetlinkFamily family) = 0;
   // The data messages of the answer.
   virtual Result<std::vector<NetlinkMessage>> ask(const NetlinkQuestion& question) = 0;
 };

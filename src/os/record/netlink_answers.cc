@@ -19,7 +19,13 @@ std::vector<uint8_t> key_of(const NetlinkQuestion& question) {
 class RecordedQuestions : public NetlinkQuestions {
  public:
   explicit RecordedQuestions(const NetlinkAnswers& answers) : answers_(answers) {}
+  Result<void> reach(NetlinkFamily family) override {
+    TRY(answers_.reach(family));
+    if (answers_.by_family.contains(family)) return {};
+    return fail(Code::kUnsupported, "the recording contains no answers of {}", row_of(family).name);
+  }
   Result<std::vector<NetlinkMessage>> ask(const NetlinkQuestion& question) override {
+    TRY(answers_.reach(question.family()));
     if (const std::vector<NetlinkMessage>* messages = answers_.find(question)) return *messages;
     return fail(Code::kUnsupported, "{}: the recording contains no answer", question.what());
   }
@@ -54,6 +60,12 @@ const std::vector<NetlinkMessage>* NetlinkAnswers::find(const NetlinkQuestion& q
   if (family == by_family.end()) return nullptr;
   const auto answer = family->second.find(key_of(question));
   return answer == family->second.end() ? nullptr : &answer->second;
+}
+
+Result<void> NetlinkAnswers::reach(NetlinkFamily family) const {
+  const auto refused = unreachable.find(family);
+  if (refused != unreachable.end()) return fail(refused->second);
+  return {};
 }
 
 std::unique_ptr<NetlinkQuestions> recorded_questions(const NetlinkAnswers& answers) {

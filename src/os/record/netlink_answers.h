@@ -4,7 +4,8 @@
 //
 // Why: neither has to know what a question means; the answer to the same bytes is the answer.
 // Threading: plain values; a port of recorded_questions() as NetlinkQuestions.
-// Failure: recorded_questions() answers Unsupported to what is not among the answers.
+// Failure: recorded_questions() answers Unsupported to what is not among the answers, and fails with the error of a
+// family that could not be reached.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +22,14 @@ namespace railbed::os {
 struct NetlinkAnswers {
   using ByQuestion = std::map<std::vector<uint8_t>, std::vector<NetlinkMessage>>;
   std::map<NetlinkFamily, ByQuestion> by_family;
+  std::map<NetlinkFamily, Error> unreachable;  // families that the machine has and its reader could not reach
 
   // Replaces an earlier answer.
   void put(const NetlinkQuestion& question, std::vector<NetlinkMessage> messages);
   // Null for a question without an answer.
   const std::vector<NetlinkMessage>* find(const NetlinkQuestion& question) const;
+  // NetlinkQuestions::reach() where these are the answers.
+  Result<void> reach(NetlinkFamily family) const;
   friend bool operator==(const NetlinkAnswers&, const NetlinkAnswers&) = default;
 };
 

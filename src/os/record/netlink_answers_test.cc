@@ -3,6 +3,8 @@
 // in tests/netns.
 #include "os/record/netlink_answers.h"
 
+#include <cerrno>
+
 #include <gtest/gtest.h>
 
 #include "os/fake/kernel.h"
@@ -76,6 +78,69 @@ TEST_P(QuestionsTest, AreUnsupportedAboutOneThatHasNot) {
   }
   const std::string message = eswitch_mode(*questions, kWithout).error().message;
   EXPECT_TRUE(message.starts_with("DEVLINK_CMD_ESWITCH_GET pci/0000:01:00.0: ")) << message;
+}
+
+// A family that cannot be reached is no family that is missing, and a recording keeps the difference.
+TEST(NetlinkAnswers, AFamilyThatCannotBeReachedSaysWhichCallFailed) {
+  FakeMachine machine;
+  machine.pfs = {FakePf::mlx5(kWithSwitch, "eth4")};
+  const struct {
+    int sys_errno;
+    Code code;
+    const char* message;
+  } cases[] = {
+      {EMFILE, Code::kExhausted, "socket NETLINK_GENERIC: EMFILE (Too many open files)"},
+      {EPERM, Code::kDenied, "socket NETLINK_GENERIC: EPERM (Operation not permitted)"},
+      {EAFNOSUPPORT, Code::kDenied, "socket NETLINK_GENERIC: EAFNOSUPPORT (Address family not supported by protocol)"},
+  };
+  for (const auto& one : cases) {
+    FakeKernel fake(machine);
+    fake.refuse_netlink(NetlinkFamily::kDevlink, one.sys_errno);
+    const auto recorded = recorded_by(
+        fake, Version::kNow, [](NetlinkQuestions& questions) { (void)questions.reach(NetlinkFamily::kDevlink); });
+    for (Kernel* kernel : {static_cast<Kernel*>(&fake), recorded.get()}) {
+      const Result<void> reached = kernel->questions()->reach(NetlinkFamily::kDevlink);
+      ASSERT_FALSE(reached.has_value());
+      EXPECT_EQ(reached.error().message, one.message);
+      EXPECT_EQ(reached.error().code, one.code);
+      EXPECT_EQ(reached.error().sys_errno, one.sys_errno);
+      EXPECT_EQ(eswitch_mode(*kernel->questions(), kWithSwitch).error().message, one.message);
+    }
+    fake.refuse_netlink(NetlinkFamily::kDevlink, 0);
+    EXPECT_TRUE(fake.questions()->reach(NetlinkFamily::kDevlink).has_value());
+    EXPECT_EQ(eswitch_mode(*fake.questions(), kWithSwitch), EswitchMode::kLegacy);
+  }
+}
+
+TEST(NetlinkAnswers, AFamilyThatAKernelLacksIsUnsupportedAndNotRecorded) {
+  FakeMachine machine;
+  machine.pfs = {FakePf::mlx5(kWithSwitch, "eth4")};
+  FakeKernel fake(machine);
+  fake.refuse_netlink(NetlinkFamily::kDevlink, EPROTONOSUPPORT);
+  EXPECT_EQ(fake.questions()->reach(NetlinkFamily::kDevlink).error().code, Code::kUnsupported);
+  Recorder recorder(fake);
+  (void)recorder.kernel().questions()->reach(NetlinkFamily::kDevlink);
+  EXPECT_FALSE(recorder.files().value()->exists("/railbed/netlink.json"));
+}
+
+TEST(NetlinkAnswers, TheRdmaPortIsRefusedWithItsFamilyAlsoInARecording) {
+  FakeKernel fake{FakeMachine{}};
+  fake.refuse_netlink(NetlinkFamily::kRdma, EMFILE);
+  const auto recorded = [&] {
+    Recorder recorder(fake);
+    (void)recorder.kernel().rdma();
+    auto kept = std::make_unique<MemoryFiles>();
+    const MemoryFiles* seen = recorder.files().value();
+    EXPECT_FALSE(seen->exists("/railbed/rdma.json"));
+    kept->put_file("/railbed/netlink.json", seen->read("/railbed/netlink.json").value());
+    return std::move(*recorded_kernel_over(std::move(kept)));
+  }();
+  for (Kernel* kernel : {static_cast<Kernel*>(&fake), recorded.get()}) {
+    const auto port = kernel->rdma();
+    ASSERT_FALSE(port.has_value());
+    EXPECT_EQ(port.error().message, "socket NETLINK_RDMA: EMFILE (Too many open files)");
+    EXPECT_EQ(port.error().code, Code::kExhausted);
+  }
 }
 
 // What a new question costs: the answer in the fake machine, and nothing for the recording.

@@ -170,6 +170,14 @@ Value to_value(const Route& route) {
   return value;
 }
 
+Value to_value(const Rule& rule) {
+  Value value = Value::object();
+  value.set("from", Value(rule.source.to_string()));
+  put(value, "table", rule.table);
+  put(value, "priority", rule.priority);
+  return value;
+}
+
 void read_vf(Fields& fields, VfInfo& vf) {
   fields.read("index", vf.index);
   fields.read("mac", vf.mac);
@@ -238,6 +246,12 @@ void read_route(Fields& fields, Route& route) {
   fields.read("scope", route.scope);
 }
 
+void read_rule(Fields& fields, Rule& rule) {
+  fields.read("from", rule.source);
+  fields.read("table", rule.table);
+  fields.read("priority", rule.priority);
+}
+
 void read_port(Fields& fields, RdmaLinkPort& port) {
   fields.read("number", port.number);
   fields.read("netdev", port.netdev);
@@ -259,6 +273,17 @@ void read_device(Fields& fields, RdmaLink& device) {
   fields.read("systemImageGuid", device.system_image_guid);
   fields.read("protocol", device.protocol);
   fields.each("ports", device.ports, read_port);
+}
+
+// {"errno": 24, "message": "socket NETLINK_GENERIC: EMFILE (Too many open files)"}
+void read_unreachable(Fields& fields, Error& error) {
+  int sys_errno = 0;
+  std::string message;
+  fields.read("errno", sys_errno);
+  fields.read("message", message);
+  error = system_error(sys_errno, message);
+  if (!message.empty()) error.message = message;
+  if (error.code == Code::kUnsupported) error.code = Code::kDenied;  // what a machine lacks is not recorded
 }
 
 // Ends at the first mistake: looking up its place costs a pass over all keys.
@@ -300,6 +325,9 @@ Value to_value(const RecordedLinks& recorded) {
   }
   Value& routes = value.set("routes", Value::array());
   for (const Route& route : recorded.routes) routes.push(to_value(route));
+  if (!recorded.rules) return value;
+  Value& rules = value.set("rules", Value::array());
+  for (const Rule& rule : *recorded.rules) rules.push(to_value(rule));
   return value;
 }
 
@@ -310,6 +338,8 @@ Result<RecordedLinks> read_links(const Value& value) {
   fields.each("links", recorded.links, read_link);
   fields.each("addresses", recorded.addresses, read_link_address);
   fields.each("routes", recorded.routes, read_route);
+  const Value* rules = value.find("rules");
+  if (rules != nullptr && !rules->is_null()) fields.each("rules", recorded.rules.emplace(), read_rule);
   TRY(doc::first_error(found));
   return recorded;
 }
@@ -399,6 +429,12 @@ Value to_value(const NetlinkAnswers& recorded) {
       for (const NetlinkMessage& message : messages) answer.push(Value(hex(message.bytes)));
     }
   }
+  for (const auto& [family, error] : recorded.unreachable) {
+    if (value.find("unreachable") == nullptr) value.set("unreachable", Value::object());
+    Value& one = value.find("unreachable")->set(row_of(family).name, Value::object());
+    one.set("errno", Value(error.sys_errno));
+    put(one, "message", error.story());
+  }
   return value;
 }
 
@@ -413,6 +449,11 @@ Result<NetlinkAnswers> read_answers(const Value& value) {
     fields.inside(name, [&](Fields& questions) { read_family(questions, *value.find(name)->as_object(), answers); });
     if (!answers.empty()) recorded.by_family[family] = std::move(answers);
   }
+  fields.inside("unreachable", [&](Fields& families) {
+    for (size_t i = 0; i < std::size(kNetlinkFamilies); ++i)
+      families.inside(kNetlinkFamilies[i].name,
+                      [&](Fields& one) { read_unreachable(one, recorded.unreachable[static_cast<NetlinkFamily>(i)]); });
+  });
   TRY(doc::first_error(found));
   return recorded;
 }

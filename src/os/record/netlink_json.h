@@ -24,6 +24,7 @@ struct RecordedLinks {
   std::vector<Link> links;  // with their VFs
   std::vector<LinkAddress> addresses;
   std::vector<Route> routes;
+  std::optional<std::vector<Rule>> rules;  // with a source; absent: unknown, as in recordings of earlier versions
   friend bool operator==(const RecordedLinks&, const RecordedLinks&) = default;
 };
 

@@ -51,7 +51,10 @@ class RecordedLinkPort : public LinkPort {
   Result<Advertised> advertised() override {
     return fail(Code::kUnsupported, "a recording does not say which addresses routers have advertised");
   }
-  Result<std::vector<Rule>> rules() override { return std::vector<Rule>{}; }
+  Result<std::vector<Rule>> rules() override {
+    if (!recorded_.rules) return fail(Code::kUnsupported, "the recording does not contain rules");
+    return *recorded_.rules;
+  }
   Result<void> add_rule(const Rule&) override { return read_only("RTM_NEWRULE"); }
   Result<void> remove_rule(const Rule&) override { return read_only("RTM_DELRULE"); }
   Result<NamespaceNumber> namespace_number() override {
@@ -183,6 +186,7 @@ class RecordedKernel : public Kernel {
     return std::make_unique<RecordedLinkPort>(*links_);
   }
   Result<std::unique_ptr<RdmaPort>> rdma() override {
+    if (!rdma_) TRY(answers_->reach(NetlinkFamily::kRdma));
     if (!rdma_) return not_recorded(kRdmaFile);
     return std::make_unique<RecordedRdmaPort>(*rdma_);
   }

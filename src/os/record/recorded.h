@@ -4,9 +4,10 @@
 // Why: the behaviour of a reader of facts on a machine that is not available here can only be tested, and reported,
 // with the data of that machine's kernel. A recording is a tree of files below a root (sys/…, proc/…) with links kept
 // as links, plus the netlink data, as JSON:
-//   railbed/links.json    interfaces with VFs, addresses, routes
+//   railbed/links.json    interfaces with VFs, addresses, routes, rules with a source
 //   railbed/rdma.json     RDMA devices and mode
-//   railbed/netlink.json  the answers to all other questions over netlink that were asked, as bytes
+//   railbed/netlink.json  the answers to all other questions over netlink that were asked, as bytes, and which families
+//                         could not be reached
 //   railbed/host.json     name, kernel release, boot id; eswitch modes and firmware versions for earlier versions of
 //                         railbed. Their recordings have no netlink.json: there these values are the answers.
 // Without one of these files (a plain copy of /sys) its port is Unsupported. A recording cannot be changed.

@@ -72,7 +72,8 @@ RecordedLinks sample_links() {
   Route fallback{.destination = Route::everywhere(IpFamily::kV6), .link = IfIndex{3}};
   return {{link, Link{.index = IfIndex{1}, .name = IfName{"lo"}}},
           {{IfIndex{3}, IpPrefix::parse("fd00::1/64").value()}},
-          {route, fallback}};
+          {route, fallback},
+          std::vector<Rule>{{IpPrefix::parse("10.0.0.7/32").value(), 101, 32765}}};
 }
 
 RecordedRdma sample_rdma() {
@@ -101,6 +102,7 @@ NetlinkAnswers sample_answers() {
   put_firmware_version(answers, PciAddress{0, 2, 0, 0}, "28.1");
   answers.put(NetlinkQuestion({NetlinkFamily::kRdma, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_SYS_GET)}, "none"),
               {});
+  answers.unreachable[NetlinkFamily::kDevlink] = system_error(EPERM, "CTRL_CMD_GETFAMILY devlink");
   return answers;
 }
 
@@ -128,6 +130,17 @@ TEST(NetlinkJson, AnswersAreByFamilyAndQuestion) {
             R"({"version":1,"devlink":{"300000000000050000000000000000001d010000080001007063690011000200)"
             R"(303030303a30313a30302e3000000000":["380000000000000000000000000000001d010000080001007063690011000200)"
             R"(303030303a30313a30302e30000000000600190001000000"]}})");
+}
+
+TEST(NetlinkJson, FamiliesThatCouldNotBeReachedHaveTheirErrno) {
+  NetlinkAnswers answers;
+  answers.unreachable[NetlinkFamily::kRdma] = system_error(EMFILE, "socket NETLINK_RDMA");
+  EXPECT_EQ(doc::to_json(to_value(answers)),
+            R"({"version":1,"unreachable":{"rdma":{"errno":24,)"
+            R"("message":"socket NETLINK_RDMA: EMFILE (Too many open files)"
+}
+}
+})");
 }
 
 // What each field may be. RAILBED_UPDATE=1 writes it anew.

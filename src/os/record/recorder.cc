@@ -104,6 +104,12 @@ class HeardAnswers {
     std::lock_guard lock(mutex_);
     answers_.put(question, messages);
   }
+  // What this machine does not have is no part of its recording.
+  void put_unreachable(NetlinkFamily family, const Error& error) {
+    if (error.code == Code::kUnsupported) return;
+    std::lock_guard lock(mutex_);
+    answers_.unreachable.insert_or_assign(family, error);
+  }
   NetlinkAnswers all() const {
     std::lock_guard lock(mutex_);
     return answers_;
@@ -118,6 +124,12 @@ class TracedQuestions : public NetlinkQuestions {
  public:
   TracedQuestions(std::unique_ptr<NetlinkQuestions> machine, HeardAnswers& heard)
       : machine_(std::move(machine)), heard_(heard) {}
+
+  Result<void> reach(NetlinkFamily family) override {
+    Result<void> reached = machine_->reach(family);
+    if (!reached) heard_.put_unreachable(family, reached.error());
+    return reached;
+  }
 
   // What is refused is not kept: to a recording it is a question without an answer.
   Result<std::vector<NetlinkMessage>> ask(const NetlinkQuestion& question) override {
@@ -141,6 +153,7 @@ Result<std::optional<RecordedLinks>> ask_links(Kernel& kernel) {
   links.links = TRY((*port)->list(WithVfs::kYes));
   links.addresses = TRY((*port)->addresses());
   links.routes = TRY((*port)->routes());
+  if (auto rules = (*port)->rules()) links.rules = std::move(*rules);  // a kernel may have been built without them
   return links;
 }
 
@@ -182,7 +195,11 @@ class Recorder::Traced : public Kernel {
   ProcessPort& processes() override { return machine_.processes(); }
   Clock& clock() override { return machine_.clock(); }
   Result<std::unique_ptr<LinkPort>> links() override { return machine_.links(); }
-  Result<std::unique_ptr<RdmaPort>> rdma() override { return machine_.rdma(); }
+  Result<std::unique_ptr<RdmaPort>> rdma() override {
+    auto port = machine_.rdma();
+    if (!port) heard_.put_unreachable(NetlinkFamily::kRdma, port.error());
+    return port;
+  }
   Result<std::unique_ptr<EswitchPort>> eswitch() override { return machine_.eswitch(); }
   std::unique_ptr<NetlinkQuestions> questions() override {
     return std::make_unique<TracedQuestions>(machine_.questions(), heard_);
@@ -216,7 +233,7 @@ Result<const MemoryFiles*> Recorder::files() {
   if (auto links = TRY(ask_links(machine))) seen.put_file(kLinksFile, doc::to_json(to_value(*links), 1) + "\n");
   if (auto rdma = TRY(ask_rdma(machine))) seen.put_file(kRdmaFile, doc::to_json(to_value(*rdma), 1) + "\n");
   const NetlinkAnswers answers = traced_->heard();
-  if (!answers.by_family.empty()) seen.put_file(kAnswersFile, doc::to_json(to_value(answers), 1) + "\n");
+  if (answers != NetlinkAnswers{}) seen.put_file(kAnswersFile, doc::to_json(to_value(answers), 1) + "\n");
   seen.put_file(kHostFile, doc::to_json(to_value(ask_host(machine, answers)), 1) + "\n");
   return &seen;
 }

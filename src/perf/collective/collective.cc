@@ -110,9 +110,9 @@ class Coordinator {
     TRY(channel.send(join, options_.fleet.limits.after(answer)));
     const Deadline turn = options_.fleet.limits.after(options_.fleet.step_slack);
     for (;;) {
-      Message message = TRY(channel.receive(2 * answer, options_.fleet.step_slack));
-      if (std::holds_alternative<Wait>(message) && !turn.passed()) continue;
-      joined_[rank] = TRY(Channel::as<Joined>(std::move(message)));
+      const Envelope message = TRY(channel.receive(2 * answer, options_.fleet.step_slack));
+      if (message.type == Wait::kName && !turn.passed()) continue;
+      joined_[rank] = TRY(decode_as<Joined>(message));
       return check_joined(rank);
     }
   }
@@ -181,10 +181,10 @@ class Coordinator {
           address.serves_at = setup_.hosts[peer].port;
         }
       }
-      asks[rank] = std::move(link);
+      asks[rank] = encoded(link);
     }
-    const auto linked = [](uint32_t, Message message) -> Result<void> {
-      TRY(Channel::as<Linked>(std::move(message)));
+    const auto linked = [](uint32_t, const Envelope& answer) -> Result<void> {
+      TRY(decode_as<Linked>(answer));
       return {};
     };
     TRY(fleet_.exchange(asks, "its links", options_.fleet.step_slack, linked, mesh::Fleet::OnLoss::kAllEnd));
@@ -207,10 +207,10 @@ class Coordinator {
   }
 
   Result<SizeResult> measure(const Reduce& wanted) {
-    const mesh::Fleet::Asks asks(ranks(), wanted);
+    const mesh::Fleet::Asks asks(ranks(), encoded(wanted));
     std::vector<Reduced> answers(ranks());
-    const auto reduced = [&](uint32_t rank, Message message) -> Result<void> {
-      answers[rank] = TRY(Channel::as<Reduced>(std::move(message)));
+    const auto reduced = [&](uint32_t rank, const Envelope& answer) -> Result<void> {
+      answers[rank] = TRY(decode_as<Reduced>(answer));
       return check_times(wanted, rank, ranks(), rails_[rank], answers[rank]);
     };
     TRY(fleet_.exchange(asks, "an all-reduce", options_.longest, reduced, mesh::Fleet::OnLoss::kAllEnd));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "perf/collective/rail_run.h"
+#include "perf/mesh/mesh_protocol.h"
 #include "rdma/local_network.h"
 
 namespace railbed::perf::collective {
@@ -14,6 +15,23 @@ namespace {
 
 constexpr std::chrono::milliseconds kHeartbeatEvery{1000};
 constexpr std::chrono::milliseconds kLongestPause{15 * 60'000};  // while other ranks are at work
+
+Result<Served> serve_collective(Session& session, const Envelope& opening, mesh::Membership& membership) {
+  Join join = TRY(decode_as<Join>(opening));
+  const Turns::Turn turn = TRY(mesh::turn_of_all_rails(session, CollectiveEndpoint::memory_bytes(join)));
+  TRY(session.tell(fmt::format("a collective over {}, rank {} of {}, {} rail(s)", name_of(join.transport), join.rank,
+                               join.ranks, join.rails.size())));
+  const SessionOptions& options = session.options();
+  CollectiveEndpoint endpoint(session.kernel(), session.channel(), session.clock(),
+                              {.gid_rule = options.place.gid_rule,
+                               .limits = options.limits,
+                               .data_port = options.data_port,
+                               .token = options.token,
+                               .membership = &membership},
+                              std::move(join));
+  TRY(endpoint.run());
+  return Served::kLastTest;
+}
 
 size_t areas_of(const Join& join) {
   return std::ranges::count(join.algorithms, Algorithm::kTree) > 0 ? kTreeAreas : kRingAreas;
@@ -165,16 +183,22 @@ Result<void> CollectiveEndpoint::run() {
   auto message = channel_.receive(options_.limits.idle, kLongestPause);
   if (!message && message.error().code == Code::kCanceled) return {};  // a rank cannot take part
   if (!message) return fail(std::move(message.error()));
-  const Link link = TRY(Channel::as<Link>(std::move(*message)));
+  const Link link = TRY(decode_as<Link>(*message));
   TRY(on_all_rails_together([this, &link](Rail& rail) { return connect(rail, link); }));
   TRY(channel_.send(Linked{}, options_.limits.after(options_.limits.answer)));
   for (;;) {
     auto next = channel_.receive(options_.limits.idle, kLongestPause);
     if (!next && next.error().code == Code::kCanceled) return {};  // the coordinator has finished
     if (!next) return fail(std::move(next.error()));
-    const Reduce wanted = TRY(Channel::as<Reduce>(std::move(*next)));
+    const Reduce wanted = TRY(decode_as<Reduce>(*next));
     TRY(serve(wanted));
   }
+}
+
+Protocol collective_protocol(mesh::Membership& membership) {
+  return {.opens_with = Join::kName, .serve = [&membership](Session& session, const Envelope& opening) {
+            return serve_collective(session, opening, membership);
+          }};
 }
 
 Result<void> CollectiveEndpoint::check(const Reduce& wanted) const {

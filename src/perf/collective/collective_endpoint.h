@@ -13,10 +13,11 @@
 #include <vector>
 
 #include "os/ports/kernel.h"
+#include "perf/channel/control.h"
 #include "perf/collective/rail_links.h"
 #include "perf/collective/rail_thread.h"
-#include "perf/control.h"
 #include "perf/mesh/membership.h"
+#include "perf/session/session.h"
 
 namespace railbed::perf::collective {
 
@@ -60,5 +61,9 @@ class CollectiveEndpoint {
   std::stop_source stop_;
   std::list<Rail> rails_;
 };
+
+// A coordinator has this server join a collective (collective_message.h). `membership` is the server's, and outlives
+// it.
+Protocol collective_protocol(mesh::Membership& membership);
 
 }  // namespace railbed::perf::collective

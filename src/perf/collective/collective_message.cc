@@ -134,7 +134,7 @@ void check_join(Fields& fields, const Join& m) {
 
 }  // namespace
 
-void write(JsonWriter& writer, const Join& m) {
+void write_body(JsonWriter& writer, const Join& m) {
   writer.text("id", m.id.to_string()).text("transport", name_of(m.transport));
   writer.begin_array("algorithms", JsonWriter::Array::kOnOneLine);
   for (const Algorithm algorithm : m.algorithms) writer.text({}, name_of(algorithm));
@@ -143,7 +143,7 @@ void write(JsonWriter& writer, const Join& m) {
   mesh::write_own_rails(writer, m.rails);
 }
 
-void write(JsonWriter& writer, const Joined& m) {
+void write_body(JsonWriter& writer, const Joined& m) {
   writer.begin_array("rails");
   for (const JoinedRail& rail : m.rails) {
     writer.begin_object();
@@ -154,7 +154,7 @@ void write(JsonWriter& writer, const Joined& m) {
   writer.end_array();
 }
 
-void write(JsonWriter& writer, const Link& m) {
+void write_body(JsonWriter& writer, const Link& m) {
   writer.begin_array("rails");
   for (const LinkedRail& rail : m.rails) {
     writer.begin_object().integer("rail", rail.rail);
@@ -164,9 +164,7 @@ void write(JsonWriter& writer, const Link& m) {
   writer.end_array();
 }
 
-void write(JsonWriter& /*writer*/, const Linked& /*m*/) {}
-
-void write(JsonWriter& writer, const Reduce& m) {
+void write_body(JsonWriter& writer, const Reduce& m) {
   writer.integer("number", m.number)
       .text("algorithm", name_of(m.algorithm))
       .integer("size_bytes", static_cast<int64_t>(m.size_bytes))
@@ -174,7 +172,7 @@ void write(JsonWriter& writer, const Reduce& m) {
       .integer("warm_up", m.warm_up);
 }
 
-void write(JsonWriter& writer, const Reduced& m) {
+void write_body(JsonWriter& writer, const Reduced& m) {
   writer.integer("number", m.number).begin_array("rails");
   for (const RankTimes& times : m.rails) {
     writer.begin_object()
@@ -203,8 +201,7 @@ void write(JsonWriter& writer, const Reduced& m) {
   writer.end_array();
 }
 
-Join read_join(Fields& fields) {
-  Join m;
+void read_body(Fields& fields, Join& m) {
   fields.need("id", m.id, {.bytes = 64});
   fields.require("transport");
   fields.choose("transport", kTransports, m.transport);
@@ -222,35 +219,25 @@ Join read_join(Fields& fields) {
   fields.need("largest_bytes", m.largest_bytes, {.min = kElement_bytes, .max = kLargest_bytes});
   m.rails = mesh::read_own_rails(fields);
   check_join(fields, m);
-  return m;
 }
 
-Joined read_joined(Fields& fields) {
-  Joined m;
+void read_body(Fields& fields, Joined& m) {
   const auto read = [](Fields& from, JoinedRail& rail) {
     mesh::read_found(from, rail.found);
     read_links(from, rail.links);
   };
   need_rails(fields, m.rails, read, [](const JoinedRail& rail) { return rail.found.rail; });
-  return m;
 }
 
-Link read_link(Fields& fields) {
-  Link m;
+void read_body(Fields& fields, Link& m) {
   const auto read = [](Fields& from, LinkedRail& rail) {
     read_rail(from, rail.rail);
     read_links(from, rail.links);
   };
   need_rails(fields, m.rails, read, [](const LinkedRail& rail) { return rail.rail; });
-  return m;
 }
 
-Linked read_linked(Fields& /*fields*/) {
-  return {};
-}
-
-Reduce read_reduce(Fields& fields) {
-  Reduce m;
+void read_body(Fields& fields, Reduce& m) {
   fields.need("number", m.number, {.min = 0, .max = kMaxNumber});
   fields.require("algorithm");
   fields.choose("algorithm", kAlgorithmNames, m.algorithm);
@@ -259,14 +246,11 @@ Reduce read_reduce(Fields& fields) {
     fields.wrong("size_bytes", fmt::format("{} bytes are not a whole number of float32", m.size_bytes));
   fields.need("iterations", m.iterations, {.min = 1, .max = kMaxIterations});
   fields.need("warm_up", m.warm_up, {.min = 1, .max = kMaxIterations});
-  return m;
 }
 
-Reduced read_reduced(Fields& fields) {
-  Reduced m;
+void read_body(Fields& fields, Reduced& m) {
   fields.need("number", m.number, {.min = 0, .max = kMaxNumber});
   need_rails(fields, m.rails, read_rank_times, [](const RankTimes& times) { return times.rail; });
-  return m;
 }
 
 }  // namespace railbed::perf::collective

@@ -11,14 +11,16 @@
 //   C Heartbeat while others are at work; C closes the connection
 // A Refusal may come from the rank instead of any message.
 // Threading: plain values.
-// Failure: as message.h, whose variant has these, too.
+// Failure: Code::kInvalid with the field's path. Wire: channel/envelope.h.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "perf/channel/envelope.h"
 #include "perf/collective/bandwidth.h"
 #include "perf/collective/pattern.h"
 #include "perf/collective/schedule.h"
@@ -32,6 +34,7 @@ inline constexpr uint32_t kMaxNics = 512;  // ranks × rails: the times of all s
 inline constexpr uint32_t kMaxIterations = 1000;
 
 struct Join {
+  static constexpr std::string_view kName = "collective-join";
   MeshId id;  // of this collective
   Transport transport = Transport::kRdma;
   std::vector<Algorithm> algorithms;
@@ -57,6 +60,7 @@ struct JoinedRail {
   friend bool operator==(const JoinedRail&, const JoinedRail&) = default;
 };
 struct Joined {
+  static constexpr std::string_view kName = "collective-joined";
   std::vector<JoinedRail> rails;
 };
 
@@ -66,12 +70,16 @@ struct LinkedRail {
   friend bool operator==(const LinkedRail&, const LinkedRail&) = default;
 };
 struct Link {
+  static constexpr std::string_view kName = "collective-link";
   std::vector<LinkedRail> rails;
 };
-struct Linked {};
+struct Linked {
+  static constexpr std::string_view kName = "collective-linked";
+};
 
 // All rails begin at once, each with a buffer of this size.
 struct Reduce {
+  static constexpr std::string_view kName = "collective-reduce";
   int64_t number = 0;
   Algorithm algorithm = Algorithm::kRing;
   uint64_t size_bytes = kElement_bytes;
@@ -100,21 +108,23 @@ struct RankTimes {
   friend bool operator==(const RankTimes&, const RankTimes&) = default;
 };
 struct Reduced {
+  static constexpr std::string_view kName = "collective-reduced";
   int64_t number = 0;
   std::vector<RankTimes> rails;
 };
 
-void write(JsonWriter& writer, const Join& message);
-void write(JsonWriter& writer, const Joined& message);
-void write(JsonWriter& writer, const Link& message);
-void write(JsonWriter& writer, const Linked& message);
-void write(JsonWriter& writer, const Reduce& message);
-void write(JsonWriter& writer, const Reduced& message);
-Join read_join(doc::Fields& fields);
-Joined read_joined(doc::Fields& fields);
-Link read_link(doc::Fields& fields);
-Linked read_linked(doc::Fields& fields);
-Reduce read_reduce(doc::Fields& fields);
-Reduced read_reduced(doc::Fields& fields);
+using CollectiveMessage = std::variant<Join, Joined, Link, Linked, Reduce, Reduced>;
+static_assert(HasDistinctNames<CollectiveMessage>::value);
+
+void write_body(JsonWriter& writer, const Join& message);
+void write_body(JsonWriter& writer, const Joined& message);
+void write_body(JsonWriter& writer, const Link& message);
+void write_body(JsonWriter& writer, const Reduce& message);
+void write_body(JsonWriter& writer, const Reduced& message);
+void read_body(doc::Fields& fields, Join& message);
+void read_body(doc::Fields& fields, Joined& message);
+void read_body(doc::Fields& fields, Link& message);
+void read_body(doc::Fields& fields, Reduce& message);
+void read_body(doc::Fields& fields, Reduced& message);
 
 }  // namespace railbed::perf::collective

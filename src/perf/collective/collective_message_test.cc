@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messages of a collective, and what a rank and a coordinator refuse of each other.
+#include "perf/collective/collective_message.h"
+
 #include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
 
 #include "base/testdata.h"
-#include "doc/limits_of.h"
-#include "perf/frame.h"
-#include "perf/message.h"
+#include "perf/channel/frame.h"
+#include "perf/channel/test_message_limits.h"
 
 namespace railbed::perf::collective {
 namespace {
@@ -70,8 +71,7 @@ Reduced some_reduced() {
 }
 
 std::string refusal(std::string_view body) {
-  const auto message = decode(body);
-  return message ? "understood" : message.error().to_string();
+  return refusal_by<CollectiveMessage>(body);
 }
 std::string with(std::string body, std::string_view from, std::string_view to) {
   const size_t at = body.find(from);
@@ -80,7 +80,7 @@ std::string with(std::string body, std::string_view from, std::string_view to) {
 }
 template <typename T>
 T back(const T& message) {
-  const auto decoded = decode(encode(message));
+  const auto decoded = decode<CollectiveMessage>(encode(message));
   EXPECT_TRUE(decoded) << decoded.error().to_string();
   return decoded ? std::get<T>(*decoded) : T{};
 }
@@ -175,28 +175,31 @@ TEST(CollectiveMessage, TheWorstFitsAFrame) {
                                          .tcp = {}});
     }
   }
-  for (const Message& message : {Message(reduced), Message(joined), Message(link)}) {
-    EXPECT_LT(encode(message).size(), kMaxBodyBytes) << name_of(message);
+  for (const CollectiveMessage& message :
+       {CollectiveMessage(reduced), CollectiveMessage(joined), CollectiveMessage(link)}) {
+    EXPECT_LT(encode(message).size(), kMaxBodyBytes) << encoded(message).type;
     EXPECT_EQ(refusal(encode(message)), "understood");
   }
   EXPECT_EQ(back(link).rails[0].links[0].name.find('\x1b'), std::string::npos);
 }
 
-doc::Value value_of(const std::string& json) {
-  doc::Diagnostics none;
-  return *doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"x", json}), none);
+// Peers of other versions read and write these.
+TEST(CollectiveMessage, HasTheFormOnTheWireThatPeersKnow) {
+  EXPECT_EQ(encode(some_reduce()),
+            R"({"type":"collective-reduce","number":7,"algorithm":"tree","size_bytes":4096,"iterations":20,)"
+            R"("warm_up":5})");
+  EXPECT_EQ(encode(Linked{}), R"({"type":"collective-linked"})");
+  EXPECT_EQ(encode(Link{}), R"({"type":"collective-link","rails":[]})");
+  EXPECT_EQ(encode(Joined{}), R"({"type":"collective-joined","rails":[]})");
+  EXPECT_EQ(encode(Reduced{.number = 7, .rails = {}}), R"({"type":"collective-reduced","number":7,"rails":[]})");
+  EXPECT_TRUE(encode(some_join()).starts_with(R"({"type":"collective-join","id":"010203)"));
 }
 
 // What each field of each message may be. RAILBED_UPDATE=1 writes it anew.
 TEST(CollectiveMessage, EveryFieldHasItsLimits) {
-  const Message messages[] = {some_join(), some_joined(), some_link(), some_reduce(), some_reduced()};
-  std::string limits;
-  for (const Message& message : messages)
-    limits +=
-        fmt::format("{}\n", name_of(message)) + doc::LimitsOf(value_of(encode(message)), [](const std::string& body) {
-                                                  return decode(body).has_value();
-                                                }).text();
-  expect_golden(testdata() / "perf/collective_message.limits", limits);
+  const std::vector<CollectiveMessage> messages = {some_join(), some_joined(), some_link(), some_reduce(),
+                                                   some_reduced()};
+  expect_golden(testdata() / "perf/collective_message.limits", limits_of_messages(messages));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 #include "doc/value.h"
 #include "perf/collective/collective.h"
-#include "perf/envelope.h"
+#include "perf/result_envelope.h"
 
 namespace railbed::perf::collective {
 
@@ -25,7 +25,7 @@ std::string straggler_text(const CollectiveRun& run, const RailResult& rail);
 
 inline constexpr ResultName kCollectiveName{"Collective", "railbed.collective/v1"};
 // Of its envelope. Results from before reports showed them have no label and no time.
-std::span<const EnvelopeMember> collective_members();
+std::span<const ResultMember> collective_members();
 doc::Value to_value(const CollectiveRun& run);
 Result<CollectiveRun> run_from(const doc::Value& result);
 

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "perf/collective/collective.h"
-#include "perf/fake_verbs.h"
 #include "perf/mesh/test_endpoints.h"
+#include "perf/stream/fake_verbs.h"
 #include "rdma/gid.h"
 
 namespace railbed::perf::collective {

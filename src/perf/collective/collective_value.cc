@@ -99,10 +99,10 @@ Value size_value(const CollectiveRun& run, const SizeResult& it) {
 
 }  // namespace
 
-std::span<const EnvelopeMember> collective_members() {
-  using enum EnvelopeMember::What;
-  using enum EnvelopeMember::Read;
-  static constexpr EnvelopeMember kAll[] = {
+std::span<const ResultMember> collective_members() {
+  using enum ResultMember::What;
+  using enum ResultMember::Read;
+  static constexpr ResultMember kAll[] = {
       {kVersion, kAlways}, {kStartedAt, kIfThere}, {kCommand, kIfThere, kMaxCommand_bytes},
       {kLabel, kIfThere},  {kComplete, kAlways},   {kRight, kAlways},
       {kSoft, kAlways}};

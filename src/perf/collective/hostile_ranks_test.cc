@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include "perf/channel/test_greeting.h"
 #include "perf/collective/collective.h"
 #include "perf/mesh/test_endpoints.h"
-#include "perf/test_greeting.h"
 #include "perf/test_resting_clock.h"
 
 namespace railbed::perf::collective {
@@ -93,9 +93,9 @@ Deed only_heartbeats(Clock& clock) {
     while (scene.channel.send_heartbeat()) clock.sleep_until(clock.now() + milliseconds(100));
   };
 }
-Deed say(const Message& message) {
-  return [message](Scene& scene) {
-    (void)scene.channel.send(message, soon());
+Deed say(const auto& message) {
+  return [text = encoded(message)](Scene& scene) {
+    (void)scene.channel.send(text, soon());
     wait_for_end(scene.channel);
   };
 }
@@ -281,9 +281,11 @@ class BadCollectiveCoordinator : public testing::Test {
                     .rails = {{.rail = 0, .address = *IpAddress::parse("127.0.0.1"), .device = ""}}};
     EXPECT_TRUE(channel.send(join, soon()));
     auto answer = channel.receive(milliseconds(20000));
-    while (answer && std::holds_alternative<Wait>(*answer)) answer = channel.receive(milliseconds(20000));
-    EXPECT_TRUE(answer && std::holds_alternative<Joined>(*answer));
-    if (answer) port_ = *std::get<Joined>(*answer).rails.at(0).links.at(0).tcp;
+    while (answer && answer->type == Wait::kName) answer = channel.receive(milliseconds(20000));
+    EXPECT_TRUE(answer) << answer.error().to_string();
+    const auto at = decode_as<Joined>(*answer);
+    EXPECT_TRUE(at) << at.error().to_string();
+    if (at) port_ = *at->rails.at(0).links.at(0).tcp;
     return channel;
   }
   Channel linked() {
@@ -296,7 +298,7 @@ class BadCollectiveCoordinator : public testing::Test {
     EXPECT_TRUE(channel.expect<Linked>(milliseconds(20000)));
     return channel;
   }
-  static std::string answer_to(Channel channel, const Message& message) {
+  static std::string answer_to(Channel channel, const auto& message) {
     EXPECT_TRUE(channel.send(message, soon()));
     const auto answer = channel.expect<Reduced>(milliseconds(20000));
     return answer ? "done" : answer.error().message;

@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "os/ports/kernel.h"
+#include "perf/channel/watch.h"
 #include "perf/collective/collective_message.h"
-#include "perf/memory.h"
+#include "perf/stream/memory.h"
 #include "perf/tick_clock.h"
-#include "perf/watch.h"
 #include "rdma/gid.h"
 
 namespace railbed::perf::collective {

@@ -10,10 +10,10 @@
 #include <sched.h>
 
 #include "perf/collective/rail_links.h"
-#include "perf/device.h"
-#include "perf/free_memory.h"
 #include "perf/mesh/membership.h"
-#include "perf/rdma_path.h"
+#include "perf/stream/device.h"
+#include "perf/stream/free_memory.h"
+#include "perf/stream/rdma_path.h"
 #include "perf/yardstick.h"
 
 namespace railbed::perf::collective {

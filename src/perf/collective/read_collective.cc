@@ -40,7 +40,7 @@ class Reader {
   explicit Reader(CollectiveRun& run) : run_(run) {}
 
   void read(Fields& fields) {
-    Envelope envelope = read_envelope(fields, collective_members());
+    ResultEnvelope envelope = read_envelope(fields, collective_members());
     run_.version = std::move(envelope.version);
     run_.started_at = std::move(envelope.started_at);
     run_.command = std::move(envelope.command);

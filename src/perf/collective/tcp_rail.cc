@@ -11,9 +11,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "perf/channel/socket.h"
 #include "perf/collective/rail_links.h"
-#include "perf/free_memory.h"
-#include "perf/socket.h"
+#include "perf/stream/free_memory.h"
 
 namespace railbed::perf::collective {
 namespace {

@@ -12,8 +12,8 @@
 #include <optional>
 #include <string_view>
 
-#include "perf/device.h"
-#include "perf/rdma_link.h"
+#include "perf/stream/device.h"
+#include "perf/stream/rdma_link.h"
 
 namespace railbed::perf {
 

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "base/utc.h"
-#include "perf/client_talk.h"
-#include "perf/rdma_loops.h"
+#include "perf/channel/client_talk.h"
+#include "perf/stream/rdma_loops.h"
 
 namespace railbed::perf {
 namespace {
@@ -104,8 +104,8 @@ class Measuring {
     if (options_.with_load) load_.emplace(TRY(open_link(load_spec_, {})));
     OpenTest wanted{.spec = probe_spec_, .load = {}};
     if (load_) wanted.load = load_spec_;
-    Message answer = TRY(take_turn(channel_, wanted, options_.limits, options_.on_progress));
-    const Offer offer = TRY(Channel::as<Offer>(std::move(answer)).context("at the server"));
+    const Envelope answer = TRY(take_turn(channel_, encoded(wanted), options_.limits, options_.on_progress));
+    const Offer offer = TRY(decode_as<Offer>(answer).context("at the server"));
     if (!offer.rdma || (load_ && !offer.load))
       return fail(Error{
           .code = Code::kInvalid,

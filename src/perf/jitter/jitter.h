@@ -10,9 +10,9 @@
 #include <stop_token>
 #include <string>
 
+#include "perf/channel/watch.h"
 #include "perf/jitter/jitter_report.h"
-#include "perf/rdma_place.h"
-#include "perf/watch.h"
+#include "perf/stream/rdma_place.h"
 
 namespace railbed::perf {
 

@@ -15,10 +15,10 @@ constexpr doc::Limits kJitterText{.bytes = 256};
 constexpr doc::Limits kNotNegative{.min = 0};
 constexpr size_t kMostEntries = 256;
 
-std::span<const EnvelopeMember> jitter_members() {
-  using enum EnvelopeMember::What;
-  using enum EnvelopeMember::Read;
-  static constexpr EnvelopeMember kAll[] = {
+std::span<const ResultMember> jitter_members() {
+  using enum ResultMember::What;
+  using enum ResultMember::Read;
+  static constexpr ResultMember kAll[] = {
       {kVersion, kAlways}, {kStartedAt, kAlways}, {kCommand, kAlways, kMaxCommand_bytes},
       {kLabel, kIfThere},  {kPeer, kIfThere},     {kComplete},
       {kSoft, kAlways}};
@@ -88,7 +88,7 @@ void read_comparison(Fields& fields, Comparison& comparison) {
   fields.need("loaded_low_us", comparison.loaded_low_us, kNotNegative);
   fields.need("loaded_high_us", comparison.loaded_high_us, kNotNegative);
   fields.require("load_is");
-  fields.choose("load_is", kLoadVerdictNames, comparison.verdict);
+  fields.choose("load_is", kLoadEffectNames, comparison.effect);
 }
 
 void read_window(Fields& fields, Window& window) {
@@ -117,7 +117,7 @@ void need_end(Fields& fields, std::string_view key, Endpoint& end) {
 
 // What earlier versions did not write keeps its default.
 void read_jitter(Fields& fields, JitterReport& report) {
-  Envelope envelope = read_envelope(fields, jitter_members());
+  ResultEnvelope envelope = read_envelope(fields, jitter_members());
   report.version = std::move(envelope.version);
   report.started_at = std::move(envelope.started_at);
   report.command = std::move(envelope.command);
@@ -170,7 +170,7 @@ std::string to_json(const JitterReport& report) {
     writer.begin_object().text("percentile", one.name);
     writer.number("idle_low_us", one.idle_low_us).number("idle_high_us", one.idle_high_us);
     writer.number("loaded_low_us", one.loaded_low_us).number("loaded_high_us", one.loaded_high_us);
-    writer.text("load_is", name_of(one.verdict)).end_object();
+    writer.text("load_is", name_of(one.effect)).end_object();
   }
   writer.end_array().begin_array("worst_windows");
   for (const Window& one : report.worst) {

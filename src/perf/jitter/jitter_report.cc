@@ -135,8 +135,8 @@ std::vector<Comparison> compare(const JitterSamples& idle, const JitterSamples& 
                           .idle_high_us = without->high,
                           .loaded_low_us = with->low,
                           .loaded_high_us = with->high};
-    if (with->low > without->high) comparison.verdict = Verdict::kHigher;
-    if (with->high < without->low) comparison.verdict = Verdict::kLower;
+    if (with->low > without->high) comparison.effect = LoadEffect::kHigher;
+    if (with->high < without->low) comparison.effect = LoadEffect::kLower;
     out.push_back(std::move(comparison));
   }
   return out;
@@ -148,8 +148,8 @@ std::string_view name_of(PathLoad load) {
   return kPathLoadNames[static_cast<size_t>(load)];
 }
 
-std::string_view name_of(Verdict verdict) {
-  return kLoadVerdictNames[static_cast<size_t>(verdict)];
+std::string_view name_of(LoadEffect effect) {
+  return kLoadEffectNames[static_cast<size_t>(effect)];
 }
 
 std::vector<std::pair<std::string_view, const Figures*>> JitterCondition::parts() const {

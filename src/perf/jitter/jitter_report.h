@@ -87,16 +87,16 @@ struct JitterCondition {
 };
 
 // A percentile of both kinds, repeat by repeat.
-enum class Verdict : uint8_t { kHigher, kLower, kUnclear };
-inline constexpr std::string_view kLoadVerdictNames[] = {"higher", "lower", "unclear"};
-std::string_view name_of(Verdict verdict);
+enum class LoadEffect : uint8_t { kHigher, kLower, kUnclear };
+inline constexpr std::string_view kLoadEffectNames[] = {"higher", "lower", "unclear"};
+std::string_view name_of(LoadEffect effect);
 struct Comparison {
   std::string name;        // "p99"
   double idle_low_us = 0;  // of the repeats
   double idle_high_us = 0;
   double loaded_low_us = 0;
   double loaded_high_us = 0;
-  Verdict verdict = Verdict::kUnclear;  // of the load; clear only where no repeat of one kind lies among the other's
+  LoadEffect effect = LoadEffect::kUnclear;  // clear only where no repeat of one kind lies among the other's
 };
 
 struct JitterReport {

@@ -72,15 +72,15 @@ TEST(JitterReport, ComparesOnlyWhatWasRepeated) {
   const JitterReport enough = report_of_rounds(in_turns(50'000));
   ASSERT_EQ(enough.comparisons.size(), 3u);  // p99.9 of 2,000 probes is not settled
   EXPECT_EQ(enough.comparisons[2].name, "p99");
-  EXPECT_EQ(enough.comparisons[2].verdict, Verdict::kHigher);
+  EXPECT_EQ(enough.comparisons[2].effect, LoadEffect::kHigher);
   EXPECT_TRUE(report_of_rounds(in_turns(50'000, 2)).comparisons.empty());
-  for (const Comparison& one : report_of_rounds(in_turns(0)).comparisons) EXPECT_EQ(one.verdict, Verdict::kUnclear);
+  for (const Comparison& one : report_of_rounds(in_turns(0)).comparisons) EXPECT_EQ(one.effect, LoadEffect::kUnclear);
 }
 
 TEST(JitterReport, OneRepeatAmongTheOthersLeavesItOpen) {
   std::vector<JitterRound> rounds = in_turns(50'000);
   rounds[1] = round(PathLoad::kLoaded, 3, 0);
-  for (const Comparison& one : report_of_rounds(rounds).comparisons) EXPECT_EQ(one.verdict, Verdict::kUnclear);
+  for (const Comparison& one : report_of_rounds(rounds).comparisons) EXPECT_EQ(one.effect, LoadEffect::kUnclear);
 }
 
 TEST(JitterReport, DriftIsTheSlopeOfTheMiddle) {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "perf/test_rdma.h"
+#include "perf/session/test_rdma.h"
 
 namespace railbed::perf {
 namespace {

@@ -34,7 +34,7 @@ std::string comparison_text(const JitterReport& report) {
   std::string out = fmt::format("  load against idle, over {} repeats of each in turns\n", report.idle.repeats);
   for (const Comparison& one : report.comparisons)
     out += fmt::format("{:>14} {:.2f} to {:.2f} idle, {:.2f} to {:.2f} loaded: {}\n", one.name, one.idle_low_us,
-                       one.idle_high_us, one.loaded_low_us, one.loaded_high_us, name_of(one.verdict));
+                       one.idle_high_us, one.loaded_low_us, one.loaded_high_us, name_of(one.effect));
   return out;
 }
 

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "perf/post.h"
+#include "perf/stream/post.h"
 
 namespace railbed::perf {
 namespace {

@@ -15,8 +15,8 @@
 #include <optional>
 #include <vector>
 
+#include "perf/channel/watch.h"
 #include "perf/jitter/completion_port.h"
-#include "perf/watch.h"
 
 namespace railbed::perf {
 

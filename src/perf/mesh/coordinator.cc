@@ -8,7 +8,7 @@
 
 #include "doc/text.h"
 #include "perf/mesh/mesh_file.h"
-#include "perf/mesh/verdict_lines.h"
+#include "perf/mesh/outlier_lines.h"
 
 namespace railbed::perf::mesh {
 namespace {
@@ -285,7 +285,7 @@ class Coordinator {
 
   // Both ends are measured against NICs that are known to be good.
   Result<void> second_pass(MeshRun& run) {
-    SecondPass plan = plan_second_pass(run.results.fabric(), run.analysis, run.verdicts);
+    SecondPass plan = plan_second_pass(run.results.fabric(), run.analysis, run.outliers);
     run.without_partner = std::move(plan.without_partner);
     std::vector<Retest> retests;
     Result<void> done;
@@ -298,7 +298,7 @@ class Coordinator {
       for (size_t pair = 0; measured && pair < nics.size(); ++pair)
         retests.push_back({plan.rounds[i][pair], (*measured)[pair]});
     }
-    conclude(run.results.fabric(), run.analysis, retests, run.verdicts);
+    conclude(run.results.fabric(), run.analysis, retests, run.outliers);
     return done;
   }
 
@@ -317,8 +317,8 @@ class Coordinator {
 
 MeshRun analysed(MeshResults results, const Limits& limits) {
   Analysis analysis = analyse(results, limits, std::max(1U, std::thread::hardware_concurrency()));
-  std::vector<Verdict> verdicts = find_verdicts(results.fabric(), analysis, limits);
-  return {.results = std::move(results), .analysis = std::move(analysis), .verdicts = std::move(verdicts)};
+  std::vector<Outlier> outliers = find_outliers(results.fabric(), analysis, limits);
+  return {.results = std::move(results), .analysis = std::move(analysis), .outliers = std::move(outliers)};
 }
 
 Result<MeshRun> run_mesh(MeshSetup setup, MeshOptions options) {

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "perf/mesh/fleet.h"
+#include "perf/mesh/outliers.h"
 #include "perf/mesh/results.h"
-#include "perf/mesh/verdicts.h"
 
 namespace railbed::perf::mesh {
 
@@ -64,7 +64,7 @@ inline constexpr size_t kMostFailedPairs = 50;  // that are kept with their prob
 struct MeshRun {
   MeshResults results;
   Analysis analysis;
-  std::vector<Verdict> verdicts;          // the largest first
+  std::vector<Outlier> outliers;          // the largest first
   std::vector<Nic> without_partner = {};  // suspects that could not be measured again
   std::vector<Canary> canaries = {};
   std::vector<SkippedNic> skipped = {};

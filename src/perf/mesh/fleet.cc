@@ -10,7 +10,7 @@
 
 #include <poll.h>
 
-#include "perf/client_talk.h"
+#include "perf/channel/client_talk.h"
 
 namespace railbed::perf::mesh {
 namespace {
@@ -67,9 +67,9 @@ Result<void> Fleet::enlist(uint32_t host, Channel& channel) {
   TRY(channel.send(enlist, options_.limits.after(answer)));
   const Deadline turn = options_.limits.after(options_.step_slack);
   for (;;) {
-    Message message = TRY(channel.receive(2 * answer));
-    if (const auto* wait = std::get_if<Wait>(&message); wait != nullptr && !turn.passed()) continue;
-    const Enlisted enlisted = TRY(Channel::as<Enlisted>(std::move(message)));
+    const Envelope message = TRY(channel.receive(2 * answer));
+    if (message.type == Wait::kName && !turn.passed()) continue;
+    const Enlisted enlisted = TRY(decode_as<Enlisted>(message));
     if (!std::ranges::equal(enlisted.rails, enlist.rails, {}, &RailFound::rail, &OwnRail::rail))
       return fail(Code::kInvalid, "it does not answer for the requested rails");
     hosts_[host].found = enlisted.rails;
@@ -110,7 +110,7 @@ Result<void> Fleet::gather(const Join& join) {
   return {};
 }
 
-void Fleet::ask(uint32_t host, const Message& message) {
+void Fleet::ask(uint32_t host, const EncodedMessage& message) {
   const auto sent = hosts_[host].channel->send(message, options_.limits.after(options_.limits.answer));
   hosts_[host].busy = true;
   hosts_[host].heard = clock_.now();
@@ -120,10 +120,10 @@ void Fleet::ask(uint32_t host, const Message& message) {
 void Fleet::listen(uint32_t host, const Taken& taken) {
   Host& it = hosts_[host];
   const auto listened = [&]() -> Result<void> {
-    auto message = TRY(it.channel->take());
+    const auto message = TRY(it.channel->take());
     if (it.channel->heard()) it.heard = clock_.now();
     if (!message) return {};
-    TRY(taken(host, std::move(*message)));
+    TRY(taken(host, *message));
     it.busy = false;
     return {};
   }();
@@ -159,14 +159,17 @@ void Fleet::keep_others_awake() {
 }
 
 Result<Fleet::Figures> Fleet::step(const TestSpec& spec, const Tasks& tasks) {
-  ++number_;
+  Step wanted{.number = ++number_, .spec = spec, .tasks = {}};
   Asks asks(hosts_.size());
-  for (uint32_t host = 0; host < hosts_.size(); ++host)
-    if (!lost(host)) asks[host] = Step{.number = number_, .spec = spec, .tasks = tasks[host]};
+  for (uint32_t host = 0; host < hosts_.size(); ++host) {
+    if (lost(host)) continue;
+    wanted.tasks = tasks[host];
+    asks[host] = encoded(wanted);
+  }
   Figures figures(hosts_.size());
-  const auto taken = [&](uint32_t host, Message message) -> Result<void> {
-    StepDone done = TRY(Channel::as<StepDone>(std::move(message)));
-    TRY(check_answer(std::get<Step>(*asks[host]), tasks[host], done));
+  const auto taken = [&](uint32_t host, const Envelope& answer) -> Result<void> {
+    StepDone done = TRY(decode_as<StepDone>(answer));
+    TRY(check_answer(wanted, tasks[host], done));
     figures[host] = std::move(done.pairs);
     return {};
   };

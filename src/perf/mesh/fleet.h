@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "perf/control.h"
+#include "perf/channel/control.h"
+#include "perf/channel/watch.h"
 #include "perf/mesh/mesh_message.h"
-#include "perf/watch.h"
 
 namespace railbed::perf::mesh {
 
@@ -60,8 +60,8 @@ class Fleet {
   // Tells each host that is not lost its message, and takes the answers of those that were told one, within `longest`.
   // A host whose answer `taken` refuses is lost. `what` names what they do, for messages.
   enum class OnLoss : uint8_t { kOthersGoOn, kAllEnd };  // kAllEnd: only for reasons of others is there a little time
-  using Asks = std::vector<std::optional<Message>>;
-  using Taken = std::function<Result<void>(uint32_t host, Message answer)>;
+  using Asks = std::vector<std::optional<EncodedMessage>>;
+  using Taken = std::function<Result<void>(uint32_t host, const Envelope& answer)>;
   Result<void> exchange(const Asks& asks, std::string_view what, std::chrono::milliseconds longest, const Taken& taken,
                         OnLoss on_loss = OnLoss::kOthersGoOn);
 
@@ -77,7 +77,7 @@ class Fleet {
   Result<void> greet(uint32_t host);
   Result<void> enlist(uint32_t host, Channel& channel);
   void lose(uint32_t host, const Error& error);
-  void ask(uint32_t host, const Message& message);
+  void ask(uint32_t host, const EncodedMessage& message);
   void listen(uint32_t host, const Taken& taken);
   std::vector<uint32_t> busy() const;
   Result<void> wait(const std::vector<uint32_t>& busy) const;

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "perf/channel/test_greeting.h"
 #include "perf/mesh/test_endpoints.h"
-#include "perf/test_greeting.h"
 #include "perf/test_resting_clock.h"
 
 namespace railbed::perf::mesh {
@@ -65,15 +65,15 @@ PlayedEndpoint::Deed write_raw(std::string bytes) {
     wait_for_end(channel);
   };
 }
-PlayedEndpoint::Deed say(const Message& message) {
-  return [message](Channel& channel, const Step&) {
-    (void)channel.send(message, soon());
+PlayedEndpoint::Deed say(const auto& message) {
+  return [text = encoded(message)](Channel& channel, const Step&) {
+    (void)channel.send(text, soon());
     wait_for_end(channel);
   };
 }
 // As from a host in the middle, which does not know the key.
-PlayedEndpoint::Deed say_without_mac(const Message& message) {
-  return write_raw(frame(encode(message)));
+PlayedEndpoint::Deed say_without_mac(const auto& message) {
+  return write_raw(frame(encoded(message).json));
 }
 PlayedEndpoint::Deed live_for_ever(Clock& clock) {
   return [&clock](Channel& channel, const Step&) {
@@ -189,8 +189,8 @@ class BadCoordinator : public testing::Test {
     Channel channel = greeted();
     EXPECT_TRUE(channel.send(Enlist{.mesh = {}, .transport = Transport::kTcp, .rails = {own()}}, soon()));
     auto answer = channel.receive(milliseconds(20000));
-    while (answer && std::holds_alternative<Wait>(*answer)) answer = channel.receive(milliseconds(20000));
-    EXPECT_TRUE(answer && std::holds_alternative<Enlisted>(*answer));
+    while (answer && answer->type == Wait::kName) answer = channel.receive(milliseconds(20000));
+    EXPECT_TRUE(answer && decode_as<Enlisted>(*answer));
     return channel;
   }
   Channel greeted() {
@@ -207,7 +207,7 @@ class BadCoordinator : public testing::Test {
             .tasks = {{.rail = rail, .address = own().address, .port = endpoints_.port(0), .device = ""}}};
   }
   // What the endpoint says to a message, as its last word.
-  static std::string answer_to(Channel channel, const Message& message) {
+  static std::string answer_to(Channel channel, const auto& message) {
     EXPECT_TRUE(channel.send(message, soon()));
     const auto answer = channel.expect<StepDone>(milliseconds(20000));
     return answer ? "done" : answer.error().message;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "perf/client_talk.h"
+#include "perf/channel/client_talk.h"
 #include "rdma/gid.h"
 
 namespace railbed::perf::mesh {

@@ -17,12 +17,13 @@
 #include <utility>
 #include <vector>
 
-#include "perf/control.h"
-#include "perf/watch.h"
+#include "perf/channel/control.h"
+#include "perf/channel/watch.h"
+#include "perf/mesh/mesh_message.h"
 
 namespace railbed::perf::mesh {
 
-// Of one server, which takes part in one mesh at a time (Session::turn_of_all_rails).
+// Of one server, which takes part in one mesh at a time (mesh_protocol.h).
 class Membership {
  public:
   // Ends with its destruction. The Membership outlives it.

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "perf/channel/test_greeting.h"
 #include "perf/mesh/test_endpoints.h"
-#include "perf/test_greeting.h"
 
 namespace railbed::perf::mesh {
 namespace {

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <thread>
 
-#include "perf/client.h"
+#include "perf/session/client.h"
 #include "perf/yardstick.h"
 #include "rdma/local_network.h"
 
@@ -105,7 +105,7 @@ Result<void> MeshEndpoint::run() {
     auto message = channel_.receive(options_.limits.idle, kLongestPause);
     if (!message && message.error().code == Code::kCanceled) return {};  // the coordinator has finished
     if (!message) return fail(std::move(message.error()));
-    const Step step = TRY(Channel::as<Step>(std::move(*message)));
+    const Step step = TRY(decode_as<Step>(*message));
     TRY(check(step));
     const StepDone done = TRY(carry_out(step));
     TRY(channel_.send(done, options_.limits.after(options_.limits.answer)));
@@ -136,7 +136,12 @@ PairFigures MeshEndpoint::measure_pair(const TestSpec& spec, const PairTask& tas
   options.place = {.device = found_[own].device, .gid_rule = options_.gid_rule};
   options.limits = options_.limits;
   options.token = options_.token;
-  options.mesh = enlist_.mesh;
+  options.check_server = [&](Channel& channel) {
+    return check_target(channel, task.address, enlist_.mesh, options_.limits);
+  };
+  options.check_offer = [&](const RdmaAddress& offered, bool is_infiniband) {
+    return check_rdma_target(task.address, offered, is_infiniband);
+  };
   options.stop = std::move(stop);
   TestSpec wanted = spec;
   wanted.remote_device = task.device;

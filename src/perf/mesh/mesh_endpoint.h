@@ -13,20 +13,16 @@
 #include <vector>
 
 #include "os/ports/kernel.h"
-#include "perf/control.h"
+#include "perf/channel/control.h"
+#include "perf/channel/watch.h"
 #include "perf/mesh/membership.h"
 #include "perf/mesh/mesh_message.h"
-#include "perf/rdma_place.h"
-#include "perf/watch.h"
+#include "perf/stream/rdma_place.h"
 
 namespace railbed::perf::mesh {
 
 // Whether a server with this token takes part in a mesh.
 Result<void> may_take_part(const std::string& token);
-
-// How long an endpoint that another mesh uses lets a coordinator wait. Not for long, since two of them may have what
-// the other one waits for.
-inline constexpr std::chrono::milliseconds kEnlistPatience{10'000};
 
 struct EndpointOptions {
   rdma::GidRule gid_rule;

@@ -96,12 +96,12 @@ void read_found(Fields& fields, RailFound& found) {
   fields.need("carries_gbps", found.carries_gbps, {.min = 0, .max = kMost_gbps});
 }
 
-void write(JsonWriter& writer, const Enlist& message) {
+void write_body(JsonWriter& writer, const Enlist& message) {
   writer.text("mesh", message.mesh.to_string()).text("transport", name_of(message.transport));
   write_own_rails(writer, message.rails);
 }
 
-void write(JsonWriter& writer, const Enlisted& message) {
+void write_body(JsonWriter& writer, const Enlisted& message) {
   writer.begin_array("rails");
   for (const RailFound& found : message.rails) {
     writer.begin_object();
@@ -111,7 +111,7 @@ void write(JsonWriter& writer, const Enlisted& message) {
   writer.end_array();
 }
 
-void write(JsonWriter& writer, const Step& message) {
+void write_body(JsonWriter& writer, const Step& message) {
   writer.integer("number", message.number).begin_object("spec");
   write_spec(writer, message.spec);
   writer.end_object().begin_array("tasks");
@@ -125,7 +125,7 @@ void write(JsonWriter& writer, const Step& message) {
   writer.end_array();
 }
 
-void write(JsonWriter& writer, const StepDone& message) {
+void write_body(JsonWriter& writer, const StepDone& message) {
   writer.integer("number", message.number).begin_array("pairs");
   for (const PairFigures& pair : message.pairs)
     writer.begin_object()
@@ -140,58 +140,51 @@ void write(JsonWriter& writer, const StepDone& message) {
   writer.end_array();
 }
 
-void write(JsonWriter& writer, const AskMesh& message) {
+void write_body(JsonWriter& writer, const AskMesh& message) {
   writer.text("address", message.address.to_string());
 }
 
-void write(JsonWriter& writer, const InMesh& message) {
+void write_body(JsonWriter& writer, const InMesh& message) {
   writer.text("mesh", message.mesh.to_string());
 }
 
-Enlist read_enlist(Fields& fields) {
-  Enlist m;
-  fields.need("mesh", m.mesh, {.bytes = 64});
+void read_body(Fields& fields, Enlist& message) {
+  fields.need("mesh", message.mesh, {.bytes = 64});
   fields.require("transport");
-  fields.choose("transport", kTransports, m.transport);
-  m.rails = read_own_rails(fields);
-  return m;
+  fields.choose("transport", kTransports, message.transport);
+  message.rails = read_own_rails(fields);
 }
 
-Enlisted read_enlisted(Fields& fields) {
-  Enlisted m;
-  need_rails(fields, "rails", m.rails, read_found);
-  return m;
+void read_body(Fields& fields, Enlisted& message) {
+  need_rails(fields, "rails", message.rails, read_found);
 }
 
-Step read_step(Fields& fields) {
-  Step m;
-  fields.need("number", m.number, {.min = 0, .max = kMaxNumber});
+void read_body(Fields& fields, Step& message) {
+  fields.need("number", message.number, {.min = 0, .max = kMaxNumber});
   fields.require("spec");
   fields.inside("spec", [&](Fields& spec) {
-    m.spec = read_spec(spec);
-    if (m.spec.sizes_bytes.size() != 1) spec.wrong("sizes_bytes", "a step of a mesh has one size");
-    if (m.spec.iterations != 0) spec.wrong("iterations", "a step of a mesh has a duration");
-    if (m.spec.duration_ms > kMaxStep_ms)
+    message.spec = read_spec(spec);
+    if (message.spec.sizes_bytes.size() != 1) spec.wrong("sizes_bytes", "a step of a mesh has one size");
+    if (message.spec.iterations != 0) spec.wrong("iterations", "a step of a mesh has a duration");
+    if (message.spec.duration_ms > kMaxStep_ms)
       spec.wrong("duration_ms", fmt::format("a step of a mesh lasts at most {} ms", kMaxStep_ms));
-    if (m.spec.qps > kMaxStepQps)
+    if (message.spec.qps > kMaxStepQps)
       spec.wrong("qps", fmt::format("a step of a mesh has at most {} for each rail", kMaxStepQps));
-    if (m.spec.verb != RdmaVerb::kWrite) spec.wrong("verb", "a mesh is measured by writes");
-    if (m.spec.memory != MemoryChoice{} || m.spec.remote_memory != MemoryChoice{})
+    if (message.spec.verb != RdmaVerb::kWrite) spec.wrong("verb", "a mesh is measured by writes");
+    if (message.spec.memory != MemoryChoice{} || message.spec.remote_memory != MemoryChoice{})
       spec.wrong("memory", "a mesh is measured in ordinary memory");
   });
-  need_rails(fields, "tasks", m.tasks, [](Fields& from, PairTask& task) {
+  need_rails(fields, "tasks", message.tasks, [](Fields& from, PairTask& task) {
     read_rail_number(from, task.rail);
     from.need("address", task.address, {.bytes = 64});
     from.need("port", task.port, {.min = 1, .max = 65535});
     read_device(from, task.device);
   });
-  return m;
 }
 
-StepDone read_step_done(Fields& fields) {
-  StepDone m;
-  fields.need("number", m.number, {.min = 0, .max = kMaxNumber});
-  need_rails(fields, "pairs", m.pairs, [](Fields& from, PairFigures& pair) {
+void read_body(Fields& fields, StepDone& message) {
+  fields.need("number", message.number, {.min = 0, .max = kMaxNumber});
+  need_rails(fields, "pairs", message.pairs, [](Fields& from, PairFigures& pair) {
     read_rail_number(from, pair.rail);
     from.need("problem", pair.problem, {.bytes = 4 * kMaxProblem_bytes});
     pair.problem = problem_text(pair.problem);
@@ -201,19 +194,14 @@ StepDone read_step_done(Fields& fields) {
     from.need("samples", pair.samples, {.min = 0, .max = kMaxSamples});
     from.need("outages", pair.outages, {.min = 0, .max = 1'000'000});
   });
-  return m;
 }
 
-AskMesh read_ask_mesh(Fields& fields) {
-  AskMesh m;
-  fields.need("address", m.address, {.bytes = 64});
-  return m;
+void read_body(Fields& fields, AskMesh& message) {
+  fields.need("address", message.address, {.bytes = 64});
 }
 
-InMesh read_in_mesh(Fields& fields) {
-  InMesh m;
-  fields.need("mesh", m.mesh, {.bytes = 64});
-  return m;
+void read_body(Fields& fields, InMesh& message) {
+  fields.need("mesh", message.mesh, {.bytes = 64});
 }
 
 }  // namespace railbed::perf::mesh

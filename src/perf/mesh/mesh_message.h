@@ -11,7 +11,7 @@
 //   C Heartbeat while others are at work; C closes the connection
 // A Refusal may come from the endpoint instead of any message.
 // Threading: plain values.
-// Failure: as message.h, whose variant has these, too.
+// Failure: Code::kInvalid with the field's path. Wire: channel/envelope.h. register_message.h has the rest of the list.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,14 @@
 #include <vector>
 
 #include "base/ip.h"
-#include "perf/hmac.h"
+#include "perf/channel/envelope.h"
+#include "perf/channel/hmac.h"
 #include "perf/measurement.h"
 #include "perf/mesh/fabric.h"
+
+namespace railbed::perf {
+using MeshId = Bytes32<struct MeshIdTag>;  // of one run of a mesh, or of a collective
+}
 
 namespace railbed::perf::mesh {
 
@@ -37,6 +42,7 @@ struct OwnRail {
   friend bool operator==(const OwnRail&, const OwnRail&) = default;
 };
 struct Enlist {
+  static constexpr std::string_view kName = "mesh-enlist";
   MeshId mesh;
   Transport transport = Transport::kRdma;
   std::vector<OwnRail> rails;
@@ -52,6 +58,7 @@ struct RailFound {
   friend bool operator==(const RailFound&, const RailFound&) = default;
 };
 struct Enlisted {
+  static constexpr std::string_view kName = "mesh-enlisted";
   std::vector<RailFound> rails;
 };
 
@@ -65,6 +72,7 @@ struct PairTask {
 };
 // All tasks begin at once. Without tasks it asks whether the endpoint lives.
 struct Step {
+  static constexpr std::string_view kName = "mesh-step";
   int64_t number = 0;
   TestSpec spec{.sizes_bytes = {1}};
   std::vector<PairTask> tasks;
@@ -82,30 +90,33 @@ struct PairFigures {
   friend bool operator==(const PairFigures&, const PairFigures&) = default;
 };
 struct StepDone {
+  static constexpr std::string_view kName = "mesh-step-done";
   int64_t number = 0;
   std::vector<PairFigures> pairs;
 };
 
 // From one endpoint to another one, before it measures to it: the mesh in which an address takes part.
 struct AskMesh {
+  static constexpr std::string_view kName = "mesh-ask";
   IpAddress address;  // as the coordinator says it
 };
 struct InMesh {
+  static constexpr std::string_view kName = "mesh-member";
   MeshId mesh;
 };
 
-void write(JsonWriter& writer, const Enlist& message);
-void write(JsonWriter& writer, const Enlisted& message);
-void write(JsonWriter& writer, const Step& message);
-void write(JsonWriter& writer, const StepDone& message);
-void write(JsonWriter& writer, const AskMesh& message);
-void write(JsonWriter& writer, const InMesh& message);
-Enlist read_enlist(doc::Fields& fields);
-Enlisted read_enlisted(doc::Fields& fields);
-Step read_step(doc::Fields& fields);
-StepDone read_step_done(doc::Fields& fields);
-AskMesh read_ask_mesh(doc::Fields& fields);
-InMesh read_in_mesh(doc::Fields& fields);
+void write_body(JsonWriter& writer, const Enlist& message);
+void write_body(JsonWriter& writer, const Enlisted& message);
+void write_body(JsonWriter& writer, const Step& message);
+void write_body(JsonWriter& writer, const StepDone& message);
+void write_body(JsonWriter& writer, const AskMesh& message);
+void write_body(JsonWriter& writer, const InMesh& message);
+void read_body(doc::Fields& fields, Enlist& message);
+void read_body(doc::Fields& fields, Enlisted& message);
+void read_body(doc::Fields& fields, Step& message);
+void read_body(doc::Fields& fields, StepDone& message);
+void read_body(doc::Fields& fields, AskMesh& message);
+void read_body(doc::Fields& fields, InMesh& message);
 
 // For messages of others that speak of rails, too.
 void write_own_rails(JsonWriter& writer, const std::vector<OwnRail>& rails);  // as the member "rails"

@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "base/testdata.h"
-#include "doc/limits_of.h"
-#include "perf/frame.h"
-#include "perf/message.h"
+#include "perf/channel/frame.h"
+#include "perf/channel/message.h"
+#include "perf/channel/test_message_limits.h"
+#include "perf/mesh/register_message.h"
 
 namespace railbed::perf::mesh {
 namespace {
@@ -17,8 +18,7 @@ Step some_step() {
 }
 
 std::string refusal(std::string_view body) {
-  const auto message = decode(body);
-  return message ? "understood" : message.error().to_string();
+  return refusal_by<MeshMessage>(body);
 }
 std::string with(std::string body, std::string_view from, std::string_view to) {
   const size_t at = body.find(from);
@@ -60,22 +60,31 @@ TEST(MeshMessage, NoFigureIsBeyondWhatCanBe) {
             "message mesh-step-done: pairs[0].samples must be 0 to 1099511627776, found -1");
 }
 
+TEST(MeshMessage, IsNoneOfAnotherProtocol) {
+  const std::string why =
+      R"( where one of "mesh-enlist", "mesh-enlisted", "mesh-step", "mesh-step-done", "mesh-ask", "mesh-member", )"
+      R"("mesh-register", "mesh-registered" was due)";
+  EXPECT_EQ(refusal(encode(CloseTest{})), R"(the peer sent "close-test")" + why);
+  EXPECT_EQ(refusal(R"({"type":"collective-linked"})"), R"(the peer sent "collective-linked")" + why);
+  EXPECT_EQ(refusal(encode(Refusal{.message = "no", .hint = ""})), "the peer says: no");
+}
+
 TEST(MeshMessage, ComesBackAsItWas) {
   const Enlist enlist{.mesh = {.bytes = {1, 2, 3}},
                       .transport = Transport::kTcp,
                       .rails = {{.rail = 0, .address = *IpAddress::parse("fd00::1"), .device = ""},
                                 {.rail = 5, .address = *IpAddress::parse("10.0.0.1"), .device = "mlx5_0"}}};
-  const auto enlist_back = decode(encode(enlist));
+  const auto enlist_back = decode<MeshMessage>(encode(enlist));
   ASSERT_TRUE(enlist_back) << enlist_back.error().to_string();
   EXPECT_EQ(std::get<Enlist>(*enlist_back).mesh, enlist.mesh);
   EXPECT_EQ(std::get<Enlist>(*enlist_back).transport, Transport::kTcp);
   EXPECT_EQ(std::get<Enlist>(*enlist_back).rails, enlist.rails);
   const Enlisted enlisted{.rails = {{.rail = 0, .problem = "no cable", .device = "a:1", .soft = true},
                                     {.rail = 5, .problem = "", .device = "b:1", .carries_gbps = 391.5}}};
-  const auto enlisted_back = decode(encode(enlisted));
+  const auto enlisted_back = decode<MeshMessage>(encode(enlisted));
   ASSERT_TRUE(enlisted_back) << enlisted_back.error().to_string();
   EXPECT_EQ(std::get<Enlisted>(*enlisted_back).rails, enlisted.rails);
-  const auto step_back = decode(encode(some_step()));
+  const auto step_back = decode<MeshMessage>(encode(some_step()));
   ASSERT_TRUE(step_back) << step_back.error().to_string();
   EXPECT_EQ(std::get<Step>(*step_back).number, 3);
   EXPECT_EQ(std::get<Step>(*step_back).spec, some_step().spec);
@@ -83,20 +92,30 @@ TEST(MeshMessage, ComesBackAsItWas) {
   const StepDone done{.number = 7,
                       .pairs = {{.rail = 2, .problem = "", .p50_us = 2.5, .p99_us = 3.5, .samples = 999, .outages = 1},
                                 {.rail = 1, .problem = "gone", .gbps = 0}}};
-  const auto done_back = decode(encode(done));
+  const auto done_back = decode<MeshMessage>(encode(done));
   ASSERT_TRUE(done_back) << done_back.error().to_string();
   EXPECT_EQ(std::get<StepDone>(*done_back).number, 7);
   EXPECT_EQ(std::get<StepDone>(*done_back).pairs, done.pairs);
 }
 
-doc::Value value_of(const std::string& json) {
-  doc::Diagnostics none;
-  return *doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"x", json}), none);
+// Peers of other versions read and write these.
+TEST(MeshMessage, HasTheFormOnTheWireThatPeersKnow) {
+  EXPECT_EQ(encode(AskMesh{*IpAddress::parse("10.1.0.5")}), R"({"type":"mesh-ask","address":"10.1.0.5"})");
+  EXPECT_EQ(encode(InMesh{}), R"({"type":"mesh-member","mesh":")" + std::string(64, '0') + "\"}");
+  EXPECT_EQ(encode(Registered{.registered = 3, .wanted = 16}),
+            R"({"type":"mesh-registered","registered":3,"wanted":16})");
+  EXPECT_EQ(encode(Enlist{.mesh = {}, .transport = Transport::kTcp, .rails = {}}),
+            R"({"type":"mesh-enlist","mesh":")" + std::string(64, '0') + R"(","transport":"tcp","rails":[]})");
+  EXPECT_EQ(encode(Enlisted{}), R"({"type":"mesh-enlisted","rails":[]})");
+  EXPECT_EQ(encode(StepDone{.number = 3, .pairs = {}}), R"({"type":"mesh-step-done","number":3,"pairs":[]})");
+  EXPECT_TRUE(encode(some_step()).starts_with(R"({"type":"mesh-step","number":3,"spec":{)"));
+  EXPECT_EQ(encode(Register{.name = "a", .port = 1, .rail_count = 1, .rails = {}}),
+            R"({"type":"mesh-register","name":"a","port":1,"rail_count":1,"rails":[]})");
 }
 
 // What each field of each message may be. RAILBED_UPDATE=1 writes it anew.
 TEST(MeshMessage, EveryFieldHasItsLimits) {
-  const Message messages[] = {
+  const std::vector<MeshMessage> messages = {
       Enlist{.rails = {{.rail = 0, .address = *IpAddress::parse("10.1.0.5"), .device = "mlx5_0"}}},
       Enlisted{
           .rails = {{.rail = 1, .problem = "no cable", .device = "mlx5_0:1", .soft = true, .carries_gbps = 391.5}}},
@@ -111,13 +130,7 @@ TEST(MeshMessage, EveryFieldHasItsLimits) {
       Registered{.registered = 3, .wanted = 16},
       AskMesh{*IpAddress::parse("10.1.0.5")},
       InMesh{}};
-  std::string limits;
-  for (const Message& message : messages)
-    limits +=
-        fmt::format("{}\n", name_of(message)) + doc::LimitsOf(value_of(encode(message)), [](const std::string& body) {
-                                                  return decode(body).has_value();
-                                                }).text();
-  expect_golden(testdata() / "perf/mesh_message.limits", limits);
+  expect_golden(testdata() / "perf/mesh_message.limits", limits_of_messages(messages));
 }
 
 // What is told of a rail is a line of text, whatever it was.
@@ -130,14 +143,14 @@ TEST(MeshMessage, ProblemsSteerNoTerminalAndFitAFrame) {
     done.pairs.push_back({.rail = rail, .problem = worst, .gbps = 123.456789012345678, .p50_us = 1.0 / 3});
     enlisted.rails.push_back({.rail = rail, .problem = worst, .device = std::string(64, '"'), .carries_gbps = 1.0 / 3});
   }
-  for (const Message& message : {Message(done), Message(enlisted)}) {
+  for (const MeshMessage& message : {MeshMessage(done), MeshMessage(enlisted)}) {
     EXPECT_LT(encode(message).size(), kMaxBodyBytes);
     EXPECT_EQ(refusal(encode(message)), "understood");
   }
   // A peer that does not clean its own.
   const std::string raw =
       with(encode(StepDone{.number = 1, .pairs = {{.rail = 0, .problem = "@"}}}), "@", "\\u001b]0;x");
-  const auto cleaned = decode(raw);
+  const auto cleaned = decode<MeshMessage>(raw);
   ASSERT_TRUE(cleaned) << cleaned.error().to_string();
   EXPECT_EQ(std::get<StepDone>(*cleaned).pairs[0].problem, "\\x1b]0;x");
 }

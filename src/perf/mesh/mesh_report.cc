@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "doc/text.h"
-#include "perf/mesh/verdict_lines.h"
+#include "perf/mesh/outlier_lines.h"
 
 namespace railbed::perf::mesh {
 namespace {
@@ -107,7 +107,7 @@ void append_held_against(std::vector<std::string>& lines, const MeshRun& run, co
 
 bool is_clean(const MeshRun& run, const HeldAgainst& against) {
   const Coverage coverage = run.results.coverage();
-  return run.ended_by.empty() && run.verdicts.empty() && run.skipped.empty() && run.results.lost().empty() &&
+  return run.ended_by.empty() && run.outliers.empty() && run.skipped.empty() && run.results.lost().empty() &&
          coverage.measured == coverage.planned && against.out_of_bands.empty() &&
          (!against.comparison || against.comparison->worse.empty()) &&
          ((!against.bands && !against.comparison) || without_figures(run).empty());
@@ -125,7 +125,7 @@ std::vector<std::string> report_lines(const MeshRun& run, const HeldAgainst& aga
   append(lines, "", yardstick_lines(run));
   append(lines, "slow in the loopback test, so within the host:", canary_lines(run, limits));
   lines.emplace_back();
-  append(lines, "", verdict_lines(fabric, run.analysis, run.verdicts, limits));
+  append(lines, "", outlier_lines(fabric, run.analysis, run.outliers, limits));
   append(lines, "not measured again, because no NIC of their rail is known to be good:",
          names_of(fabric, run.without_partner));
   append_held_against(lines, run, against);

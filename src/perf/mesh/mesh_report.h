@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The result of a mesh: for people as lines, for programs as a value (schema railbed.mesh/v1, docs/mesh.md).
 //
-// Why: verdicts depend on their context: which endpoints were skipped and why, the expectations, the earlier results,
+// Why: outliers depend on their context: which endpoints were skipped and why, the expectations, the earlier results,
 // and whether the measurements are of software. Texts from endpoints have been sanitized (mesh_message.h).
 // Threading: pure.
 // Failure: none.
@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "doc/value.h"
-#include "perf/envelope.h"
 #include "perf/mesh/bands.h"
 #include "perf/mesh/coordinator.h"
+#include "perf/result_envelope.h"
 
 namespace railbed::perf::mesh {
 

@@ -6,11 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "perf/fake_verbs.h"
+#include "perf/channel/test_greeting.h"
 #include "perf/mesh/mesh_file.h"
 #include "perf/mesh/mesh_report.h"
 #include "perf/mesh/test_endpoints.h"
-#include "perf/test_greeting.h"
+#include "perf/stream/fake_verbs.h"
 #include "rdma/gid.h"
 
 namespace railbed::perf::mesh {
@@ -155,11 +155,11 @@ TEST_F(RdmaMesh, NamesTheSlowOneOfEight) {
     EXPECT_EQ(run->results.coverage(), (Coverage{.planned = 28, .measured = 28})) << told;
     EXPECT_TRUE(run->soft);
     const auto slow =
-        std::ranges::find_if(run->verdicts, [](const Verdict& verdict) { return verdict.nic == Nic{kSlow, 0}; });
-    ASSERT_NE(slow, run->verdicts.end()) << told;
+        std::ranges::find_if(run->outliers, [](const Outlier& outlier) { return outlier.nic == Nic{kSlow, 0}; });
+    ASSERT_NE(slow, run->outliers.end()) << told;
     EXPECT_EQ(slow->scope, Scope::kNic);
-    EXPECT_NE(slow->standing, Standing::kNotReproduced) << told;
-    EXPECT_TRUE(std::ranges::any_of(slow->evidence, [](const Evidence& one) {
+    EXPECT_NE(slow->retest, RetestOutcome::kNotReproduced) << told;
+    EXPECT_TRUE(std::ranges::any_of(slow->evidence, [](const SymptomFigures& one) {
       return one.symptom == Symptom::kSlowSend;
     })) << told;
     EXPECT_THAT(told, HasSubstr("NIC   host5 rail0  sends slowly"));

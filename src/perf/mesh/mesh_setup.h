@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The participants of a mesh: from a file, or from command-line arguments.
 //
-// Why: hosts, rails and leaves are the subject of the verdicts, and only a user or a script knows which NICs belong to
+// Why: hosts, rails and leaves are the subject of the outliers, and only a user or a script knows which NICs belong to
 // one rail. The file (YAML or JSON, docs/mesh.md):
 //
 //   port: 18600                      # of `railbed perf serve`, where a host does not say another one

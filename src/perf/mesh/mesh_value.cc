@@ -85,29 +85,29 @@ Value count_value(const RetestCount& count) {
   return out;
 }
 
-std::string_view standing_name(Standing standing) {
-  switch (standing) {
-    case Standing::kNotRetested:
+std::string_view retest_name(RetestOutcome retest) {
+  switch (retest) {
+    case RetestOutcome::kNotRetested:
       return "not retested";
-    case Standing::kConfirmed:
+    case RetestOutcome::kConfirmed:
       return "confirmed";
-    case Standing::kNotReproduced:
+    case RetestOutcome::kNotReproduced:
       return "not reproduced";
   }
   std::unreachable();
 }
 
-Value verdict_value(const Fabric& fabric, const Verdict& verdict) {
+Value outlier_value(const Fabric& fabric, const Outlier& outlier) {
   Value out = Value::object();
-  out.set("scope", name_of(verdict.scope));
-  if (verdict.scope == Scope::kNic || verdict.scope == Scope::kHost)
-    out.set("host", fabric.endpoints[verdict.nic.host].host);
-  if (verdict.scope == Scope::kNic || verdict.scope == Scope::kRail) out.set("rail", fabric.rails[verdict.nic.rail]);
-  if (verdict.scope == Scope::kLeaf) out.set("leaf", fabric.leaves[verdict.leaf]);
-  out.set("standing", standing_name(verdict.standing));
-  out.set("retests_within_leaf", count_value(verdict.within_leaf));
-  out.set("retests_between_leaves", count_value(verdict.between_leaves));
-  out.set("evidence", list_of(verdict.evidence, [](const Evidence& evidence) {
+  out.set("scope", name_of(outlier.scope));
+  if (outlier.scope == Scope::kNic || outlier.scope == Scope::kHost)
+    out.set("host", fabric.endpoints[outlier.nic.host].host);
+  if (outlier.scope == Scope::kNic || outlier.scope == Scope::kRail) out.set("rail", fabric.rails[outlier.nic.rail]);
+  if (outlier.scope == Scope::kLeaf) out.set("leaf", fabric.leaves[outlier.leaf]);
+  out.set("standing", retest_name(outlier.retest));
+  out.set("retests_within_leaf", count_value(outlier.within_leaf));
+  out.set("retests_between_leaves", count_value(outlier.between_leaves));
+  out.set("evidence", list_of(outlier.evidence, [](const SymptomFigures& evidence) {
             Value one = Value::object();
             one.set("symptom", name_of(evidence.symptom));
             one.set("measured", evidence.measured);
@@ -116,7 +116,7 @@ Value verdict_value(const Fabric& fabric, const Verdict& verdict) {
             one.set("of_nics", evidence.of_nics);
             return one;
           }));
-  out.set("suspects", list_of(verdict.suspects, [&](Nic nic) { return nic_value(fabric, nic); }));
+  out.set("suspects", list_of(outlier.suspects, [&](Nic nic) { return nic_value(fabric, nic); }));
   return out;
 }
 
@@ -184,9 +184,9 @@ Value out_of_bands_value(const Fabric& fabric, const std::vector<OutOfBand>& fou
   });
 }
 
-std::span<const EnvelopeMember> mesh_members() {
-  using enum EnvelopeMember::What;
-  static constexpr EnvelopeMember kAll[] = {{kVersion}, {kComplete}, {kSoft}};
+std::span<const ResultMember> mesh_members() {
+  using enum ResultMember::What;
+  static constexpr ResultMember kAll[] = {{kVersion}, {kComplete}, {kSoft}};
   return kAll;
 }
 
@@ -209,7 +209,7 @@ Value to_value(const MeshRun& run, const HeldAgainst& against) {
   out.set("loop_back", loop_back_value(run));
   out.set("links_carry_gbps", list_of(run.carries_gbps, [](double gbps) { return Value(gbps); }));
   out.set("nics", nics_value(run));
-  out.set("verdicts", list_of(run.verdicts, [&](const Verdict& verdict) { return verdict_value(fabric, verdict); }));
+  out.set("verdicts", list_of(run.outliers, [&](const Outlier& outlier) { return outlier_value(fabric, outlier); }));
   out.set("out_of_bands", out_of_bands_value(fabric, against.out_of_bands));
   if (against.comparison) out.set("comparison", comparison_value(fabric, *against.comparison));
   return out;

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "doc/text.h"
-#include "perf/client_talk.h"
-#include "perf/control.h"
+#include "perf/channel/client_talk.h"
+#include "perf/channel/control.h"
 #include "perf/mesh/registry.h"
 #include "rdma/local_network.h"
 
@@ -55,7 +55,7 @@ class Registrant {
     pause_ = options_.first_pause;
     for (;;) {
       const auto message = channel.receive(kSilence);
-      if (message) return fail(Code::kInvalid, "it sent \"{}\" when no message was expected", name_of(*message));
+      if (message) return fail(unexpected(*message));
       if (message.error().code != Code::kTimeout) return fail(message.error());
     }
   }

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "os/ports/kernel.h"
+#include "perf/channel/watch.h"
 #include "perf/mesh/register_message.h"
-#include "perf/watch.h"
 
 namespace railbed::perf::mesh {
 

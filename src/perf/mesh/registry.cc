@@ -16,8 +16,8 @@ constexpr std::chrono::milliseconds kAnswer{100};  // what is sent fits into the
 constexpr int kMostAtOnce = 64;                    // connections that are taken before those there are heard again
 constexpr int kMostTold = 50;
 
-Message registered_message(const Roster& roster, uint32_t wanted) {
-  return Registered{.registered = static_cast<uint32_t>(roster.size()), .wanted = wanted};
+Registered registered_message(const Roster& roster, uint32_t wanted) {
+  return {.registered = static_cast<uint32_t>(roster.size()), .wanted = wanted};
 }
 
 }  // namespace
@@ -117,15 +117,15 @@ Result<void> Registry::enroll(Guest& guest, const Register& message) {
 }
 
 Result<void> Registry::take(Guest& guest) {
-  while (auto message = TRY(guest.channel.take())) {
-    if (guest.registered) return fail(Code::kInvalid, "it sent \"{}\" when no message was expected", name_of(*message));
+  while (const auto message = TRY(guest.channel.take())) {
+    if (guest.registered) return fail(unexpected(*message));
     if (guest.greeted) {
-      const Register said = TRY(Channel::as<Register>(std::move(*message)));
+      const Register said = TRY(decode_as<Register>(*message));
       TRY(enroll(guest, said));
       continue;
     }
-    const Message answer = TRY(guest.greeting.answer(std::move(*message)));
-    TRY(guest.channel.send(answer, options_.limits.after(kAnswer)));
+    const ServerGreeting::Answer answer = TRY(guest.greeting.answer(*message));
+    TRY(guest.channel.send(encoded(answer), options_.limits.after(kAnswer)));
     if (!guest.greeting.done()) continue;
     TRY(guest.greeting.seal(guest.channel));
     guest.greeted = true;

@@ -17,10 +17,10 @@
 #include <stop_token>
 #include <string>
 
-#include "perf/control.h"
-#include "perf/greeting.h"
+#include "perf/channel/control.h"
+#include "perf/channel/greeting.h"
+#include "perf/channel/watch.h"
 #include "perf/mesh/roster.h"
-#include "perf/watch.h"
 
 namespace railbed::perf::mesh {
 

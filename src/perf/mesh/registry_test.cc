@@ -10,9 +10,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "perf/channel/test_greeting.h"
 #include "perf/mesh/registrant.h"
 #include "perf/mesh/test_endpoints.h"
-#include "perf/test_greeting.h"
 #include "perf/test_resting_clock.h"
 
 namespace railbed::perf::mesh {
@@ -118,7 +118,7 @@ class RegistryTest : public testing::Test {
     return channel;
   }
   // What the coordinator answers to one that asks by hand.
-  std::string answer(Channel& channel, const Message& message) {
+  std::string answer(Channel& channel, const auto& message) {
     EXPECT_TRUE(channel.send(message, soon()));
     const auto done = channel.expect<Registered>(milliseconds(20000));
     return done ? fmt::format("{} of {}", done->registered, done->wanted) : done.error().to_string();
@@ -213,9 +213,9 @@ TEST_F(RegistryTest, WhoLiesIsToldAndRefused) {
   listen(2);
   Channel honest = greeted();
   EXPECT_EQ(answer(honest, host("a", 1)), "1 of 2");
-  const auto said = [&](const Message& message) {
+  const auto said = [&](const auto& message) {
     Channel liar = greeted();
-    return answer(liar, message);
+    return this->answer(liar, message);
   };
   EXPECT_EQ(said(host("a", 2)),
             "the peer says: a is already registered from 127.0.0.1 port 1\n  rename one of them with --name");
@@ -318,7 +318,7 @@ TEST(Registrant, OutlivesBadCoordinators) {
                                   .longest_pause = milliseconds(2),
                                   .on_event = said.ear()};
   const std::jthread registrant([&](const std::stop_token& stop) { keep_registered(options, stop); });
-  const auto meet = [&](const std::function<void(Channel&, const Message&)>& play, const std::string& reason) {
+  const auto meet = [&](const std::function<void(Channel&, const Envelope&)>& play, const std::string& reason) {
     auto socket = listener->accept(soon());
     ASSERT_TRUE(socket);
     Channel channel(std::move(*socket));
@@ -327,23 +327,23 @@ TEST(Registrant, OutlivesBadCoordinators) {
     play(channel, *hello);
     EXPECT_TRUE(said.wait_for(reason)) << reason;
   };
-  meet([](Channel&, const Message&) {}, "no message from the peer for 50 ms");
-  meet([](Channel& channel, const Message&) { EXPECT_TRUE(channel.send(Ready{}, soon())); },
+  meet([](Channel&, const Envelope&) {}, "no message from the peer for 50 ms");
+  meet([](Channel& channel, const Envelope&) { EXPECT_TRUE(channel.send(Ready{}, soon())); },
        R"(the peer sent "ready" where "hello")");
   meet([](Channel& channel,
-          const Message&) { EXPECT_TRUE(channel.send(Hello{.protocol = 77, .version = "9"}, soon())); },
+          const Envelope&) { EXPECT_TRUE(channel.send(Hello{.protocol = 77, .version = "9"}, soon())); },
        "the coordinator (railbed 9) speaks protocol 77");
-  meet([](Channel& channel, const Message&) { EXPECT_TRUE(channel.send(Hello{.version = "0"}, soon())); },
+  meet([](Channel& channel, const Envelope&) { EXPECT_TRUE(channel.send(Hello{.version = "0"}, soon())); },
        "the coordinator has no token and cannot prove its identity\n"
        "  start it with --token-file, or leave out --token-file here");
-  meet([](Channel& channel, const Message& hello) { EXPECT_FALSE(greet_as_server(channel, "another", &hello)); },
+  meet([](Channel& channel, const Envelope& hello) { EXPECT_FALSE(greet_as_server(channel, "another", &hello)); },
        "the coordinator does not have this token: its proof is wrong\n  check the address, and that both sides have "
        "the same --token-file; nothing that depends on the token was sent to the coordinator");
   meet([](Channel& channel,
-          const Message&) { EXPECT_TRUE(channel.send(Refusal{.message = "\x1b[2Jno", .hint = ""}, soon())); },
+          const Envelope&) { EXPECT_TRUE(channel.send(Refusal{.message = "\x1b[2Jno", .hint = ""}, soon())); },
        "the peer says: \\x1b[2Jno");
   meet(
-      [](Channel& channel, const Message& hello) {
+      [](Channel& channel, const Envelope& hello) {
         EXPECT_TRUE(greet_as_server(channel, kToken, &hello));
         EXPECT_TRUE(channel.expect<Register>(milliseconds(20000)));
         EXPECT_TRUE(channel.send(Registered{.registered = 1, .wanted = 0}, soon()));

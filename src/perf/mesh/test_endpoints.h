@@ -14,8 +14,11 @@
 
 #include <gtest/gtest.h>
 
+#include "perf/collective/collective_endpoint.h"
 #include "perf/mesh/coordinator.h"
-#include "perf/server.h"
+#include "perf/mesh/mesh_protocol.h"
+#include "perf/session/point_to_point.h"
+#include "perf/session/server.h"
 #include "perf/test_clock.h"
 
 namespace railbed::perf::mesh {
@@ -64,19 +67,22 @@ class Endpoints {
 
  private:
   struct End {
+    Membership membership;
     std::unique_ptr<Server> server;
     std::jthread thread;
   };
 
   void add(const perf::Limits& limits, const std::string& token) {
+    End& end = ends_.emplace_back();
     ServerOptions options;
+    options.protocols = {point_to_point_protocol(), mesh_protocol(end.membership), membership_protocol(end.membership),
+                         collective::collective_protocol(end.membership)};
     options.bind = *IpAddress::parse("127.0.0.1");
     options.port = 0;
     options.session.limits = limits;
     options.session.token = token;
     auto server = Server::open(*kernel_, std::move(options));
     EXPECT_TRUE(server) << server.error().to_string();
-    End& end = ends_.emplace_back();
     end.server = std::move(*server);
     end.thread = std::jthread([&end] { EXPECT_TRUE(end.server->run()); });
   }

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "perf/mesh/outliers.h"
 #include "perf/mesh/results.h"
-#include "perf/mesh/verdicts.h"
 
 namespace railbed::perf::mesh {
 

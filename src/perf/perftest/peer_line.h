@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "perf/peer.h"
-#include "perf/socket.h"
+#include "perf/channel/peer.h"
+#include "perf/channel/socket.h"
 
 namespace railbed::perf::perftest {
 

@@ -9,7 +9,7 @@
 #include "perf/bounds.h"
 #include "perf/perftest/exchange.h"
 #include "perf/perftest/pings.h"
-#include "perf/points.h"
+#include "perf/stream/points.h"
 #include "rdma/pause_counters.h"
 #include "rdma/port_counters.h"
 

@@ -8,8 +8,8 @@
 // it. Results before it have been passed to `on_size`.
 #pragma once
 
-#include "perf/client.h"
 #include "perf/perftest/dialect.h"
+#include "perf/session/client.h"
 
 namespace railbed::perf::perftest {
 

@@ -6,7 +6,7 @@
 #include <future>
 
 #include "perf/perftest/exchange.h"
-#include "perf/test_rdma.h"
+#include "perf/session/test_rdma.h"
 #include "perf/test_resting_clock.h"
 #include "perf/test_results.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/perftest/pings.h"
 
-#include "perf/message_port.h"
+#include "perf/stream/message_port.h"
 
 namespace railbed::perf::perftest {
 namespace {

@@ -8,7 +8,7 @@
 // Failure: as rdma_loops.h.
 #pragma once
 
-#include "perf/rdma_loops.h"
+#include "perf/stream/rdma_loops.h"
 
 namespace railbed::perf::perftest {
 

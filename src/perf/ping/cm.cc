@@ -7,8 +7,8 @@
 #include <fcntl.h>
 #include <poll.h>
 
+#include "perf/channel/socket_address.h"
 #include "perf/ping/cm_library.h"
-#include "perf/socket_address.h"
 
 namespace railbed::perf {
 namespace {

@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <rdma/rdma_cma.h>
 
-#include "perf/verbs_library.h"
+#include "perf/stream/verbs_library.h"
 
 #define RAILBED_CM(X)           \
   X(rdma_accept)                \

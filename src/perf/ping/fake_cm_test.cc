@@ -11,9 +11,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "perf/fake_verbs.h"
+#include "perf/channel/socket_address.h"
 #include "perf/ping/cm_library.h"
-#include "perf/socket_address.h"
+#include "perf/stream/fake_verbs.h"
 
 namespace railbed::perf {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "perf/socket_address.h"
+#include "perf/channel/socket_address.h"
 
 namespace railbed::perf {
 namespace {

@@ -2,9 +2,10 @@
 #include "perf/ping/ping.h"
 
 #include "os/ports/kernel.h"
-#include "perf/client_talk.h"
+#include "perf/channel/client_talk.h"
+#include "perf/channel/socket_address.h"
+#include "perf/ping/ping_message.h"
 #include "perf/ping/ping_session.h"
-#include "perf/socket_address.h"
 
 namespace railbed::perf {
 namespace {
@@ -64,8 +65,9 @@ class Pinging {
     TRY(channel_->socket().set_keepalive());
     TRY(channel_->socket().set_no_delay());
     TRY(greet_server(*channel_, {.hostname = kernel_.host_name(), .token = options_.token}, options_.limits));
-    Message answer = TRY(take_turn(*channel_, OpenPing{options_.size_bytes}, options_.limits, options_.on_progress));
-    const PingOffer offer = TRY(Channel::as<PingOffer>(std::move(answer)).context("at the server"));
+    const EncodedMessage open = encoded(OpenPing{options_.size_bytes});
+    const Envelope answer = TRY(take_turn(*channel_, open, options_.limits, options_.on_progress));
+    const PingOffer offer = TRY(decode_as<PingOffer>(answer).context("at the server"));
     return Meeting{.peer = TRY(channel_->socket().peer_address()),
                    .port = static_cast<uint16_t>(offer.port),
                    .from = TRY(channel_->socket().local_address()),

@@ -11,8 +11,8 @@
 #include <stop_token>
 #include <string>
 
+#include "perf/channel/watch.h"
 #include "perf/ping/ping_report.h"
-#include "perf/watch.h"
 
 namespace railbed::os {
 class Kernel;

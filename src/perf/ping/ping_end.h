@@ -15,8 +15,8 @@
 
 #include "perf/ping/cm.h"
 #include "perf/ping/rping_wire.h"
+#include "perf/stream/verbs.h"
 #include "perf/tick_clock.h"
-#include "perf/verbs.h"
 
 namespace railbed::perf {
 

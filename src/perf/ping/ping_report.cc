@@ -15,9 +15,9 @@ std::string_view name_of(PingRole role) {
   return role == PingRole::kMover ? "mover" : "source";
 }
 
-std::span<const EnvelopeMember> ping_members() {
-  using enum EnvelopeMember::What;
-  static constexpr EnvelopeMember kAll[] = {{kVersion}, {kStartedAt}, {kCommand}, {kComplete}, {kSoft}, {kPeer}};
+std::span<const ResultMember> ping_members() {
+  using enum ResultMember::What;
+  static constexpr ResultMember kAll[] = {{kVersion}, {kStartedAt}, {kCommand}, {kComplete}, {kSoft}, {kPeer}};
   return kAll;
 }
 

@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
-#include "perf/envelope.h"
 #include "perf/histogram.h"
 #include "perf/ping/exchange.h"
+#include "perf/result_envelope.h"
 
 namespace railbed::perf {
 

@@ -3,16 +3,21 @@
 
 #include <endian.h>
 
-#include "perf/tcp_link.h"
+#include "perf/ping/ping_message.h"
+#include "perf/ping/rping_wire.h"
+#include "perf/stream/tcp_link.h"
 
 namespace railbed::perf {
+
 std::vector<uint8_t> private_data_of(uint64_t cookie) {
   const uint64_t wire = htobe64(cookie);
   const auto* first = reinterpret_cast<const uint8_t*>(&wire);
   return {first, first + sizeof wire};
 }
 
-Result<void> serve_ping(Channel& channel, const TickClock& clock, const Limits& limits, const OpenPing& wanted) {
+namespace {
+
+Result<void> serve_pings(Channel& channel, const TickClock& clock, const Limits& limits, const OpenPing& wanted) {
   const CmEvents events = TRY(CmEvents::open());
   const IpAddress own = TRY(channel.socket().local_address());
   const CmListener listener = TRY(CmListener::open(events, own, 0));
@@ -43,8 +48,6 @@ Result<void> serve_ping(Channel& channel, const TickClock& clock, const Limits& 
   return {};
 }
 
-namespace {
-
 Result<PingReport> serve_one(const TickClock& clock, const RpingServerOptions& options, const CmEvents& events) {
   const auto look = [&]() -> Result<void> {
     if (options.stop.stop_requested()) return fail(Code::kCanceled, "stopped");
@@ -71,7 +74,22 @@ Result<PingReport> serve_one(const TickClock& clock, const RpingServerOptions& o
   }
 }
 
+Result<Served> serve_ping(Session& session, const Envelope& opening) {
+  const OpenPing wanted = TRY(decode_as<OpenPing>(opening));
+  const Endpoint end = TRY(tcp_endpoint(session.kernel(), session.channel()));
+  const Turns::Turn turn = TRY(session.wait_for_turn({.device = end.netdev.empty() ? end.address : end.netdev,
+                                                      .memory_bytes = int64_t{2} * kMostPing_bytes,
+                                                      .streams = 0}));
+  TRY(session.tell(fmt::format("pings of {}", size_text(wanted.size_bytes))));
+  TRY(serve_pings(session.channel(), session.clock(), session.options().limits, wanted));
+  return Served::kTest;
+}
+
 }  // namespace
+
+Protocol ping_protocol() {
+  return {.opens_with = OpenPing::kName, .serve = serve_ping};
+}
 
 Result<void> serve_rping(const TickClock& clock, const RpingServerOptions& options) {
   const CmEvents events = TRY(CmEvents::open());

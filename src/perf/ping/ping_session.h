@@ -10,17 +10,17 @@
 #include <functional>
 #include <stop_token>
 
-#include "perf/control.h"
+#include "perf/channel/watch.h"
 #include "perf/ping/ping_report.h"
-#include "perf/watch.h"
+#include "perf/session/session.h"
 
 namespace railbed::perf {
 
 // The private data of a request, by which the server knows it.
 std::vector<uint8_t> private_data_of(uint64_t cookie);
 
-// One ping of a session, from OpenPing to CloseTest.
-Result<void> serve_ping(Channel& channel, const TickClock& clock, const Limits& limits, const OpenPing& wanted);
+// A ping of a session, from OpenPing (ping_message.h) to CloseTest.
+Protocol ping_protocol();
 
 struct RpingServerOptions {
   IpAddress bind;  // an address of an interface with an RDMA device

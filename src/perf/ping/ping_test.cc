@@ -10,7 +10,7 @@
 
 #include "perf/ping/fake_cm.h"
 #include "perf/ping/ping_session.h"
-#include "perf/test_rdma.h"
+#include "perf/session/test_rdma.h"
 
 namespace railbed::perf {
 namespace {
@@ -28,6 +28,7 @@ class PingTest : public RdmaTest {
     EXPECT_EQ(fake_cm().open_ids, 0) << "left open";
     EXPECT_EQ(fake_cm().open_channels, 0) << "left open";
   }
+  std::vector<Protocol> protocols() const override { return {ping_protocol(), point_to_point_protocol()}; }
   PingOptions options() const {
     return {.host = "127.0.0.1",
             .port = server_->port(),

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/findings/judgement.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "base/fnv1a.h"
+#include "check/findings/fold.h"
+#include "check/read/objects.h"
+#include "check/read/paths.h"
+#include "check/rules/maturity.h"
+#include "doc/json.h"
+
+namespace railbed::check {
+namespace {
+
+using doc::Confidence;
+using doc::Diagnostic;
+using doc::Value;
+
+// The words of the classes that findings are treated by.
+constexpr std::string_view kManifestClass = "manifest";
+constexpr std::string_view kPageClass = "page";
+constexpr std::string_view kPartClass = "part";
+
+std::string_view class_of_document(const Document& document) {
+  switch (document.origin) {
+    case Origin::kFence:
+    case Origin::kProse:
+    case Origin::kScript:
+      return kPageClass;
+    case Origin::kFile:
+    case Origin::kAnsible:
+      break;
+  }
+  return document.patch ? kPartClass : kManifestClass;
+}
+
+// Blanks at the ends and runs of blanks do not make another value.
+std::string without_extra_blanks(std::string_view text) {
+  std::string out;
+  bool blank = false;
+  for (const char c : text) {
+    const bool is_blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!is_blank && blank && !out.empty()) out += ' ';
+    if (!is_blank) out += c;
+    blank = is_blank;
+  }
+  return out;
+}
+
+// The value that begins at the place, or whose key does; null where none does.
+const Value* value_at(const Value& value, const doc::Span& place) {
+  const auto begins = [&](const doc::Span& span) {
+    return span.source == place.source && span.offset == place.offset && span.line == place.line;
+  };
+  if (const Value::Array* items = value.as_array())
+    for (const Value& item : *items) {
+      if (const Value* inner = value_at(item, place)) return inner;
+      if (begins(item.span)) return &item;
+    }
+  if (const Value::Object* members = value.as_object())
+    for (const Value::Member& member : *members) {
+      if (const Value* inner = value_at(member.value, place)) return inner;
+      if (begins(member.key_span) || begins(member.value.span)) return &member.value;
+    }
+  return nullptr;
+}
+
+// A scalar as text; of what has parts only that it has some, since each of them may change.
+std::string normalized(const Value& value) {
+  if (const std::string* text = value.as_string()) return without_extra_blanks(*text);
+  if (value.is_object()) return "{}";
+  if (value.is_array()) return "[]";
+  return doc::to_json(value);
+}
+
+// The line of a place, as far as it matters: a line may be as long as the file.
+std::string_view line_around(const doc::Span& span) {
+  constexpr size_t kReach = 200;
+  const std::string_view text = span.source->text;
+  const size_t at = std::min<size_t>(span.offset, text.size());
+  const size_t back = std::min(at, kReach);
+  const std::string_view before = text.substr(at - back, back);
+  const size_t begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  const std::string_view line = text.substr(at - back + begin, back - begin + kReach);
+  return line.substr(0, line.find('\n', back - begin));
+}
+
+std::string_view marked_text(const doc::Span& span) {
+  const std::string_view text = span.source->text;
+  return text.substr(std::min<size_t>(span.offset, text.size()), static_cast<size_t>(std::max(span.length, 0)));
+}
+
+class Judge {
+ public:
+  Judge(const Bundle& bundle, const Settings& settings) : objects_(bundle), settings_(settings) {
+    std::map<const doc::Source*, int> documents;
+    for (const Document& document : bundle.documents)
+      numbers_[&document] = ++documents[document.value.span.source.get()];
+  }
+
+  // Whether the finding is one.
+  bool judge(Diagnostic& finding) const {
+    const Document* document = objects_.at(finding.span);
+    const std::optional<GivenClass> given =
+        settings_.policy == nullptr ? std::nullopt : settings_.policy->class_of(finding.span);
+    classify(finding, document, given);
+    if (given == GivenClass::kTemplate && (is_missing(finding) || finding.layer == doc::Layer::kText)) return false;
+    if (finding.fingerprint.empty()) finding.fingerprint = fingerprint(finding, document);
+    weigh(finding, given);
+    if (is_left_out(finding)) finding.edits.clear();
+    decide_repair(finding);
+    return true;
+  }
+
+ private:
+  static void classify(Diagnostic& finding, const Document* document, std::optional<GivenClass> given) {
+    if (given)
+      finding.document_class = given_class_name(*given);
+    else if (finding.document_class.empty() && document != nullptr)
+      finding.document_class = class_of_document(*document);
+    else if (finding.document_class.empty() && finding.span.source != nullptr && is_page(finding.span.source->name))
+      finding.document_class = kPageClass;
+  }
+
+  // Whether it rests on more than the object that it points at.
+  bool relates(const Diagnostic& finding) const {
+    if (!finding.missing.empty()) return true;
+    const Document* own = objects_.at(finding.span);
+    return std::ranges::any_of(finding.notes, [&](const Diagnostic::Note& note) {
+      const Document* other = objects_.at(note.span);
+      return other != nullptr && other != own;
+    });
+  }
+
+  void weigh(Diagnostic& finding, std::optional<GivenClass> given) const {
+    const Maturity maturity = maturity_of(finding.id);
+    finding.preview |= maturity.state == RuleState::kPreview;
+    if (finding.preview && finding.severity == doc::Severity::kError) finding.severity = doc::Severity::kWarning;
+    if (given == GivenClass::kTemplate) {
+      finding.at_most(Confidence::kMedium, "the project file says that the file is a template");
+    } else if (given == GivenClass::kFixture) {
+      if (finding.severity != doc::Severity::kError) return;
+      finding.severity = doc::Severity::kWarning;
+      finding.why = "the project file says that the file is a fixture, which may be wrong on purpose";
+    } else if (finding.document_class == kPageClass && relates(finding)) {
+      finding.at_most(Confidence::kMedium, "the object is an example of a page, and what it needs may be elsewhere");
+    } else if (finding.document_class == kPartClass && relates(finding)) {
+      finding.at_most(Confidence::kMedium, "the object is a part, and what it is merged with is not read");
+    }
+  }
+
+  // What a project file or an option ignores stays as it is written.
+  bool is_left_out(const Diagnostic& finding) const {
+    if (settings_.policy == nullptr || finding.edits.empty()) return false;
+    Diagnostic copy = finding;
+    return judged(*settings_.policy, copy).what != Verdict::What::kShown;
+  }
+
+  static void decide_repair(Diagnostic& finding) {
+    const bool manifest = finding.document_class.empty() || finding.document_class == kManifestClass;
+    if (!manifest && finding.document_class != kPageClass) {
+      finding.fix.clear();
+      finding.edits.clear();
+    }
+    finding.applicability = doc::Applicability::kNone;
+    if (finding.edits.empty()) return;
+    const bool safe = manifest && finding.confidence == Confidence::kHigh && !finding.preview;
+    finding.applicability = safe ? doc::Applicability::kSafe : doc::Applicability::kSuggested;
+  }
+
+  std::string file_of_finding(const Diagnostic& finding) const {
+    if (finding.span.source == nullptr) return "";
+    const SourcePlace* place = settings_.policy == nullptr ? nullptr : settings_.policy->place_of(finding.span);
+    return place == nullptr ? plain_path(finding.span.source->name) : place->path;
+  }
+
+  std::string fingerprint(const Diagnostic& finding, const Document* document) const {
+    std::string text = finding.id + '\n';
+    if (document == nullptr) {
+      text += file_of_finding(finding) + '\n' + finding.subject.to_string() + '\n';
+      if (finding.span.known()) text += without_extra_blanks(line_around(finding.span));
+    } else {
+      text += document->name.empty()
+                  ? fmt::format("{} {}#{}", document->kind, file_of_finding(finding), numbers_.at(document))
+                  : fmt::format("{} {}/{}", document->kind, document->ns, document->name);
+      text += '\n' + finding.subject.field + '\n';
+      if (const Value* value = value_at(document->value, finding.span))
+        text += normalized(*value);
+      else if (finding.span.known())  // a word of an embedded text
+        text += without_extra_blanks(marked_text(finding.span));
+    }
+    text += '\n' + finding.missing;
+    return fmt::format("{:016x}", fnv1a(text));
+  }
+
+  ObjectIndex objects_;
+  const Settings& settings_;
+  std::map<const Document*, int> numbers_;  // of a document in its source
+};
+
+}  // namespace
+
+void judge(const Bundle& bundle, const Settings& settings, doc::Diagnostics& findings) {
+  if (findings.all().empty()) return;
+  const Judge one(bundle, settings);
+  std::erase_if(findings.mutable_all(), [&](Diagnostic& finding) { return !one.judge(finding); });
+}
+
+std::vector<std::string> fingerprints(const doc::Diagnostics& findings) {
+  std::map<std::string_view, int> seen;
+  std::vector<std::string> all;
+  all.reserve(findings.all().size());
+  for (const Diagnostic& finding : findings.all()) {
+    const int number = ++seen[finding.fingerprint];
+    all.push_back(number == 1 ? finding.fingerprint : fmt::format("{}-{}", finding.fingerprint, number));
+  }
+  return all;
+}
+
+}  // namespace railbed::check

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the API server refuses in workloads, and networks that are asked for in a place or under a key that nothing
+// reads.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "api/pod.h"
+#include "base/kinds.h"
+#include "check/rules/families.h"
+#include "check/rules/lookups.h"
+#include "schema/schema.h"
+
+namespace railbed::check {
+namespace {
+
+using doc::Value;
+
+// Whether the object is whole: a patch, or what a page shows of one, may leave anything out.
+bool is_whole_object(const Document& document) {
+  return !document.patch && !document.elided && !document.rebuilt;
+}
+
+// Kinds whose pods are made of the template as it is; other controllers may add to it.
+bool makes_pods_verbatim(const PodTemplate& pod) {
+  static constexpr std::string_view kKinds[] = {
+      "Pod",    "PodTemplate", "Deployment", "StatefulSet",           "ReplicaSet",     "DaemonSet", "Job", "CronJob",
+      "JobSet", "MPIJob",      "PyTorchJob", "ReplicationController", "LeaderWorkerSet"};
+  return std::ranges::find(kKinds, pod.document->kind) != std::end(kKinds) && is_whole_object(*pod.document);
+}
+
+// Calls `tell` with each container of a pod that is made of its template, and its limits and requests, null where
+// absent.
+template <typename Tell>
+void each_plain_container(const Input& in, Tell tell) {
+  for (const PodTemplate& pod : in.pods) {
+    if (!is_whole_object(*pod.document)) continue;
+    for (const Container& container : pod.containers) {
+      if (container.made) continue;
+      const Value* limits = at(*container.value, "resources.limits");
+      const Value* requests = at(*container.value, "resources.requests");
+      tell(pod, container, limits != nullptr && limits->is_object() ? limits : nullptr,
+           requests != nullptr && requests->is_object() ? requests : nullptr);
+    }
+  }
+}
+
+// "4", "4.0" and 4 are one quantity; other forms are compared as they are written.
+bool same_quantity(const Value& a, const Value& b) {
+  const auto text = [](const Value& value) {
+    return value.as_string() != nullptr ? *value.as_string() : std::string(value.written());
+  };
+  return text(a) == text(b);
+}
+
+// An extended resource, or hugepages: nothing that a container may use more of than it requests.
+bool is_never_overcommitted(std::string_view name) {
+  const bool extended = name.find('/') != std::string_view::npos &&
+                        name.find("kubernetes.io/") == std::string_view::npos &&
+                        name.find_first_of("<{$") == std::string_view::npos;
+  return extended || name.starts_with("hugepages-");
+}
+
+void requests_and_limits_differ(const Input& in, Findings& out) {
+  each_plain_container(
+      in, [&](const PodTemplate& pod, const Container& container, const Value* limits, const Value* requests) {
+        if (requests == nullptr) return;
+        for (const Value::Member& request : *requests->as_object()) {
+          if (!is_never_overcommitted(request.key)) continue;
+          const Value* limit = limits == nullptr ? nullptr : limits->find(request.key);
+          if (limit != nullptr && same_quantity(*limit, request.value)) continue;
+          const std::string asked(request.value.as_string() ? *request.value.as_string() : request.value.written());
+          if (limit == nullptr)
+            out.error(request.key_span,
+                      fmt::format(
+                          "container {} of {} requests {} without a limit, and the API server refuses it: a resource "
+                          "that cannot be overcommitted needs a limit",
+                          container.name, pod.label(), request.key))
+                .with_fix(fmt::format("limits: {}: {}", request.key, asked));
+          else
+            out.error(request.value.span,
+                      fmt::format(
+                          "container {} of {} requests {} of {} and has another limit: the API server refuses it, they "
+                          "must be equal",
+                          container.name, pod.label(), asked, request.key))
+                .note(limit->span, "the limit")
+                .with_fix("the same number in both");
+        }
+      });
+}
+
+// Sizes of pages that processors have (x86-64, arm64, POWER, s390).
+bool is_page_size(std::string_view size) {
+  static constexpr std::string_view kSizes[] = {"64Ki", "1Mi", "2Mi", "16Mi", "32Mi", "512Mi", "1Gi", "2Gi", "16Gi"};
+  return std::ranges::find(kSizes, size) != std::end(kSizes);
+}
+
+void hugepages(const Input& in, Findings& out) {
+  constexpr std::string_view kHugepages = "hugepages-";
+  each_plain_container(in, [&](const PodTemplate& pod, const Container& container, const Value* limits,
+                               const Value* requests) {
+    const auto has = [&](std::string_view name) {
+      return (limits != nullptr && limits->find(name) != nullptr) ||
+             (requests != nullptr && requests->find(name) != nullptr);
+    };
+    for (const Value* map : {limits, requests}) {
+      if (map == nullptr) continue;
+      for (const Value::Member& member : *map->as_object()) {
+        if (!member.key.starts_with(kHugepages)) continue;
+        const std::string size = member.key.substr(kHugepages.size());
+        if (!has("cpu") && !has("memory")) {
+          out.error(member.key_span, fmt::format("container {} of {} has hugepages and neither cpu nor memory: the API "
+                                                 "server refuses it",
+                                                 container.name, pod.label()))
+              .with_fix("limits: memory: 1Gi, or what it needs");
+          return;
+        }
+        if (is_page_size(size) || size.find_first_of("<{$") != std::string::npos) continue;
+        out.warning(member.key_span, fmt::format("no machine has pages of {}: {} waits forever", size, pod.label()))
+            .with_fix(is_page_size(size + "i")
+                          ? fmt::format("{}{}i", kHugepages, size)
+                          : std::string("hugepages-2Mi or hugepages-1Gi (1Gi is for most machines)"));
+        return;
+      }
+    }
+  });
+}
+
+using LabelMap = std::map<std::string, std::string>;
+
+LabelMap labels_of(const Value* map) {
+  LabelMap labels;
+  if (map == nullptr || !map->is_object()) return labels;
+  for (const Value::Member& member : *map->as_object())
+    labels[member.key] = member.value.as_string() ? *member.value.as_string() : std::string(member.value.written());
+  return labels;
+}
+
+// The first label of a selector that the template's labels do not have; null where they fit.
+const Value::Member* unmatched(const Value& selector, const LabelMap& labels) {
+  if (!selector.is_object()) return nullptr;
+  for (const Value::Member& wanted : *selector.as_object()) {
+    const auto found = labels.find(wanted.key);
+    const std::string value =
+        wanted.value.as_string() ? *wanted.value.as_string() : std::string(wanted.value.written());
+    if (found == labels.end() || found->second != value) return &wanted;
+  }
+  return nullptr;
+}
+
+void selector_misses_template(const Input& in, Findings& out) {
+  static constexpr std::string_view kKinds[] = {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet",
+                                                "ReplicationController"};
+  for (const PodTemplate& pod : in.pods) {
+    const Document& document = *pod.document;
+    if (std::ranges::find(kKinds, document.kind) == std::end(kKinds) || pod.path != "spec.template") continue;
+    const bool plain = document.kind == "ReplicationController";
+    const Value* selector = at(document.value, plain ? "spec.selector" : "spec.selector.matchLabels");
+    if (selector == nullptr || !is_whole_object(document)) continue;
+    const Value::Member* wanted = unmatched(*selector, labels_of(pod.labels));
+    if (wanted == nullptr) continue;
+    auto& told =
+        out.error(wanted->key_span, fmt::format("the selector of {} wants the label {}, which its template does "
+                                                "not have: the API server refuses it",
+                                                pod.label(), wanted->key));
+    if (const Value* label = pod.labels == nullptr ? nullptr : pod.labels->find(wanted->key))
+      told.note(label->span, "the template has another value");
+    told.with_fix("the same labels in spec.selector.matchLabels and in spec.template.metadata.labels");
+  }
+}
+
+// The names of the pod's volumes, and of the claims that its controller makes for it.
+std::vector<std::string_view> volumes_of(const PodTemplate& pod) {
+  std::vector<std::string_view> names;
+  const auto add = [&](const Value* list, std::string_view path) {
+    if (list == nullptr || !list->is_array()) return;
+    for (const Value& item : *list->as_array()) names.push_back(text_at(item, path));
+  };
+  add(pod.spec->find("volumes"), "name");
+  for (const std::string_view path : {"spec.volumeClaimTemplates", "spec.leaderWorkerTemplate.volumeClaimTemplates"})
+    add(at(pod.document->value, path), "metadata.name");
+  if (const Value* policies = at(pod.document->value, "spec.volumeClaimPolicies");
+      policies != nullptr && policies->is_array())
+    for (const Value& policy : *policies->as_array()) add(policy.find("templates"), "metadata.name");
+  return names;
+}
+
+void mount_without_volume(const Input& in, Findings& out) {
+  for (const PodTemplate& pod : in.pods) {
+    if (!makes_pods_verbatim(pod)) continue;
+    const auto names = volumes_of(pod);
+    for (const Container& container : pod.containers)
+      for (const std::string_view key : {"volumeMounts", "volumeDevices"}) {
+        const Value* mounts = container.value->find(key);
+        if (mounts == nullptr || !mounts->is_array()) continue;
+        for (const Value& mount : *mounts->as_array()) {
+          const Value* name = mount.find("name");
+          const std::string_view text = text_at(mount, "name");
+          if (text.empty() || text.find_first_of("<{$") != std::string_view::npos) continue;
+          if (std::ranges::find(names, text) != names.end()) continue;
+          auto& told =
+              out.error(name->span, fmt::format("container {} of {} mounts the volume {}, which the pod does not "
+                                                "have: the API server refuses it",
+                                                container.name, pod.label(), text));
+          const std::string near = doc::nearest(text, names);
+          told.with_fix(near.empty() ? fmt::format("a volume named {} in the pod's volumes", text)
+                                     : "did you mean " + near + "?");
+        }
+      }
+  }
+}
+
+std::string_view group_part(std::string_view api_version) {
+  const size_t slash = api_version.find('/');
+  return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+}
+
+// Groups that an API server has without any operator.
+bool is_builtin_group(std::string_view group) {
+  static constexpr std::string_view kGroups[] = {"", "apps", "batch", "extensions", "policy", "autoscaling"};
+  return std::ranges::find(kGroups, group) != std::end(kGroups) || group.ends_with(".k8s.io");
+}
+
+// The versions of a kind of Kubernetes' own that schemas or the table of kinds have; empty for others.
+std::vector<std::string> versions_of_kind(std::string_view kind) {
+  static constexpr std::string_view kVersions[] = {"v1",
+                                                   "apps/v1",
+                                                   "batch/v1",
+                                                   "policy/v1",
+                                                   "autoscaling/v2",
+                                                   "networking.k8s.io/v1",
+                                                   "resource.k8s.io/v1",
+                                                   "resource.k8s.io/v1beta1",
+                                                   "resource.k8s.io/v1beta2"};
+  std::vector<std::string> found;
+  for (const std::string_view version : kVersions)
+    if (schema::find_schema(version, kind) != nullptr) found.emplace_back(version);
+  const Kind* known = find_kind(kind);
+  // These have several versions, or two groups, at a time.
+  if (kind == "Event" || kind.starts_with("ValidatingAdmission")) return found;
+  if (found.empty() && known != nullptr && known->owner == KindOwner::kKubernetes && !known->plural.empty())
+    found.push_back(known->api_version());
+  return found;
+}
+
+void wrong_api_version(const Input& in, Findings& out) {
+  for (const Document& document : in.bundle.documents) {
+    const Value* version = document.value.find("apiVersion");
+    if (version == nullptr || document.api_version.empty() || !is_whole_object(document)) continue;
+    // RB-API-011 reports it for the kinds that railbed itself reads.
+    if (document.kind == "Pod" || document.kind == "Node") continue;
+    if (!is_builtin_group(group_part(document.api_version))) continue;
+    if (document.api_version.find_first_of("<{$") != std::string::npos) continue;
+    const std::vector<std::string> right = versions_of_kind(document.kind);
+    if (right.empty() || std::ranges::find(right, document.api_version) != right.end()) continue;
+    out.error(version->span, fmt::format("no API server of today has {} in {}: it refuses the object", document.kind,
+                                         document.api_version))
+        .with_fix("apiVersion: " + right.front());
+  }
+}
+
+// The member of an object's own annotations that asks for networks; null where it has none.
+const Value::Member* networks_annotation(const Value* annotations) {
+  if (annotations == nullptr || !annotations->is_object()) return nullptr;
+  const auto found = std::ranges::find(*annotations->as_object(), api::kNetworksAnnotation, &Value::Member::key);
+  return found == annotations->as_object()->end() ? nullptr : &*found;
+}
+
+bool is_made(const PodTemplate& pod) {
+  return std::ranges::any_of(pod.containers, &Container::made);
+}
+
+void annotation_above_the_template(const Input& in, Findings& out) {
+  std::set<const Document*> told;
+  std::set<const Document*> right;
+  for (const PodTemplate& pod : in.pods)
+    if (networks_annotation(pod.annotations) != nullptr) right.insert(pod.document);
+  for (const PodTemplate& pod : in.pods) {
+    const Document& document = *pod.document;
+    const Value* own = at(document.value, "metadata.annotations");
+    const Value::Member* asked = networks_annotation(own);
+    if (asked == nullptr || own == pod.annotations || right.contains(&document) || !told.insert(&document).second)
+      continue;
+    out.warning(asked->key_span, fmt::format("the networks annotation is on the {} and not on its pods: they get no "
+                                             "network from it",
+                                             document.kind))
+        .with_fix(is_made(pod)
+                      ? std::string("move it to the annotations that the operator gives its pods")
+                      : fmt::format("move it to {}{}metadata.annotations", pod.path, pod.path.empty() ? "" : "."));
+  }
+}
+
+// Annotations of networks that programs read.
+constexpr std::string_view kNetworkKeys[] = {
+    "k8s.v1.cni.cncf.io/networks",     "k8s.v1.cni.cncf.io/network-status", "k8s.v1.cni.cncf.io/networks-status",
+    "k8s.v1.cni.cncf.io/resourceName", "k8s.v1.cni.cncf.io/nodeSelector",   "v1.multus-cni.io/default-network",
+};
+
+void unknown_network_annotation(const Input& in, Findings& out) {
+  std::set<const Value*> seen;
+  const auto look = [&](const Value* annotations) {
+    if (annotations == nullptr || !annotations->is_object() || !seen.insert(annotations).second) return;
+    for (const Value::Member& member : *annotations->as_object()) {
+      const bool group = member.key.starts_with("k8s.v1.cni.cncf.io/");
+      if (std::ranges::find(kNetworkKeys, member.key) != std::end(kNetworkKeys)) continue;
+      const std::string near = doc::nearest(member.key, {std::begin(kNetworkKeys), std::end(kNetworkKeys)});
+      if (!group && near.empty()) continue;
+      auto& told = out.warning(member.key_span,
+                               fmt::format("nothing reads the annotation {}: no network comes of it", member.key));
+      if (near.empty())
+        told.with_fix(std::string(kNetworkKeys[0]) + ", or leave it out");
+      else
+        told.with_fix("did you mean " + near + "?");
+      if (!near.empty() && member.key_span.length == static_cast<int>(member.key.size()))
+        told.with_edit(member.key_span, near);
+    }
+  };
+  for (const PodTemplate& pod : in.pods) {
+    look(pod.annotations);
+    look(at(pod.document->value, "metadata.annotations"));
+  }
+  for (const Document& document : in.bundle.documents)
+    if (document.kind == "NetworkAttachmentDefinition") look(at(document.value, "metadata.annotations"));
+}
+
+constexpr Rule kAdmissionRules[] = {
+    {"RB-ADM-001", "a request without its limit, or with another one", Needs::kNothing, requests_and_limits_differ},
+    {"RB-ADM-002", "hugepages that no pod gets", Needs::kNothing, hugepages},
+    {"RB-ADM-003", "a selector that misses the template's labels", Needs::kNothing, selector_misses_template},
+    {"RB-ADM-004", "a mount of a volume that is not there", Needs::kNothing, mount_without_volume},
+    {"RB-ADM-005", "an apiVersion that does not have the kind", Needs::kNothing, wrong_api_version},
+    {"RB-ANN-007", "the networks annotation beside the template", Needs::kNothing, annotation_above_the_template},
+    {"RB-ANN-008", "an annotation of networks that nothing reads", Needs::kNothing, unknown_network_annotation},
+};
+
+}  // namespace
+
+std::span<const Rule> admission_rules() {
+  return kAdmissionRules;
+}
+
+}  // namespace railbed::check

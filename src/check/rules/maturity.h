@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far each rule has come, and on what grounds: rows of rules and data/maturity.yaml.
+//
+// Why: new rules are where false errors come from. A rule that has not been right 30 times about unknown repositories
+// is a preview, and its errors are warnings. The numbers are in one table, so that everyone can see them. Threading:
+// immutable. Failure: none; a test checks the table.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "check/rules/rule.h"
+
+namespace railbed::check {
+
+inline constexpr int kRightForStable = 30;
+
+struct Maturity {
+  std::string since = "0.1";  // the version that has it first
+  RuleState state = RuleState::kStable;
+  int right = 0;  // findings on unseen repositories
+  int wrong = 0;
+  int repositories = 0;
+  std::string promoted;  // why it is stable without those; may be empty
+};
+
+// Of an id that is in no table: stable since the first version.
+Maturity maturity_of(std::string_view id);
+
+// "preview since 0.2: its errors are warnings until it was right 30 times on unseen repositories (12 right, 1 wrong in
+// 5)".
+std::string in_words(const Maturity& maturity);
+
+}  // namespace railbed::check
