@@ -82,8 +82,4 @@ Pod read_pod(const Value& object, doc::Diagnostics& out) {
   return PodReader(object, out).read();
 }
 
-std::optional<Pod> parse_pod(const Value& object, doc::Diagnostics& diagnostics) {
-  return parsed<read_pod>("Pod", object, StatusPart::kSkipped, diagnostics);
-}
-
 }  // namespace railbed::api

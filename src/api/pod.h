@@ -4,8 +4,6 @@
 // Threading: pure functions. Failure: diagnostics (compare.h).
 #pragma once
 
-#include <optional>
-
 #include "api/objects.h"
 #include "doc/diagnostic.h"
 
@@ -13,9 +11,7 @@ namespace railbed::api {
 
 inline constexpr std::string_view kNetworksAnnotation = "k8s.v1.cni.cncf.io/networks";
 
-// Of an object that was compared with its schema, but for its networks annotation, which is read here.
+// Of an object that was compared with its schema, or by an API server; its networks annotation is read here.
 Pod read_pod(const doc::Value& object, doc::Diagnostics& out);
-// Compared and read; nothing when the pod has errors.
-std::optional<Pod> parse_pod(const doc::Value& object, doc::Diagnostics& diagnostics);
 
 }  // namespace railbed::api

@@ -78,7 +78,8 @@ std::vector<std::string> missing_of(const api::Pod& pod, const std::vector<Clust
 
 std::optional<ClusterPod> pod_of(const Value& object) {
   doc::Diagnostics found;
-  const api::Pod pod = api::read_pod(object, found);  // the API server has compared its fields, also newer ones than ours
+  const api::Pod pod =
+      api::read_pod(object, found);  // the API server has compared its fields, also newer ones than ours
   if (found.has_errors()) return std::nullopt;
   const Value* status = doc::object_in(object, "status");
   ClusterPod out{.ns = *pod.meta.ns,
