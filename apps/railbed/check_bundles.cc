@@ -11,7 +11,6 @@
 
 #include <fmt/core.h>
 
-#include "check/read/folders.h"
 #include "check/read/rendered.h"
 
 namespace railbed {
@@ -57,17 +56,10 @@ check::Report check_each(Sources sources, const std::vector<facts::NodeFacts>& n
   return all;
 }
 
-check::Report check_folders(Sources sources, const std::vector<facts::NodeFacts>& nodes,
-                            const check::Settings& settings, bool together) {
-  check::FileGroups folders = together ? check::FileGroups{{std::move(sources)}, ""} : check::group_by_folder(sources);
-  sources.clear();
-  if (folders.groups.size() == 1) return check::check(folders.groups.front(), nodes, settings);
-  check::Report all;
-  for (Sources& group : folders.groups) all.add(check::check(std::exchange(group, {}), nodes, settings));
-  all.grouped = fmt::format(
-      "{}; so each of {} folders, pages or files was checked separately (--together checks all as one bundle)",
-      folders.why, folders.groups.size());
-  return all;
+check::Report check_together(const Sources& sources, const std::vector<facts::NodeFacts>& nodes,
+                             check::Settings settings, bool together) {
+  settings.together = together;
+  return check::check_files(sources, nodes, settings);
 }
 
 // What is found of the files of all environments is told once.
@@ -106,7 +98,7 @@ check::Report check_bundles(Sources sources, const std::vector<facts::NodeFacts>
     check::Settings settings = options.settings;
     settings.counted = std::move(environment.counted);
     check::Report one = options.each ? check_each(std::move(environment.sources), nodes, settings)
-                                     : check_folders(std::move(environment.sources), nodes, settings, options.together);
+                                     : check_together(environment.sources, nodes, settings, options.together);
     if (environments.size() > 1) told.keep_new(one);
     std::string grouped = std::move(one.grouped);
     all.add(std::move(one));

@@ -64,6 +64,7 @@ class CheckRun {
     if (about_facts.has_errors()) return kExitError;
     if (options_.render) render_all(sources);
     options_.settings.not_read = given.foreign;
+    options_.settings.given = options_.files;
     check::Report report = checked(sources);
     if (options_.diff) return print_difference(report);
     if (!options_.fix.empty() && !report.repairs.empty()) report = TRY(repaired(std::move(report), sources));

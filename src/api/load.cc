@@ -54,10 +54,13 @@ class Loader {
       if (doc::nearest(member.key, {"kind"}) == "kind") {
         out_.error("RB-API-010", member.key_span, fmt::format("no kind; '{}' is not a field", member.key))
             .with_fix("did you mean 'kind'?")
-            .of(doc::Layer::kObject);
+            .of(doc::Layer::kObject)
+            .that_says(doc::Says::kWithoutKind);
         return;
       }
-    out_.error("RB-API-010", document.span, "a manifest without 'kind'").of(doc::Layer::kObject);
+    out_.error("RB-API-010", document.span, "a manifest without 'kind'")
+        .of(doc::Layer::kObject)
+        .that_says(doc::Says::kWithoutKind);
   }
 
   static const Value::Array* list_items(const Value& document, const std::string& kind) {

@@ -57,7 +57,8 @@ void check_label(const Field<std::string>& name, std::string_view what, doc::Dia
             fmt::format("{}: \"{}\" is not a name: lower-case letters, digits and '-', at most 63, with a "
                         "letter or digit at both ends",
                         what, name.value))
-      .of(doc::Layer::kObject);
+      .of(doc::Layer::kObject)
+      .that_says(doc::Says::kBadName);
 }
 
 void check_subdomain(const Field<std::string>& name, std::string_view what, doc::Diagnostics& out) {
@@ -66,7 +67,8 @@ void check_subdomain(const Field<std::string>& name, std::string_view what, doc:
             fmt::format("{}: \"{}\" is not a name: lower-case letters, digits, '-' and '.', at most 253, with a "
                         "letter or digit at both ends",
                         what, name.value))
-      .of(doc::Layer::kObject);
+      .of(doc::Layer::kObject)
+      .that_says(doc::Says::kBadName);
 }
 
 void check_resource_name(const Field<std::string>& name, std::string_view what, doc::Diagnostics& out) {
@@ -80,7 +82,8 @@ void check_resource_name(const Field<std::string>& name, std::string_view what, 
                          fmt::format("{}: \"{}\" is not a resource name: letters, digits, '-' and '_', at most 63, "
                                      "with a letter or digit at both ends",
                                      what, text))
-                   .of(doc::Layer::kObject);
+                   .of(doc::Layer::kObject)
+                   .that_says(doc::Says::kBadName);
   if (text.find('/') != std::string_view::npos)
     told.with_fix("write it without the prefix; the operator adds \"openshift.io/\"");
 }

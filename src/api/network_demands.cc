@@ -146,7 +146,7 @@ std::optional<UntakenDemand> untaken_demand(const NetworkSelection& selection, s
   const Demand demands[] = {
       {"bandwidth", selection.bandwidth.present, selection.bandwidth.span},
       {"infinibandGUID", selection.infiniband_guid.present, selection.infiniband_guid.span},
-      {"ips", !selection.ips.empty(), selection.ips.empty() ? doc::Span() : selection.ips.front().span},
+      {"ips", !selection.ips.empty(), selection.ips.empty() ? doc::Span() : doc::Span(selection.ips.front().span)},
       {"mac", selection.mac.present, selection.mac.span},
       {"portMappings", selection.port_mappings.present, selection.port_mappings.span},
   };

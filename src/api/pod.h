@@ -11,7 +11,7 @@ namespace railbed::api {
 
 inline constexpr std::string_view kNetworksAnnotation = "k8s.v1.cni.cncf.io/networks";
 
-// Of an object that was compared with its schema, or by an API server; its networks annotation is read here.
+// Of an object that was compared with its schema, or that an API server accepted; its networks annotation is read here.
 Pod read_pod(const doc::Value& object, doc::Diagnostics& out);
 
 }  // namespace railbed::api

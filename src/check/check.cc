@@ -13,16 +13,20 @@
 #include "api/load.h"
 #include "check/findings/fold.h"
 #include "check/findings/follow_ons.h"
+#include "check/findings/judged.h"
 #include "check/findings/judgement.h"
 #include "check/findings/object_states.h"
 #include "check/findings/subjects.h"
 #include "check/findings/suppress.h"
+#include "check/findings/twice.h"
+#include "check/read/alternatives.h"
 #include "check/read/blanks.h"
-#include "check/read/jinja.h"
+#include "check/read/classify.h"
+#include "check/read/copies.h"
+#include "check/read/engines.h"
+#include "check/read/namespaces.h"
 #include "check/read/objects.h"
 #include "check/read/patches.h"
-#include "check/read/paths.h"
-#include "check/read/templates.h"
 #include "check/repair/moves.h"
 #include "check/repair/realign.h"
 #include "check/repair/repairs.h"
@@ -47,11 +51,14 @@ constexpr int kMaxRounds = 16;
 // How much is read to find out which lines were shifted: some seconds at most.
 constexpr size_t kMaxTriedBytes = 64 << 20;
 
+// The sources that kustomizations list as patches, with the names of those.
+using Patches = std::map<std::string, std::string>;
+
 // The result of reading the texts once.
 struct Reading {
   Bundle bundle;
   api::Objects objects;
-  std::set<std::string> patches;  // names of the sources that are patches of kustomize
+  Patches patches;
   Diagnostics findings;
 };
 
@@ -73,25 +80,9 @@ void check_addresses(const Document& document, Diagnostics& out) {
   if (ipam && ipam->is_object()) api::check_ipam(*ipam, out);
 }
 
-// What `kubectl patch --patch-file` takes: it names no kind, and people call the file a patch.
-bool is_patch_file(const doc::Value& value) {
-  return value.span.source != nullptr && file_of(value.span.source->name).find("patch") != std::string_view::npos &&
-         value.find("apiVersion") == nullptr;
-}
-
-// A document without kind that looks like a manifest. Others (a chart and its settings, workflows, lists of tasks)
-// often accompany manifests and are no mistake.
-bool has_parts_of_manifest(const doc::Value& value) {
-  const doc::Value::Object* members = value.as_object();
-  if (members != nullptr && is_patch_file(value)) return false;
-  return members != nullptr && std::ranges::any_of(*members, [](const doc::Value::Member& member) {
-           return member.key == "metadata" || member.key == "spec";
-         });
-}
-
 // Whether most of the object's fields are unknown to `schema` (a kubeconfig beside a ConfigMap), so it must be
 // something else. A single unknown field may be one of metadata in the wrong place.
-bool is_something_else(const doc::Value& value, const Schema& schema) {
+bool is_unlike(const doc::Value& value, const Schema& schema) {
   if (schema.type != schema::FieldType::kObject || schema.fields.empty() || schema.items != nullptr) return false;
   int surplus = 0;
   for (const doc::Value::Member& member : *value.as_object())
@@ -114,7 +105,7 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
       meant = doc::nearest(kind, {kinds.begin(), kinds.end()});
     }
     const Schema* schema = meant.empty() ? nullptr : find_schema(document.api_version, meant);
-    if (schema == nullptr || is_something_else(document.value, *schema)) continue;
+    if (schema == nullptr || is_unlike(document.value, *schema)) continue;
     const doc::Span& span = document.value.find("kind")->span;
     const auto [first, fresh] = told.try_emplace(document.api_version + " " + kind, out.all().size());
     if (!fresh) {
@@ -133,51 +124,6 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
   }
 }
 
-// A page or a script may have one object in several ways, to choose from or one after the other, and a patch of
-// kustomize bears the name of the object that it changes; among manifests it is a mistake.
-void drop_alternatives(const Bundle& bundle, const std::set<std::string>& patches, Diagnostics& out) {
-  std::set<const doc::Source*> pages;
-  for (const Document& document : bundle.documents)
-    if (document.origin == Origin::kFence || document.origin == Origin::kScript)
-      pages.insert(document.value.span.source.get());
-  if (pages.empty() && patches.empty()) return;
-  const auto is_patch = [&](const doc::Span& place) { return place.known() && patches.contains(place.source->name); };
-  std::erase_if(out.mutable_all(), [&](const Diagnostic& finding) {
-    if (finding.says != doc::Says::kGivenTwice || finding.notes.empty()) return false;
-    const doc::Span& first = finding.notes[0].span;
-    const bool one_page = pages.contains(finding.span.source.get()) && first.source == finding.span.source;
-    return one_page || is_patch(finding.span) || is_patch(first);
-  });
-}
-
-// Values that Ansible, the shell, envsubst or Helm will insert cannot be checked. In manifest files that is said once:
-// elsewhere everybody sees that they are code.
-void drop_what_is_filled_in(const Bundle& bundle, Diagnostics& findings) {
-  std::map<const doc::Source*, std::vector<doc::Span>> in_files;
-  for (const Document& document : bundle.documents)
-    if (document.origin == Origin::kFile) in_files[document.value.span.source.get()];
-  std::erase_if(findings.mutable_all(), [&](const Diagnostic& finding) {
-    const bool of_a_key = finding.says == doc::Says::kUnknownField || finding.says == doc::Says::kMisplacedField;
-    const bool of_the_text = finding.layer == doc::Layer::kText;
-    if (of_a_key || of_the_text || !is_filled_in(finding.span)) return false;
-    const auto file = in_files.find(finding.span.source.get());
-    if (file != in_files.end()) file->second.push_back(finding.span);
-    return true;
-  });
-  for (const auto& file : in_files) {
-    const std::vector<doc::Span>& places = file.second;
-    if (places.empty()) continue;
-    const bool told = std::ranges::any_of(findings.all(), [&file](const Diagnostic& finding) {
-      return finding.says == doc::Says::kFilledIn && finding.span.source.get() == file.first;
-    });
-    if (told) continue;
-    const auto first = std::ranges::min(places, {}, &doc::Span::offset);
-    findings.note("RB-DOC-006", first, "values from here on are filled in later and are not checked")
-        .that_says(doc::Says::kFilledIn)
-        .with_fix("check the result: envsubst < FILE | railbed check -");
-  }
-}
-
 // What was changed for reading only (callouts of AsciiDoc) is no text to repair.
 void drop_edits_of_others(const std::vector<doc::SourcePtr>& sources, Diagnostics& findings) {
   for (Diagnostic& finding : findings.mutable_all())
@@ -185,72 +131,66 @@ void drop_edits_of_others(const std::vector<doc::SourcePtr>& sources, Diagnostic
                   [&](const doc::Edit& edit) { return std::ranges::find(sources, edit.source) == sources.end(); });
 }
 
-// Whether an API server printed the object: its author did not write it, and leaves out what he likes.
-bool is_of_the_server(const doc::Value& value) {
-  static constexpr std::string_view kPaths[] = {"status", "metadata.status", "metadata.creationTimestamp",
-                                                "metadata.resourceVersion", "metadata.uid"};
-  return std::ranges::any_of(kPaths, [&](std::string_view path) { return at(value, path) != nullptr; });
+// Whether the fields of a document are compared with its kind: also where no rule reads it.
+bool is_compared(const Document& document) {
+  return document.verb != Verb::kDelete && !document.cls.is(DocumentKind::kAssertion) && !is_something_else(document);
 }
 
-// A patch of kustomize is a part of an object, and a page may show one: nothing is missing in it, and directives say
-// how it is merged.
-void drop_what_parts_may_do(const Bundle& bundle, const std::set<std::string>& patches, Diagnostics& findings) {
-  std::set<const doc::Source*> pages;
-  for (const Document& document : bundle.documents)
-    if (document.origin == Origin::kFence) pages.insert(document.value.span.source.get());
-  std::optional<ObjectIndex> objects;  // made when it is needed: few texts have such a finding, and many are tried
-  std::erase_if(findings.mutable_all(), [&](const Diagnostic& finding) {
-    if (finding.layer != doc::Layer::kObject || !finding.span.known()) return false;
-    if (finding.says == doc::Says::kUnknownField || finding.says == doc::Says::kMisplacedField) {
-      const std::string_view path = finding.subject.field;
-      return is_merge_directive(path.substr(path.find_last_of(".[") + 1));
-    }
-    if (!is_missing(finding)) return false;
-    const doc::Source* source = finding.span.source.get();
-    if (patches.contains(source->name)) return true;
-    const std::string& field = finding.subject.field;
-    const bool whole = finding.says == doc::Says::kMissingField && (field == "metadata" || field == "spec");
-    if (whole && pages.contains(source)) return true;
-    if (!objects) objects.emplace(bundle);
-    const Document* document = objects->at(finding.span);
-    if (document == nullptr) return false;
-    return document->elided || has_merge_directive(document->value) ||
-           (pages.contains(source) && is_of_the_server(document->value));
+// What the schemas say of documents that no rule reads: patches, copies.
+void compare_others(const Bundle& bundle, Diagnostics& findings) {
+  std::vector<const doc::Value*> values;
+  for (const Document& document : bundle.aside)
+    if (is_compared(document)) values.push_back(&document.value);
+  if (values.empty()) return;
+  Diagnostics found;
+  api::load_documents(values, found, api::Compared::kAllKinds);
+  std::erase_if(found.mutable_all(), [](const Diagnostic& finding) {
+    return finding.says == doc::Says::kGivenTwice || finding.says == doc::Says::kUnknownKind;
   });
+  findings.append(std::move(found));
+}
+
+// Decides what each document is, and which of them the rules read.
+void sort_documents(Reading& reading, const Patches& patches) {
+  Bundle& bundle = reading.bundle;
+  reading.patches = patches;
+  reading.patches.merge(patch_files(bundle));
+  const Kustomizations kustomizations(bundle);
+  classify(bundle, reading.patches, kustomizations);
+  add_namespaces(bundle, kustomizations);
+  set_aside(bundle);
+  infer_namespaces(bundle, reading.findings);
+  set_copies_aside(bundle);
 }
 
 // What the texts say as they stand, with the repairs that single findings offer. `patches`: sources that are patches by
 // what is said of them elsewhere.
-Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const std::set<std::string>& patches) {
+Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const Patches& patches) {
   Reading reading;
   // All other findings about a text with no-break spaces are consequences, so it is repaired and read again first.
   bool again = false;
   for (const doc::SourcePtr& source : sources) again |= tell_no_break_spaces(source, reading.findings);
   if (again) return reading;
-  reading.bundle = read_bundle(sources, reading.findings);
-  reading.patches = patches;
-  for (const auto& [name, kustomization] : patch_files(reading.bundle)) reading.patches.insert(name);
-  for (Document& document : reading.bundle.documents)
-    document.patch =
-        document.value.span.source != nullptr && reading.patches.contains(document.value.span.source->name);
+  reading.bundle = read_bundle(sources, reading.findings, ApiSchemas::kDropped);
+  sort_documents(reading, patches);
   std::vector<const doc::Value*> values;
   for (const doc::Value& value : reading.bundle.without_kind)
-    if (has_parts_of_manifest(value)) values.push_back(&value);
+    if (may_lack_its_kind(value)) values.push_back(&value);
+  Diagnostics found;
   for (const Document& document : reading.bundle.documents) {
     values.push_back(&document.value);
-    check_addresses(document, reading.findings);
+    check_addresses(document, found);
   }
-  Diagnostics found;
   reading.objects = api::load_documents(values, found, api::Compared::kAllKinds);
+  compare_others(reading.bundle, found);
   std::erase_if(found.mutable_all(), is_for_other_verbs);
   // railbed reads the object anyway, and an API server does not.
   for (Diagnostic& finding : found.mutable_all())
     if (finding.says == doc::Says::kWrongVersion) finding.severity = doc::Severity::kError;
   tell_misspelt_kinds(reading.bundle, found);
-  drop_alternatives(reading.bundle, reading.patches, found);
+  drop_steps(reading.bundle, found);
+  drop_unjudged(reading.bundle, found);
   reading.findings.append(std::move(found));
-  drop_what_is_filled_in(reading.bundle, reading.findings);
-  drop_what_parts_may_do(reading.bundle, reading.patches, reading.findings);
   add_moves(reading.bundle.documents, reading.findings);
   drop_edits_of_others(sources, reading.findings);
   fold(reading.findings);
@@ -285,6 +225,13 @@ Reading read_and_repair(Texts& texts, const Settings& settings, Diagnostics& rep
   }
 }
 
+// Whether the run asks about a place's file. What an earlier check of the run has counted is not counted again.
+bool is_asked(const Bundle& bundle, const Settings& settings, const doc::Span& span) {
+  const doc::SourcePtr source = bundle.given(span).source;
+  if (source != nullptr && settings.counted.contains(source->name)) return false;
+  return settings.about == nullptr || (source != nullptr && settings.about->contains(source->name));
+}
+
 // Kinds that make pods. Where no pod is found in one, nothing of it was looked at, although its name is known.
 bool is_workload(std::string_view kind) {
   static constexpr std::string_view kKinds[] = {
@@ -293,24 +240,57 @@ bool is_workload(std::string_view kind) {
   return std::ranges::find(kKinds, kind) != std::end(kKinds);
 }
 
-// Objects of sources that an earlier check of the run has counted are not counted again.
-void count(const Bundle& bundle, std::span<const PodTemplate> pods, const std::set<std::string>& counted,
-           Report& report) {
-  const auto is_counted = [&](const doc::Span& span) {
-    return span.source != nullptr && counted.contains(span.source->name);
-  };
+void count_document(const Bundle& bundle, const Document& document, bool has_pods, Report& report) {
+  const doc::Span place = bundle.given(document.value.span);
+  const bool read = has_pods || find_schema(document.api_version, document.kind) != nullptr ||
+                    (is_known(document) && !is_workload(document.kind));
+  ++(read ? report.kinds : report.unknown_kinds)[document.kind];
+  if (place.source != nullptr) ++report.read_from[place.source->name];
+  ++report.coverage.classes[std::string(class_name(document.cls.kind))];
+  if (document.cls.why.empty()) return;
+  report.coverage.reasons.push_back({.object = document.label(),
+                                     .place = place.to_string(),
+                                     .name = std::string(class_name(document.cls.kind)),
+                                     .why = document.cls.why});
+}
+
+void count(const Bundle& bundle, const Settings& settings, std::span<const PodTemplate> pods, Report& report) {
   std::set<const Document*> with_pods;
   for (const PodTemplate& pod : pods) with_pods.insert(pod.document);
-  for (const Document& document : bundle.documents) {
-    const doc::Span& span = document.value.span;
-    if (is_counted(span)) continue;
-    const bool read = with_pods.contains(&document) || find_schema(document.api_version, document.kind) != nullptr ||
-                      (is_known(document) && !is_workload(document.kind));
-    ++(read ? report.kinds : report.unknown_kinds)[document.kind];
-    if (span.source != nullptr) ++report.read_from[span.source->name];
+  for (const std::vector<Document>* documents : {&bundle.documents, &bundle.aside})
+    for (const Document& document : *documents)
+      if (is_asked(bundle, settings, document.value.span))
+        count_document(bundle, document, with_pods.contains(&document), report);
+  Coverage& coverage = report.coverage;
+  for (const doc::Value& value : bundle.without_kind)
+    if (is_asked(bundle, settings, value.span)) ++coverage.classes[std::string(class_name(DocumentKind::kOther))];
+  for (const NotRead& one : bundle.not_read)
+    if (settings.about == nullptr || settings.about->contains(one.name)) coverage.not_read.push_back(one);
+  for (const PodTemplate& pod : pods) coverage.pods += is_asked(bundle, settings, pod.document->value.span) ? 1 : 0;
+  for (const Command& command : bundle.commands) report.commands += is_asked(bundle, settings, command.span) ? 1 : 0;
+}
+
+// Places in texts that were changed for reading only become those of the texts that the user gave.
+void to_given(const Bundle& bundle, Diagnostics& findings) {
+  if (bundle.as_given.empty()) return;
+  for (Diagnostic& finding : findings.mutable_all()) {
+    finding.span = bundle.given(finding.span);
+    for (Diagnostic::Note& note : finding.notes) note.span = bundle.given(note.span);
   }
-  report.commands = static_cast<int>(
-      std::ranges::count_if(bundle.commands, [&](const Command& one) { return !is_counted(one.span); }));
+}
+
+// Leaves out what does not concern the files that are asked about.
+void keep_what_is_asked(const Settings& settings, Report& report) {
+  if (settings.about == nullptr) return;
+  const auto is_about = [&](const doc::Span& span) {
+    return span.source != nullptr && settings.about->contains(span.source->name);
+  };
+  std::erase_if(report.findings.mutable_all(), [&](const Diagnostic& finding) {
+    return !is_about(finding.span) &&
+           std::ranges::none_of(finding.notes, [&](const Diagnostic::Note& note) { return is_about(note.span); });
+  });
+  std::erase_if(report.repairs, [&](const Repair& one) { return !settings.about->contains(one.before->name); });
+  std::erase_if(report.sources, [&](const std::string& name) { return !settings.about->contains(name); });
 }
 
 }  // namespace
@@ -330,12 +310,6 @@ void move_to_the_end(std::vector<T>&& from, std::vector<T>& to) {
   std::ranges::move(from, std::back_inserter(to));
 }
 
-void add_coverage(Coverage&& from, Coverage& to) {
-  for (const auto& [name, number] : from.classes) to.classes[name] += number;
-  to.pods += from.pods;
-  move_to_the_end(std::move(from.not_read), to.not_read);
-}
-
 }  // namespace
 
 void Report::add(Report other) {
@@ -345,11 +319,11 @@ void Report::add(Report other) {
   move_to_the_end(std::move(other.ignored), ignored);
   move_to_the_end(std::move(other.object_states), object_states);
   move_to_the_end(std::move(other.incomplete), incomplete);
-  add_coverage(std::move(other.coverage), coverage);
   used_ignores.merge(other.used_ignores);
   for (const auto& [name, number] : other.read_from) read_from[name] += number;
   for (const auto& [kind, number] : other.kinds) kinds[kind] += number;
   for (const auto& [kind, number] : other.unknown_kinds) unknown_kinds[kind] += number;
+  coverage.add(std::move(other.coverage));
   not_checked = std::move(other.not_checked);
   commands += other.commands;
   nodes = other.nodes;
@@ -380,7 +354,9 @@ Diagnostics rule_findings(const std::vector<doc::SourcePtr>& sources, const api:
                           const graph::Catalog& catalog, std::span<const graph::Graph> graphs,
                           std::span<const facts::NodeFacts> nodes, const Settings& settings) {
   Diagnostics told_already;
-  const Bundle bundle = read_bundle(sources, told_already);
+  Bundle bundle = read_bundle(sources, told_already);
+  // Only objects that were loaded; those inside of others are not applied by these verbs.
+  std::erase_if(bundle.documents, [](const Document& document) { return !document.carrier.empty(); });
   Diagnostics findings = rule_findings(bundle, objects, catalog, graphs, nodes, settings);
   suppress(sources, findings);
   return findings;
@@ -419,6 +395,17 @@ std::vector<doc::SourcePtr> bounded(const std::vector<doc::SourcePtr>& sources, 
         .with_fix("give the files that hold manifests, or a part of them");
   }
   return kept;
+}
+
+// Limits what the documents' classes do not allow, and folds the rest.
+void limit_and_fold(const Bundle& bundle, const World& world, Diagnostics& found) {
+  judge_duplicates(bundle, world, found);
+  fold(found);
+  fold_follow_ons(bundle, found);
+  limit_by_class(bundle, found);
+  fold_placeholders(bundle, found);
+  tell_filled_in(bundle, found);
+  name_subjects(bundle, found);
 }
 
 // Errors come first, and of one severity those that are about a whole file: that it was not read explains what else is
@@ -460,6 +447,25 @@ void finish_report(const std::vector<doc::SourcePtr>& sources, const Settings& s
 
 }  // namespace
 
+namespace {
+
+// What is found of all objects together.
+Diagnostics relations(const Reading& reading, std::span<const PodTemplate> pods,
+                      const std::vector<facts::NodeFacts>& nodes, const Settings& settings) {
+  const Bundle& bundle = reading.bundle;
+  Diagnostics found;
+  const graph::Resolution resolved(reading.objects, nodes, settings.graph, graph::PodPlacement::kChecked, found);
+  const Views views = make_views(bundle, pods, resolved.graphs, settings);
+  tell_missing_networks(bundle, views, *settings.world, found);
+  drop_what_claims_give(bundle, found);
+  run_rules({bundle, pods, reading.objects, resolved.catalog, resolved.graphs, nodes, settings, views}, found);
+  std::erase_if(found.mutable_all(), is_for_other_verbs);
+  drop_unjudged(bundle, found);
+  return found;
+}
+
+}  // namespace
+
 Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<facts::NodeFacts>& nodes,
              const Settings& given) {
   Report report;
@@ -468,37 +474,64 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
   report.nodes = static_cast<int>(nodes.size());
   Texts texts(sources);
   const Reading reading = read_and_repair(texts, given, report.findings);
+  const Bundle& bundle = reading.bundle;
 
   Settings settings = given;
-  settings.graph.resource_prefix = resource_prefix(reading.bundle, given);
+  settings.graph.resource_prefix = resource_prefix(bundle, given);
+  World own;
+  if (settings.world == nullptr) {
+    own = world_of(bundle, Kustomizations(bundle), given.not_read);
+    own.together = given.together;
+    settings.world = &own;
+  }
+  const std::vector<PodTemplate> pods = find_pods(bundle);
   Diagnostics found = reading.findings;
-  const std::vector<PodTemplate> pods = find_pods(reading.bundle);
-  const graph::Resolution resolved(reading.objects, nodes, settings.graph, graph::PodPlacement::kChecked, found);
-  const Views views = make_views(reading.bundle, pods, resolved.graphs, settings);
-  tell_missing_networks(reading.bundle, views, found);
-  drop_what_claims_give(reading.bundle, found);
-  run_rules({reading.bundle, pods, reading.objects, resolved.catalog, resolved.graphs, nodes, settings, views}, found);
+  found.append(relations(reading, pods, nodes, settings));
   for (const Rule& rule : all_rules())
     if (rule.needs == Needs::kFacts && nodes.empty()) report.not_checked.push_back(rule);
 
-  std::erase_if(found.mutable_all(), is_for_other_verbs);
-  drop_what_is_filled_in(reading.bundle, found);
-  fold(found);
-  fold_follow_ons(reading.bundle, found);
-  name_subjects(reading.bundle, found);
-  judge(reading.bundle, settings, found);
+  limit_and_fold(bundle, *settings.world, found);
+  judge(bundle, settings, found);
   drop_edits_of_others(texts.current(), found);
   Texts fixed = texts;
   fixed.apply(found, settings.least_repair);
   report.repairs = fixed.repairs();
+  to_given(bundle, found);
   texts.to_given(found);
   report.findings.append(std::move(found));
-  count(reading.bundle, pods, given.counted, report);
-  report.coverage.pods = static_cast<int>(pods.size());
+  count(bundle, settings, pods, report);
   if (given.object_states)
-    report.object_states = object_states_of(reading.bundle, [&](const doc::Span& place) { return texts.back(place); });
+    report.object_states =
+        object_states_of(bundle, [&](const doc::Span& place) { return texts.back(bundle.given(place)); });
+  limit_in_test_data(settings.given, report.findings);
   finish_report(sources, given, report);
+  keep_what_is_asked(settings, report);
   return report;
+}
+
+Report check_files(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
+                   const Settings& given) {
+  if (given.together) return check(sources, nodes, given);
+  const FileGroups files = group_alternatives(sources, given.not_read);
+  Report all;
+  size_t apart = 0;
+  for (const SourceGroup& group : files.groups) {
+    Settings settings = given;
+    settings.world = &files.world;
+    if (!group.about.empty()) settings.about = &group.about;
+    apart += group.about.size();
+    all.add(check(group.sources, nodes, settings));
+  }
+  doc::Diagnostics notes = files.notes;
+  judge(Bundle(), given, notes);
+  all.findings.append(std::move(notes));
+  all.findings.sort();
+  if (files.groups.size() == 1) return all;
+  all.grouped = fmt::format(
+      "{}; such files, and those that depend on them, are alternatives: {} of {} files were checked apart from them, in "
+      "{} more groups (--together checks all as one bundle)",
+      files.why, apart, sources.size(), files.groups.size() - 1);
+  return all;
 }
 
 }  // namespace railbed::check

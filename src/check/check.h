@@ -75,8 +75,14 @@ struct Report {
   void add(Report other);
 };
 
+// The sources as one bundle.
 Report check(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
              const Settings& settings);
+
+// The files of a run: alternatives of one object (check/read/alternatives.h) are judged apart, unless
+// `settings.together`.
+Report check_files(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
+                   const Settings& settings);
 
 // Only the rules, for `plan` and `up`, which have already read the manifests and made the graph.
 doc::Diagnostics rule_findings(const std::vector<doc::SourcePtr>& sources, const api::Objects& objects,

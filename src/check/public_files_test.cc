@@ -37,8 +37,10 @@ TEST(PublicFiles, CommandsOfAPageShowAlternatives) {
     return "```\ncat <<EOF | kubectl create -f -\n" + (kPod + (", image: " + image + "}]}\nEOF\n```\n\n"));
   };
   EXPECT_EQ(told({{"a.md", create("one") + "More:\n\n" + create("two")}}), Told());
-  EXPECT_EQ(told({{"a.yaml", std::string(kPod) + "}]}\n"}, {"b.yaml", std::string(kPod) + ", image: i}]}\n"}}),
-            Told{"RB-API-012 b.yaml:3"});
+  // In two files they are alternatives, in one they are a mistake.
+  EXPECT_EQ(told({{"a.yaml", std::string(kPod) + "}]}\n"}, {"b.yaml", std::string(kPod) + ", image: i}]}\n"}}), Told());
+  EXPECT_EQ(told({{"a.yaml", std::string(kPod) + "}]}\n---\n" + kPod + ", image: i}]}\n"}}),
+            Told{"RB-API-012 a.yaml:8"});
 }
 
 // What `kubectl get -o yaml` printed, cut by the author.
@@ -62,7 +64,7 @@ TEST(PublicFiles, AFileThatIsNoManifestGetsANote) {
 // Test data of others, which a script fills in by sed.
 TEST(PublicFiles, MarkedNamesAreFilledInLater) {
   EXPECT_EQ(note_of("calico.yaml", std::string(kPod) + ", image: \"<<REPO>>/calico/cni:<<CALICO_VERSION>>\"}]}\n"),
-            "values from here on are filled in later and are not checked");
+            "values from here on are filled in by sed and are not checked");
   EXPECT_EQ(told({{"a.yaml", std::string(kPod) + ", image: \"<YOUR_IMAGE>\"}]}\n"}}), Told{"RB-API-008 a.yaml:4"});
 }
 
@@ -77,7 +79,8 @@ TEST(PublicFiles, AScriptInABlockOfYamlIsAScript) {
 TEST(PublicFiles, APatchHasNoKind) {
   const std::string patch = "metadata:\n  annotations: {a: b}\n";
   EXPECT_EQ(told({{"m/ns1-pool-patch.yaml", patch}}), Told());
-  EXPECT_EQ(told({{"m/pool.yaml", patch}}), Told{"RB-API-010 m/pool.yaml:1"});
+  EXPECT_EQ(told({{"m/pool.yaml", patch}}), Told());
+  EXPECT_EQ(told({{"m/pool.yaml", "apiVersion: apps/v1\n" + patch + "spec: {}\n"}}), Told{"RB-API-010 m/pool.yaml:1"});
 }
 
 // Two pages of values, of which only the lines in question are shown.
@@ -99,7 +102,9 @@ TEST(PublicFiles, APatchIsNoSecondDefinition) {
                             {"o/kustomization.yaml", "resources: [../base]\npatches: [{path: ib.yaml}]\n"},
                             {"o/ib.yaml", policy("psp: {enabled: true}")}};
   EXPECT_EQ(told(files), Told());
-  EXPECT_EQ(told({files[0], files[2]}), Told{"RB-OP-005 o/ib.yaml:3"});
+  // Without the kustomization nothing says that one apply takes both.
+  EXPECT_EQ(told({files[0], files[2]}), Told());
+  EXPECT_EQ(told({{"a.yaml", files[0].second + "---\n" + files[2].second}}), Told{"RB-OP-005 a.yaml:7"});
 }
 
 // Spiderpool's chart sets this prefix, and its objects tell that it is there.

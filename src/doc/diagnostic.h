@@ -58,6 +58,9 @@ enum class Says : uint8_t {
   kMatchesNoNic,       // the policy's nicSelector matches nothing
   kSelectsNoNode,      // the policy's nodeSelector matches nothing
   kAboveWebhookLimit,  // the operator's webhook refuses so many VFs
+  kBadName,            // the name has characters that no name may have, or too many
+  kWithoutKind,        // a manifest that has no kind
+  kDuplicateKey,       // the object has the key before
   kFilledIn,           // values that are filled in later are not judged
   kNoResource,         // a network of VFs names no resource to take them from
   kWrongVersion,       // the kind is in another apiVersion

@@ -257,7 +257,8 @@ class PieceReader {
       else if (auto first = keys.find(object, member.key))
         diagnostics_.error("RB-YAML-003", member.key_span, fmt::format("duplicate key '{}'", member.key))
             .note(object[*first].key_span, "first defined here")
-            .of(Layer::kText);
+            .of(Layer::kText)
+            .that_says(Says::kDuplicateKey);
       else
         object.push_back(std::move(member));
     }

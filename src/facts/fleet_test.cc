@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "facts/fixture.h"
+#include "facts/rails.h"
 
 namespace railbed::facts {
 namespace {
@@ -139,6 +140,34 @@ TEST(Fleet, ANodeThatLostAGpuStaysWithTheOthers) {
                             "0: firmware: 28.43.1014 on a, b, 28.39.1002 on c",
                             fmt::format("{}: path to the nearest GPU: PIX on a, b, SYS on c", lost)))
         << lost;
+  }
+}
+
+// The recorded machine without one of its GPUs.
+NodeFacts recorded_without(const std::string& name, const std::string& gpu) {
+  std::string text = content(testdata() / "machines/gpu8-ib8.machine");
+  const size_t at = gpu.empty() ? std::string::npos : text.find("\n" + gpu + " -> ");
+  if (at != std::string::npos) text.erase(at, text.find('\n', at + 1) - at);
+  NodeFacts facts = testing_fixture::facts_of(text);
+  facts.node = name;
+  return facts;
+}
+
+TEST(Fleet, AGpuThatIsMissingShiftsNoRailOfARecordedMachine) {
+  const NodeFacts whole = recorded_without("a", "");
+  ASSERT_EQ(whole.gpus.size(), 8U);
+  for (size_t lost = 0; lost < 8; ++lost) {
+    const NodeFacts b = recorded_without("b", whole.gpus[lost].pci.address.to_string());
+    ASSERT_EQ(b.gpus.size(), 7U);
+    const std::vector<NicRole> roles = roles_of(b);
+    const std::vector<NicRole> before = roles_of(whole);
+    for (size_t i = 0; i < roles.size(); ++i) {
+      EXPECT_EQ(roles[i].rail, before[i].rail) << lost << " " << i;
+      EXPECT_EQ(roles[i].lost_gpu, before[i].rail == static_cast<int>(lost)) << lost << " " << i;
+    }
+    EXPECT_THAT(differences({whole, b}),
+                ElementsAre(": number of GPUs: 8 on a, 7 on b",
+                            fmt::format("{}: path to the nearest GPU: PIX on a, NODE on b", lost)));
   }
 }
 

@@ -189,6 +189,9 @@ std::string pcie_text(double speed_gts, int width) {
 }
 
 std::string pcie_possible(const PcieLink& link) {
+  const bool is_unknown = (link.speed_gts < link.max_speed_gts && !speed_of_both(link)) ||
+                          (link.width < link.max_width && !lanes_of_both(link));
+  if (is_unknown) return {};
   return pcie_text(std::min(link.max_speed_gts, link.peer_max_speed_gts.value_or(link.max_speed_gts)),
                    std::min(link.max_width, link.peer_max_width.value_or(link.max_width)));
 }

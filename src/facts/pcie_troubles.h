@@ -21,7 +21,7 @@ std::vector<findings::Finding> pcie_troubles_of_switches(const NodeFacts& facts)
 
 // "32 GT/s x16"
 std::string pcie_text(double speed_gts, int width);
-// What both ends of the link can, as far as both tell.
+// What both ends of the link can; empty where the link is below that of its device and the other end does not tell.
 std::string pcie_possible(const PcieLink& link);
 // Whether the link is below what both of its ends can; false where one of them does not tell.
 bool is_below_possible(const PcieLink& link);

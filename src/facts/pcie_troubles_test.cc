@@ -50,6 +50,13 @@ TEST(PcieTroubles, SayThatBothEndsCanOnlyWhereBothTell) {
                           "can is not known"));
 }
 
+TEST(PcieTroubles, WhatIsPossibleIsKnownAtTheMaximumOrByBothEnds) {
+  EXPECT_EQ(pcie_possible({32, 16, 32, 16, {}, {}}), "32 GT/s x16");
+  EXPECT_EQ(pcie_possible({16, 8, 32, 16, 16, 16}), "16 GT/s x16");
+  EXPECT_EQ(pcie_possible({16, 8, 32, 16, 16, {}}), "");
+  EXPECT_EQ(pcie_possible({16, 16, 32, 16, {}, 16}), "");
+}
+
 // At the maximum of both ends, so that nothing else is said.
 std::vector<std::string> at_maximum(double gts, int lanes, double gbps) {
   return of_link({gts, lanes, gts, lanes, {}, {}}, gbps);

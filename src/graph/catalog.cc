@@ -174,7 +174,8 @@ void check_resources(const Catalog& catalog, Diagnostics& diagnostics) {
     if (near.empty()) near = doc::nearest(network.resource, {made.begin(), made.end()});
     const api::NetworkAttachmentDefinition& definition = network.definition;
     auto& told = diagnostics.warning(
-        "RB-NET-001", definition.resource_name.span.known() ? definition.resource_name.span : span_of(definition.meta),
+        "RB-NET-001",
+        definition.resource_name.span.known() ? doc::Span(definition.resource_name.span) : span_of(definition.meta),
         fmt::format("no policy creates resource {}, from which network {} takes its VFs", network.resource, key));
     told.looks_for(network.resource);
     if (!near.empty()) told.with_fix("did you mean " + near + "?");

@@ -57,11 +57,11 @@ ResourceLink link_of(const LinkEvidence& evidence) {
 std::vector<facts::LinkType> links_found(const Graph& graph, std::string_view resource) {
   std::vector<facts::LinkType> found;
   for (const PfWanted& pf : graph.pfs)
-    if (std::ranges::any_of(pf.groups, [&](const VfGroup& group) { return group.policy->resource == resource; }))
+    if (std::ranges::any_of(pf.groups, [&](const VfGroup& group) { return group.resource == resource; }))
       found.push_back(pf.nic->link_type);
   if (!found.empty()) return found;
   for (const Policy& policy : graph.catalog->policies) {
-    if (policy.ignored || policy.resource != resource) continue;
+    if (policy.ignored || policy.group.resource != resource) continue;
     if (!labels_match(policy.object->node_selector, graph.labels)) continue;
     // A policy that demands a link type changes the port's, or is refused for it.
     const facts::LinkType wanted = link_wanted(*policy.object->link_type);

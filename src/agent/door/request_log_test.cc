@@ -31,7 +31,7 @@ TEST(RequestLine, SaysWhoGotWhatAndHowLongItTook) {
   story.took(Phase::kExec, 0.003);
   story.took(Phase::kExec, 0.004);
   story.took(Phase::kTotal, 0.0121);
-  const RequestLine line = request_line(request_of(cni::Command::kAdd), {0, "{}"}, story);
+  const RequestLine line = request_line(request_of(cni::Command::kAdd), {.result = "{}"}, story);
   EXPECT_EQ(line.level, log::Level::kInfo);
   EXPECT_EQ(line.text,
             "ADD ai/vllm-0 container=c1 as railbed interface=eth0 networks=ai/rail0,ai/rail1 devices=0000:3b:00.2 in "

@@ -25,18 +25,14 @@ using doc::Value;
 constexpr std::string_view kManifestClass = "manifest";
 constexpr std::string_view kPageClass = "page";
 constexpr std::string_view kPartClass = "part";
+// Of a document without a sign of a manifest its author may write it; what fills in a template does so for others.
+constexpr std::string_view kOtherClass = "other";
 
+// As the reader has classified it (check/read/classify.h).
 std::string_view class_of_document(const Document& document) {
-  switch (document.origin) {
-    case Origin::kFence:
-    case Origin::kProse:
-    case Origin::kScript:
-      return kPageClass;
-    case Origin::kFile:
-    case Origin::kAnsible:
-      break;
-  }
-  return document.patch ? kPartClass : kManifestClass;
+  const bool example =
+      document.origin == Origin::kFence || document.origin == Origin::kProse || document.origin == Origin::kScript;
+  return example && document.cls.is(DocumentKind::kManifest) ? kPageClass : class_name(document.cls.kind);
 }
 
 // Blanks at the ends and runs of blanks do not make another value.
@@ -138,7 +134,7 @@ class Judge {
   }
 
   void weigh(Diagnostic& finding, std::optional<GivenClass> given) const {
-    const Maturity maturity = maturity_of(finding.id);
+    const Maturity& maturity = maturity_of(finding.id);
     finding.preview |= maturity.state == RuleState::kPreview;
     if (finding.preview && finding.severity == doc::Severity::kError) finding.severity = doc::Severity::kWarning;
     if (given == GivenClass::kTemplate) {
@@ -163,7 +159,7 @@ class Judge {
 
   static void decide_repair(Diagnostic& finding) {
     const bool manifest = finding.document_class.empty() || finding.document_class == kManifestClass;
-    if (!manifest && finding.document_class != kPageClass) {
+    if (!manifest && finding.document_class != kPageClass && finding.document_class != kOtherClass) {
       finding.fix.clear();
       finding.edits.clear();
     }

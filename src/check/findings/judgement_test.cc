@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/findings/judgement.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "check/check.h"
@@ -18,7 +20,7 @@ doc::SourcePtr text(const std::string& name, const std::string& content) {
   return std::make_shared<const doc::Source>(doc::Source{name, content});
 }
 
-Report report_of(const std::string& name, const std::string& content, const Settings& settings = {}) {
+Report judged_report(const std::string& name, const std::string& content, const Settings& settings = {}) {
   return check({text(name, content)}, {}, settings);
 }
 
@@ -36,21 +38,21 @@ std::string page(const std::string& manifest) {
 }
 
 TEST(Judgement, AFingerprintIsOfTheMistakeAndNotOfItsPlace) {
-  const std::string print = print_of(report_of("a.yaml", kVfs), "RB-API-004");
+  const std::string print = print_of(judged_report("a.yaml", kVfs), "RB-API-004");
   EXPECT_EQ(print.size(), 16u);
   const std::string moved = "# words\n\n" + std::string(kVfs);
-  EXPECT_EQ(print_of(report_of("a.yaml", moved), "RB-API-004"), print) << "lines moved";
-  EXPECT_EQ(print_of(report_of("x/b.yaml", kVfs), "RB-API-004"), print) << "the file was renamed";
+  EXPECT_EQ(print_of(judged_report("a.yaml", moved), "RB-API-004"), print) << "lines moved";
+  EXPECT_EQ(print_of(judged_report("x/b.yaml", kVfs), "RB-API-004"), print) << "the file was renamed";
   std::string other = kVfs;
   other.replace(other.find("\"8\""), 3, "\"9\"");
-  EXPECT_NE(print_of(report_of("a.yaml", other), "RB-API-004"), print) << "another value";
+  EXPECT_NE(print_of(judged_report("a.yaml", other), "RB-API-004"), print) << "another value";
   other = kVfs;
   other.replace(other.find("name: rail0"), 11, "name: rail1");
-  EXPECT_NE(print_of(report_of("a.yaml", other), "RB-API-004"), print) << "another object";
+  EXPECT_NE(print_of(judged_report("a.yaml", other), "RB-API-004"), print) << "another object";
 }
 
 TEST(Judgement, EqualMistakesGetNumbers) {
-  const Report report = report_of("a.yaml", "kind: [\n---\nkind: [\n");
+  const Report report = judged_report("a.yaml", "kind: [\n---\nkind: [\n");
   const std::vector<std::string> prints = fingerprints(report.findings);
   ASSERT_EQ(prints.size(), 2u);
   EXPECT_EQ(prints[1], prints[0] + "-2");
@@ -58,11 +60,11 @@ TEST(Judgement, EqualMistakesGetNumbers) {
 
 TEST(Judgement, WithoutANameTheFileAndTheNumberOfTheDocumentCount) {
   const std::string nameless = "apiVersion: v1\nkind: Pod\nmetadata: {}\nspec: {containers: [{name: c, image: 1}]}\n";
-  const std::string first = print_of(report_of("a.yaml", nameless), "RB-API-004");
+  const std::string first = print_of(judged_report("a.yaml", nameless), "RB-API-004");
   EXPECT_FALSE(first.empty());
-  EXPECT_NE(print_of(report_of("b.yaml", nameless), "RB-API-004"), first);
+  EXPECT_NE(print_of(judged_report("b.yaml", nameless), "RB-API-004"), first);
   const std::string second = "apiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n---\n" + nameless;
-  EXPECT_NE(print_of(report_of("a.yaml", second), "RB-API-004"), first);
+  EXPECT_NE(print_of(judged_report("a.yaml", second), "RB-API-004"), first);
 }
 
 const doc::Diagnostic* find(const Report& report, std::string_view id) {
@@ -71,13 +73,13 @@ const doc::Diagnostic* find(const Report& report, std::string_view id) {
 }
 
 TEST(Judgement, OfAManifestARepairIsSafeAndOfAPageItIsSuggested) {
-  const Report manifest = report_of("a.yaml", kVfs);
+  const Report manifest = judged_report("a.yaml", kVfs);
   const doc::Diagnostic* finding = find(manifest, "RB-API-004");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->document_class, "manifest");
   EXPECT_EQ(finding->applicability, doc::Applicability::kSafe);
   EXPECT_EQ(finding->confidence, doc::Confidence::kHigh);
-  const Report on_page = report_of("a.md", page(kVfs));
+  const Report on_page = judged_report("a.md", page(kVfs));
   finding = find(on_page, "RB-API-004");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->document_class, "page");
@@ -86,8 +88,8 @@ TEST(Judgement, OfAManifestARepairIsSafeAndOfAPageItIsSuggested) {
   EXPECT_EQ(on_page.repairs.size(), 1u);
   Settings settings;
   settings.least_repair = doc::Applicability::kSafe;
-  EXPECT_TRUE(report_of("a.md", page(kVfs), settings).repairs.empty());
-  EXPECT_EQ(report_of("a.yaml", kVfs, settings).repairs.size(), 1u);
+  EXPECT_TRUE(judged_report("a.md", page(kVfs), settings).repairs.empty());
+  EXPECT_EQ(judged_report("a.yaml", kVfs, settings).repairs.size(), 1u);
 }
 
 // The class that a project file gives to a file named "a.yaml".
@@ -105,7 +107,7 @@ struct Given {
 
 TEST(Judgement, AFixtureGivesNoErrorAndIsNotRepaired) {
   const Given given("class: {a.yaml: fixture}\n");
-  const Report report = report_of("a.yaml", kVfs, given.settings);
+  const Report report = judged_report("a.yaml", kVfs, given.settings);
   const doc::Diagnostic* finding = find(report, "RB-API-004");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->severity, doc::Severity::kWarning);
@@ -117,8 +119,8 @@ TEST(Judgement, AFixtureGivesNoErrorAndIsNotRepaired) {
 TEST(Judgement, OfATemplateNothingIsMissing) {
   const Given given("class: {a.yaml: template}\n");
   const std::string part = "apiVersion: v1\nkind: Pod\nmetadata: {}\nspec: {containers: [{image: 1}]}\n";
-  EXPECT_NE(find(report_of("a.yaml", part), "RB-API-006"), nullptr);
-  const Report report = report_of("a.yaml", part, given.settings);
+  EXPECT_NE(find(judged_report("a.yaml", part), "RB-API-006"), nullptr);
+  const Report report = judged_report("a.yaml", part, given.settings);
   EXPECT_EQ(find(report, "RB-API-006"), nullptr);
   ASSERT_NE(find(report, "RB-API-004"), nullptr);
   EXPECT_EQ(find(report, "RB-API-004")->confidence, doc::Confidence::kMedium);
@@ -127,7 +129,7 @@ TEST(Judgement, OfATemplateNothingIsMissing) {
 
 TEST(Judgement, WhatAProjectIgnoresIsCountedAndKept) {
   const Given given("ignore: {a.yaml: {ids: [RB-API], reason: old}}\n");
-  const Report report = report_of("a.yaml", kVfs, given.settings);
+  const Report report = judged_report("a.yaml", kVfs, given.settings);
   EXPECT_EQ(find(report, "RB-API-004"), nullptr);
   EXPECT_EQ(report.suppressed, 1);
   ASSERT_EQ(report.ignored.size(), 1u);
@@ -139,7 +141,7 @@ TEST(Judgement, WhatAProjectIgnoresIsCountedAndKept) {
 
 TEST(Judgement, ASeverityThatAPersonSetIsSure) {
   const Given given("severity: {RB-API-004: warning}\n");
-  const Report report = report_of("a.yaml", kVfs, given.settings);
+  const Report report = judged_report("a.yaml", kVfs, given.settings);
   EXPECT_EQ(find(report, "RB-API-004")->severity, doc::Severity::kWarning);
   EXPECT_EQ(report.sure_errors(), 0u);
 }

@@ -40,16 +40,36 @@ class Definitions {
         for (const Value::Member& one : *vars->as_object()) vars_.set(one.key, one.value);
       for (const Value::Member& member : *members) {
         if (is_one_of(kTaskLists, member.key)) tasks(member.value);
-        if (!is_one_of(kModules, member.key)) continue;
-        for (std::string_view name : kDefinitions)
-          if (const Value* definition = member.value.find(name)) take(*definition);
+        if (is_one_of(kModules, member.key)) task(member.value);
       }
     }
   }
 
-  std::vector<Value> found;
+  AnsibleContent found;
 
  private:
+  void task(const Value& module) {
+    verb_ = verb_of(module);
+    for (std::string_view name : kDefinitions)
+      if (const Value* definition = module.find(name)) take(*definition);
+    for (std::string_view name : {"src", "template"})
+      if (const Value* file = module.find(name); file != nullptr && verb_ != Verb::kDelete) not_read(*file);
+  }
+
+  static Verb verb_of(const Value& module) {
+    const Value* state = module.find("state");
+    const std::string* text = state == nullptr ? nullptr : state->as_string();
+    if (text == nullptr) return Verb::kApply;
+    return *text == "absent" ? Verb::kDelete : *text == "patched" ? Verb::kPatch : Verb::kApply;
+  }
+
+  // `template` is a path, or an object with one.
+  void not_read(const Value& file) {
+    const Value* path = file.is_object() ? file.find("path") : &file;
+    if (path != nullptr && path->as_string() != nullptr)
+      found.not_read.push_back({*path->as_string(), "a file that a task of Ansible applies", "", true});
+  }
+
   void take(const Value& definition) {
     if (definition.is_object()) keep(definition);
     if (const Value::Array* items = definition.as_array())
@@ -63,8 +83,10 @@ class Definitions {
 
   void keep(Value object) {
     fill_in_jinja(object, vars_);
-    found.push_back(std::move(object));
+    found.definitions.push_back({std::move(object), verb_});
   }
+
+  Verb verb_ = Verb::kApply;  // of the task
 
   Value vars_ = Value::object();  // of all plays and tasks so far
   const doc::LineIndex& index_;
@@ -75,17 +97,20 @@ class Definitions {
 
 bool is_ansible(const Value& document) {
   const Value::Array* items = document.as_array();
-  if (items == nullptr || items->empty()) return false;
-  const Value::Object* first = (*items)[0].as_object();
-  if (first == nullptr) return false;
-  return std::ranges::any_of(*first, [](const Value::Member& member) {
-    return member.key == "hosts" || member.key == "import_playbook" || is_one_of(kTaskLists, member.key) ||
-           is_one_of(kModules, member.key) || member.key.starts_with("ansible.builtin.") ||
-           member.key == "include_tasks" || member.key == "import_tasks";
+  if (items == nullptr) return false;
+  constexpr size_t kLookedAt = 50;  // tasks; one of them says what the list is
+  const size_t count = std::min(items->size(), kLookedAt);
+  return std::any_of(items->begin(), items->begin() + static_cast<std::ptrdiff_t>(count), [](const Value& item) {
+    const Value::Object* members = item.as_object();
+    return members != nullptr && std::ranges::any_of(*members, [](const Value::Member& member) {
+             return member.key == "hosts" || member.key == "import_playbook" || is_one_of(kTaskLists, member.key) ||
+                    is_one_of(kModules, member.key) || member.key.starts_with("ansible.builtin.") ||
+                    member.key == "include_tasks" || member.key == "import_tasks";
+           });
   });
 }
 
-std::vector<Value> ansible_definitions(const Value& document, const doc::LineIndex& index, doc::Diagnostics& out) {
+AnsibleContent ansible_content(const Value& document, const doc::LineIndex& index, doc::Diagnostics& out) {
   Definitions definitions(index, out);
   definitions.tasks(document);
   return std::move(definitions.found);

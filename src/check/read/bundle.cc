@@ -3,12 +3,22 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <optional>
+#include <set>
 
 #include <fmt/core.h>
 
 #include "base/kinds.h"
 #include "check/read/ansible.h"
+#include "check/read/api_schemas.h"
+#include "check/read/asciidoc.h"
+#include "check/read/block_text.h"
+#include "check/read/carriers.h"
+#include "check/read/engines.h"
 #include "check/read/markdown.h"
+#include "check/read/namespaces.h"
+#include "check/read/page_text.h"
 #include "check/read/prose.h"
 #include "check/read/shell.h"
 #include "check/read/templates.h"
@@ -30,46 +40,68 @@ const Value::Array* list_items(const Value& value, const std::string& kind) {
   return items ? items->as_array() : nullptr;
 }
 
-enum class Form { kManifest, kMarkdown, kShell, kProse };
+enum class FileForm : uint8_t { kManifest, kMarkdown, kRst, kAsciiDoc, kShell, kProse, kUnknown };
 
 std::string lower_ending(std::string_view name) {
   const size_t dot = name.rfind('.');
   std::string ending(dot == std::string_view::npos ? "" : name.substr(dot));
   std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
-  return ending;
+  return ending.find('/') == std::string::npos ? ending : "";
 }
 
-// Whether a line of `text` begins with `key`, ignoring blanks and the dash of a list item.
-bool has_line_with(std::string_view text, std::string_view key) {
-  for (size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
-    size_t first = at;
-    while (first > 0 && (text[first - 1] == ' ' || text[first - 1] == '\t' || text[first - 1] == '-')) --first;
-    if (first == 0 || text[first - 1] == '\n') return true;
-  }
-  return false;
-}
-
-bool looks_like_manifest(std::string_view text) {
+bool begins_like_manifest(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return false;
-  if (text[first] == '{') return text.find("\"kind\"") != std::string_view::npos;
-  return has_line_with(text, "apiVersion:") || has_line_with(text, "kind:") ||
-         has_line_with(text, "kubernetes.core.k8s:");
+  return text[first] == '{' || text[first] == '[' || text.starts_with("---") || text.starts_with("#") ||
+         text.substr(first).starts_with("apiVersion:") || text.substr(first).starts_with("kind:");
 }
 
-Form form_of(const doc::Source& source) {
+FileForm form_of(const doc::Source& source) {
   const std::string ending = lower_ending(source.name);
-  if (ending == ".yaml" || ending == ".yml" || ending == ".json") return Form::kManifest;
-  if (ending == ".md" || ending == ".markdown" || ending == ".adoc" || ending == ".asciidoc") return Form::kMarkdown;
-  if (ending == ".sh" || ending == ".bash" || source.text.starts_with("#!")) return Form::kShell;
-  if (has_fence(source.text)) return Form::kMarkdown;
-  if (ending == ".txt" || ending == ".rst") return Form::kProse;
-  const size_t first = source.text.find_first_not_of(" \t\r\n");
-  const bool braces = first != std::string::npos && (source.text[first] == '{' || source.text[first] == '[');
-  const bool begins = source.text.starts_with("---") || source.text.starts_with("#") ||
-                      source.text.compare(std::min(first, source.text.size()), 11, "apiVersion:") == 0 ||
-                      source.text.compare(std::min(first, source.text.size()), 5, "kind:") == 0;
-  return braces || begins ? Form::kManifest : Form::kProse;
+  const auto is_one_of = [&](auto... endings) { return ((ending == endings) || ...); };
+  if (is_one_of(".yaml", ".yml", ".json")) return FileForm::kManifest;
+  if (is_one_of(".md", ".markdown")) return FileForm::kMarkdown;
+  if (is_one_of(".adoc", ".asciidoc")) return FileForm::kAsciiDoc;
+  if (ending == ".rst") return FileForm::kRst;
+  if (is_one_of(".sh", ".bash") || source.text.starts_with("#!")) return FileForm::kShell;
+  if (has_fence(source.text)) return FileForm::kMarkdown;
+  if (ending == ".txt") return FileForm::kProse;
+  if (begins_like_manifest(source.text)) return FileForm::kManifest;
+  // Standard input, a file without an ending, a log.
+  const bool text = ending.empty() || is_one_of(".log", ".out", ".output");
+  return text ? FileForm::kProse : FileForm::kUnknown;
+}
+
+PageLanguage page_language(FileForm form) {
+  return form == FileForm::kRst        ? PageLanguage::kRst
+         : form == FileForm::kAsciiDoc ? PageLanguage::kAsciiDoc
+                                       : PageLanguage::kMarkdown;
+}
+
+// One missing "---" is one mistake: the second object's first key says it, its other keys only follow.
+void fold_missing_separators(doc::Diagnostics& found) {
+  std::vector<doc::Diagnostic>& all = found.mutable_all();
+  const auto is_duplicate = [](const doc::Diagnostic& one) {
+    return one.says == doc::Says::kDuplicateKey && one.span.known();
+  };
+  std::vector<bool> dropped(all.size());
+  doc::Diagnostic* first = nullptr;  // about the key that the second object begins with
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!is_duplicate(all[i])) continue;
+    const std::string_view key = written_at(all[i].span);
+    const bool begins = key == "apiVersion" || key == "kind";
+    const bool follows = first != nullptr && all[i].span.column == first->span.column &&
+                         all[i].span.source == first->span.source && all[i].span.line > first->span.line;
+    if (begins && (!follows || key == written_at(first->span))) {
+      first = &all[i];
+    } else if (follows) {
+      dropped[i] = true;
+      first->message = "a second object begins here: a line '---' is missing before it";
+      first->fix = "write a line '---' before the object";
+    }
+  }
+  size_t at = 0;
+  std::erase_if(all, [&](const doc::Diagnostic&) { return dropped[at++]; });
 }
 
 class Reader {
@@ -77,36 +109,57 @@ class Reader {
   Reader(Bundle& bundle, doc::Diagnostics& out) : bundle_(bundle), out_(out) {}
 
   void read(const doc::SourcePtr& given) {
-    const Form form = form_of(*given);
-    const doc::SourcePtr source = form == Form::kMarkdown ? without_callouts(given) : given;
-    bundle_.sources.push_back(source);
-    if (form != Form::kManifest && is_unreadable(source)) return;
-    const doc::LineIndex index(source);
-    source_ = source;
-    index_ = &index;
-    const doc::Region whole{0, source->text.size()};
+    given_ = given;
+    partial_.clear();
+    if (const OtherLanguage* other = other_language(given->name)) {
+      use(given);
+      return not_read({fmt::format("a file of {}", other->language), other->command, other->makes});
+    }
+    const FileForm form = form_of(*given);
     switch (form) {
-      case Form::kManifest:
-        read_manifests();
-        break;
-      case Form::kMarkdown:
-        read_page();
-        break;
-      case Form::kShell:
-        read_commands(whole, ShellText::kFile);
-        break;
-      case Form::kProse:
-        read_text(whole, ProseOf::kPlainText);
-        break;
+      case FileForm::kManifest:
+        use(given);
+        return read_manifests();
+      case FileForm::kMarkdown:
+      case FileForm::kRst:
+      case FileForm::kAsciiDoc:
+        return read_page(page_language(form));
+      case FileForm::kShell:
+        use(readable_script(given));
+        if (!is_unreadable()) read_commands({0, source_->text.size()}, ShellText::kFile);
+        return;
+      case FileForm::kProse:
+        use(given);
+        if (!is_unreadable()) read_text({0, source_->text.size()}, ProseOf::kPlainText);
+        return;
+      case FileForm::kUnknown:
+        use(given);
+        return not_read({fmt::format("the ending {} is not known", lower_ending(given->name)), ""});
     }
   }
 
  private:
+  // Reads `source`, the given one or one that was changed for reading only.
+  void use(const doc::SourcePtr& source) {
+    source_ = source;
+    index_.emplace(source);
+    if (bundle_.sources.empty() || bundle_.sources.back() != given_) bundle_.sources.push_back(source);
+    bundle_.sources.back() = source;
+    if (source != given_) bundle_.as_given[source.get()] = given_;
+  }
+
   std::string_view text_of(doc::Region region) const {
     return std::string_view(source_->text).substr(region.begin, region.end - region.begin);
   }
 
-  bool is_unreadable(const doc::SourcePtr& source) {
+  void not_read(const Unreadable& what) {
+    const doc::Span place = source_->text.empty() ? doc::Span{.source = source_} : index_->at(0, 1);
+    out_.note("RB-DOC-005", place, what.message()).that_says(doc::Says::kNotRead);
+    bundle_.not_read.push_back({source_->name, what.why, what.command, what.makes});
+  }
+
+  bool is_unreadable() {
+    const doc::SourcePtr& source = source_;
     const std::string& text = source->text;
     if (text.size() > doc::kMaxSourceBytes) {
       out_.error("RB-DOC-003", {source},
@@ -121,13 +174,28 @@ class Reader {
   void read_manifests() {
     doc::Diagnostics found;
     std::vector<Value> values = doc::parse_yaml(source_, found);
+    if (found.has_errors()) read_without_marks(values, found);
     if (values.size() == 1 && !found.has_errors()) check_json(found);
-    if (const std::string why = why_not_read(*source_, found); !why.empty()) {
-      out_.note("RB-DOC-005", index_->at(0, 1), "not read: " + why).that_says(doc::Says::kNotRead);
-      return;
-    }
+    if (const Unreadable what = why_not_read(*given_, found); what.unread()) return not_read(what);
+    const Engine* engine = drop_errors_on_marks(*given_, given_->text, found);
+    if (engine != nullptr && values.empty()) return not_read({template_of(*engine), engine->advice(), true});
+    if (engine != nullptr)
+      bundle_.not_read.push_back({source_->name, "in parts " + template_of(*engine), engine->advice(), true});
+    fold_missing_separators(found);
     out_.append(std::move(found));
-    add_all(std::move(values), Origin::kFile);
+    add_all(std::move(values), Origin::kFile, {});
+  }
+
+  // Marks of engines that are no YAML ("mtu: @MTU@") hide the rest of their document.
+  void read_without_marks(std::vector<Value>& values, doc::Diagnostics& found) {
+    const doc::SourcePtr bare = without_marks(source_);
+    if (bare == source_) return;
+    doc::Diagnostics better;
+    std::vector<Value> more = doc::parse_yaml(bare, better);
+    if (better.count(doc::Severity::kError) >= found.count(doc::Severity::kError)) return;
+    use(bare);
+    values = std::move(more);
+    found = std::move(better);
   }
 
   // YAML allows more than JSON (a ',' before '}', comments), which programs that read *.json refuse.
@@ -139,105 +207,71 @@ class Reader {
       if (one.severity == doc::Severity::kError) found.mutable_all().push_back(one);
   }
 
-  void read_page() {
-    for (const Block& block : split_page(source_->text)) {
-      const doc::Region region{block.begin, block.end, block.indent};
-      if (!block.fence) {
-        read_text(region, ProseOf::kPage);
-        continue;
-      }
-      if (!block.closed)
-        out_.warning("RB-DOC-002", index_->at(block.opening, 3), "the block that begins here is never closed")
-            .with_fix("end it with a line of the same marks");
-      read_fence(region, language_of(block.info));
+  void read_page(PageLanguage language) {
+    const std::vector<Block> blocks = split_page(given_->text, language);
+    PageText page = readable_page(given_, language, blocks);
+    partial_ = std::move(page.partial);
+    use(page.source);
+    if (is_unreadable()) return;
+    for (const Block& block : blocks) {
+      if (block.fence)
+        read_fence(block);
+      else
+        read_text({block.begin, block.end, block.indent}, ProseOf::kPage);
     }
   }
 
-  void read_fence(doc::Region region, BlockLanguage language) {
-    const std::string_view text = text_of(region);
-    switch (language) {
-      case BlockLanguage::kManifest:
-        if (is_script(text))
-          read_commands(region, ShellText::kScript);
-        else if (!is_other_json(text))
-          read_block(region);
-        return;
-      case BlockLanguage::kShell:
-        read_commands(region, ShellText::kScript);
-        return;
-      case BlockLanguage::kConsole:
-        read_commands(region, ShellText::kScript);
-        return;
-      case BlockLanguage::kUnsaid:
-        if (looks_like_manifest(text) && !is_console(text))
-          read_block(region);
-        else if (is_console(text))
-          read_commands(region, ShellText::kScript);
-        else
-          add_prose(region);
-        return;
-      case BlockLanguage::kOther:
+  void read_fence(const Block& block) {
+    if (block.info == kPageComment) return;
+    if (!block.closed)
+      out_.warning("RB-DOC-002", index_->at(block.opening, 3), "the block that begins here is never closed")
+          .with_fix("end it with a line of the same marks");
+    doc::Region region{block.begin, block.end, block.indent};
+    switch (block_text(text_of(region), language_of(block.info))) {
+      case BlockText::kManifest:
+        return read_block(region, Origin::kFence, {});
+      case BlockText::kCommands:
+        return read_commands(region, ShellText::kScript);
+      case BlockText::kRequest:
+        region.begin += body_of_request(text_of(region));
+        return read_block(region, Origin::kFence, {});
+      case BlockText::kProse:
+        return add_prose(region);
+      case BlockText::kOther:
         return;
     }
   }
 
-  void read_block(doc::Region region) {
+  // A block of a page, or a here-document.
+  void read_block(doc::Region region, Origin origin, const Applied& applied) {
     doc::Diagnostics found;
+    const std::string_view text = text_of(region);
+    const bool partial = leaves_lines_out(text) || partial_.contains(region.begin);
     std::vector<Value> values = doc::parse_yaml(source_, *index_, region, found);
-    const std::string why = found.has_errors() ? why_block_not_read(text_of(region)) : "";
-    if (why.empty())
+    drop_errors_on_marks(*source_, text, found);
+    fold_missing_separators(found);
+    std::string why;
+    if (found.has_errors() && partial) why = "parts of it are left out";
+    if (found.has_errors() && why.empty() && origin == Origin::kFence) why = why_block_not_read(text);
+    if (why.empty()) {
       out_.append(std::move(found));
-    else
+    } else {
       out_.note("RB-DOC-005", index_->at(region.begin + region.indent, 1), "not read: " + why)
           .that_says(doc::Says::kNotRead);
+      bundle_.not_read.push_back({index_->at(region.begin, 1).to_string(), why, "", false});
+    }
     const size_t before = bundle_.documents.size();
-    add_all(std::move(values), Origin::kFence);
-    if (leaves_lines_out(text_of(region)))
+    block_ = region.begin;
+    add_all(std::move(values), origin, applied);
+    block_ = 0;
+    if (partial)
       for (size_t i = before; i < bundle_.documents.size(); ++i) bundle_.documents[i].elided = true;
-  }
-
-  // Whether the text is JSON of another program: an editor's settings, a server's answer.
-  static bool is_other_json(std::string_view text) {
-    const size_t first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return false;
-    return text.find("\"kind\"") == std::string_view::npos && text.find("\"apiVersion\"") == std::string_view::npos &&
-           text.find("\"cniVersion\"") == std::string_view::npos;
-  }
-
-  // Whether a block that is marked as YAML is a script with a here-document: `cat <<EOF | kubectl apply -f -`.
-  static bool is_script(std::string_view text) {
-    static constexpr std::string_view kPrograms[] = {"cat ", "kubectl ", "oc ", "tee ", "sudo "};
-    for (size_t at = 0; at < text.size();) {
-      const PageLine line = line_at(text, at, text.size());
-      at = line.next;
-      const std::string_view content =
-          line.text.substr(std::min(line.text.find_first_not_of(" \t$"), line.text.size()));
-      if (content.starts_with("apiVersion:") || content.starts_with("kind:")) return false;
-      const bool program =
-          std::ranges::any_of(kPrograms, [&](std::string_view one) { return content.starts_with(one); });
-      if (program && content.find("<<") != std::string_view::npos) return true;
-    }
-    return false;
-  }
-
-  // Whether the first line with content is a command.
-  static bool is_console(std::string_view text) {
-    for (size_t at = 0; at < text.size();) {
-      const PageLine line = line_at(text, at, text.size());
-      at = line.next;
-      const size_t first = line.text.find_first_not_of(" \t");
-      if (first == std::string_view::npos) continue;
-      if (prompt_length(line.text) > 0) return true;
-      if (line.text[first] != '#') return looks_like_command(line.text);
-    }
-    return false;
   }
 
   void read_commands(doc::Region region, ShellText kind) {
     std::string where;
-    const auto here_document = [this](doc::Region document) {
-      if (looks_like_manifest(text_of(document)))
-        add_all(doc::parse_yaml(source_, *index_, document, out_), Origin::kScript);
+    const auto here_document = [this](doc::Region document, const Applied& applied) {
+      if (looks_like_manifest(text_of(document))) read_block(document, Origin::kScript, applied);
     };
     read_shell(source_, *index_, region, kind, bundle_, here_document, where);
   }
@@ -245,7 +279,10 @@ class Reader {
   void read_text(doc::Region region, ProseOf kind) {
     std::vector<Document> documents;
     read_prose(source_, *index_, region, kind, bundle_, documents, out_);
-    for (Document& document : documents) keep(std::move(document));
+    for (Document& document : documents) {
+      document.block = document.value.span.offset;
+      keep(std::move(document), 0);
+    }
   }
 
   void add_prose(doc::Region region) {
@@ -258,41 +295,54 @@ class Reader {
     }
   }
 
-  void add_all(std::vector<Value> values, Origin origin) {
+  void add_all(std::vector<Value> values, Origin origin, const Applied& applied) {
     for (Value& value : values) {
-      if (is_ansible(value)) {
-        for (Value& definition : ansible_definitions(value, *index_, out_))
-          add(std::move(definition), Origin::kAnsible);
+      if (!is_ansible(value)) {
+        add(std::move(value), origin, applied);
         continue;
       }
-      add(std::move(value), origin);
+      AnsibleContent content = ansible_content(value, *index_, out_);
+      for (AnsibleDefinition& one : content.definitions)
+        add(std::move(one.object), Origin::kAnsible, {.verb = one.verb});
+      std::ranges::move(content.not_read, std::back_inserter(bundle_.not_read));
     }
   }
 
-  void add(Value value, Origin origin) {
+  void add(Value value, Origin origin, const Applied& applied) {
     const std::string kind = doc::text_in(value, "kind");
     if (kind.empty()) {
       if (origin == Origin::kFile) bundle_.without_kind.push_back(std::move(value));
       return;
     }
     if (const Value::Array* items = list_items(value, kind)) {
-      for (const Value& item : *items) add(item, origin);
+      for (const Value& item : *items) add(item, origin, applied);
       return;
     }
     Document document{.value = std::move(value), .origin = origin};
     describe(document);
-    keep(std::move(document));
+    document.verb = applied.verb;
+    document.block = block_;
+    if (!applied.ns.empty() && !document.has_namespace()) set_namespace(document, applied.ns, document.value.span);
+    keep(std::move(document), 0);
   }
 
-  void keep(Document document) {
+  // `depth`: how many objects are around it.
+  void keep(Document document, int depth) {
+    constexpr int kDeepest = 8;
     if (!is_known(document)) ++bundle_.unknown_kinds[document.kind];
+    std::vector<Document> inner = depth < kDeepest ? carried_by(document, *index_) : std::vector<Document>();
+    document.carries = !inner.empty();
     bundle_.documents.push_back(std::move(document));
+    for (Document& one : inner) keep(std::move(one), depth + 1);
   }
 
   Bundle& bundle_;
   doc::Diagnostics& out_;
-  doc::SourcePtr source_;
-  const doc::LineIndex* index_ = nullptr;
+  doc::SourcePtr given_;   // by the user
+  doc::SourcePtr source_;  // that is read
+  std::optional<doc::LineIndex> index_;
+  std::set<size_t> partial_;  // blocks from which lines were taken
+  size_t block_ = 0;          // the block that is read
 };
 
 }  // namespace
@@ -303,6 +353,7 @@ void describe(Document& document) {
   const Value* metadata = document.value.find("metadata");
   document.name = metadata ? doc::text_in(*metadata, "name") : "";
   document.ns = metadata ? doc::text_in(*metadata, "namespace") : "";
+  document.ns_from = document.ns.empty() ? NamespaceFrom::kUnknown : NamespaceFrom::kWritten;
   if (document.ns.empty()) document.ns = "default";
 }
 
@@ -311,15 +362,40 @@ std::string Document::label() const {
   return ns == "default" ? fmt::format("{} {}", kind, name) : fmt::format("{} {}/{}", kind, ns, name);
 }
 
-bool is_known(const Document& document) {
-  // Asks find_kind first, because find_schema reads the schema of the kind.
-  return find_kind(document.kind) != nullptr || schema::find_schema(document.api_version, document.kind) != nullptr;
+std::string_view Document::group() const {
+  const size_t slash = api_version.rfind('/');
+  return slash == std::string::npos ? std::string_view() : std::string_view(api_version).substr(0, slash);
 }
 
-Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics) {
+bool is_known(const Document& document) {
+  // Asks find_kind first, because find_schema reads the schema of the kind.
+  if (const Kind* kind = find_kind(document.kind); kind != nullptr) {
+    const bool named = !kind->group.empty() || !kind->version.empty();
+    if (document.api_version.empty() || (named && kind->group == document.group())) return true;
+    // The table has one group of a kind, and of some kinds the name alone.
+    return schema::find_schema(document.api_version, document.kind) != nullptr ||
+           (!named && schema::find_schema("", document.kind) == nullptr);
+  }
+  return schema::find_schema(document.api_version, document.kind) != nullptr;
+}
+
+doc::Span Bundle::given(doc::Span span) const {
+  const auto found = as_given.find(span.source.get());
+  if (found != as_given.end()) span.source = found->second;
+  return span;
+}
+
+Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics, ApiSchemas schemas) {
   Bundle bundle;
   Reader reader(bundle, diagnostics);
-  for (const doc::SourcePtr& source : sources) reader.read(source);
+  for (const doc::SourcePtr& source : sources) {
+    const size_t documents = bundle.documents.size();
+    const size_t without_kind = bundle.without_kind.size();
+    reader.read(source);
+    if (schemas == ApiSchemas::kKept) continue;
+    for (size_t i = documents; i < bundle.documents.size(); ++i) drop_api_schemas(bundle.documents[i].value);
+    for (size_t i = without_kind; i < bundle.without_kind.size(); ++i) drop_api_schemas(bundle.without_kind[i]);
+  }
   return bundle;
 }
 

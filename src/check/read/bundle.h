@@ -13,11 +13,15 @@
 #include <string_view>
 #include <vector>
 
+#include "check/read/coverage.h"
+#include "check/read/document_class.h"
 #include "doc/diagnostic.h"
 #include "doc/text.h"
 #include "doc/value.h"
 
 namespace railbed::check {
+
+struct Engine;
 
 enum class Origin : uint8_t {
   kFile,     // a document of a YAML or JSON file
@@ -25,6 +29,16 @@ enum class Origin : uint8_t {
   kProse,    // a text without fences, where the object begins with `apiVersion:`
   kScript,   // a here-document of a command; the shell fills in ${…}
   kAnsible,  // the definition of a kubernetes.core.k8s task
+};
+
+// What is done with an object, where that is written: a task's `state`, the command behind a here-document.
+enum class Verb : uint8_t { kApply, kPatch, kDelete };
+
+// How an object's namespace is known.
+enum class NamespaceFrom : uint8_t {
+  kWritten,
+  kAdded,    // a kustomization, an Application, `kubectl -n` puts it there
+  kUnknown,  // it is that of whoever applies the object; "default" stands for it
 };
 
 // One Kubernetes object as written.
@@ -39,8 +53,23 @@ struct Document {
   // wrong place cannot be recognized.
   bool rebuilt = false;
   bool elided = false;  // in a page that leaves lines out ("..."): what is missing is no mistake
-  bool patch = false;   // a kustomization lists it as one: it changes another object
+  bool patch = false;   // it changes another object
+  NamespaceFrom ns_from = NamespaceFrom::kUnknown;
+  Verb verb = Verb::kApply;
+  DocumentClass cls = {};          // as classify() decides
+  const Engine* engine = nullptr;  // of a template; null: a placeholder of a page, or empty texts
+  doc::Span filled_in = {};        // its first mark or placeholder
+  size_t block = 0;                // where its block begins in a page
+  // The object that holds it ("ConfigurationPolicy keel"), and what it is there.
+  std::string carrier = {};
+  DocumentKind carried_as = DocumentKind::kManifest;
+  bool carries = false;           // it holds others
+  std::string name_in_file = {};  // where a kustomization renames it; otherwise empty
+  doc::Span renamed_at = {};      // the kustomization's namePrefix or nameSuffix
 
+  // The API group; empty for the core group and where there is no apiVersion.
+  std::string_view group() const;
+  bool has_namespace() const { return ns_from != NamespaceFrom::kUnknown; }
   // "SriovNetwork ai/rail0"
   std::string label() const;
 };
@@ -78,16 +107,28 @@ struct Bundle {
   std::vector<Prose> prose;
   std::map<std::string, int> unknown_kinds;  // ignored ones, with their number
   std::vector<doc::Value> without_kind;      // documents of manifest files that are no objects
+  std::vector<Document> aside;               // that rules do not read: assertions, patches, copies
+  std::vector<NotRead> not_read;
+  // What was changed for reading only (page_text.h): the text that the user gave. Locations are the same in both.
+  std::map<const doc::Source*, doc::SourcePtr> as_given;
+
+  // The same place in the text that the user gave.
+  doc::Span given(doc::Span span) const;
 };
 
-// Fills kind, api_version, name and ns from the value.
+// Fills kind, api_version, name, ns and ns_from from the value.
 void describe(Document& document);
 
-// Whether railbed knows the document's kind: it reads it, leaves it to others, or has a schema for it.
+// Whether railbed knows the document's kind in its group: it reads it, leaves it to others, or has a schema for it.
 bool is_known(const Document& document);
 
-// The name of a source decides how it is read: .yaml, .yml and .json are manifests, .md and .markdown Markdown, .sh
-// commands, .txt, .adoc and .rst prose. For anything else (standard input) the content decides.
-Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics);
+// A whole tree is read without the schemas of APIs (api_schemas.h), which nothing but the guard of repairs looks at.
+enum class ApiSchemas : uint8_t { kKept, kDropped };
+
+// The name of a source decides how it is read: .yaml, .yml and .json are manifests, .md, .rst and .adoc pages of their
+// languages, .sh commands, .txt prose; files of other languages (.tf, .jsonnet) are not read. For anything else
+// (standard input) the content decides.
+Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics,
+                   ApiSchemas schemas = ApiSchemas::kKept);
 
 }  // namespace railbed::check

@@ -95,7 +95,7 @@ doc::Span part_of(const doc::Span& line, size_t offset, size_t length) {
   return span;
 }
 
-bool is_placeholder(std::string_view word) {
+bool is_placeholder_word(std::string_view word) {
   return word.find_first_of("<>${}[]*") != std::string_view::npos || word.find("...") != std::string_view::npos ||
          word.find("\xE2\x80\xA6") != std::string_view::npos;
 }

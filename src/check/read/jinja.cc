@@ -93,32 +93,4 @@ void fill_in_jinja(Value& value, const Value& vars) {
     for (Value::Member& member : *members) fill_in_jinja(member.value, vars);
 }
 
-namespace {
-
-std::string_view written_at(const doc::Span& span) {
-  if (!span.known() || span.length <= 0 || span.offset >= span.source->text.size()) return {};
-  return std::string_view(span.source->text).substr(span.offset, static_cast<size_t>(span.length));
-}
-
-}  // namespace
-
-bool is_jinja(const doc::Span& span) {
-  return written_at(span).find(kOpen) != std::string_view::npos;
-}
-
-bool is_shell_variable(const doc::Span& span) {
-  const std::string_view text = written_at(span);
-  const size_t at = text.find('$');
-  return at != std::string_view::npos && at + 1 < text.size() &&
-         (text[at + 1] == '{' || is_word_character(text[at + 1]));
-}
-
-bool is_marked_name(const doc::Span& span) {
-  const std::string_view text = written_at(span);
-  const size_t begin = text.find("<<");
-  const size_t end = begin == std::string_view::npos ? begin : text.find(">>", begin + 2);
-  if (end == std::string_view::npos || end == begin + 2) return false;
-  return std::ranges::all_of(text.substr(begin + 2, end - begin - 2), [](char one) { return is_word_character(one); });
-}
-
 }  // namespace railbed::check

@@ -16,11 +16,4 @@ namespace railbed::check {
 // `vars` is an object, or null.
 void fill_in_jinja(doc::Value& value, const doc::Value& vars);
 
-// Whether the text at this place is an expression.
-bool is_jinja(const doc::Span& span);
-// The same for variables of a shell in a here-document: ${NAME}, $NAME.
-bool is_shell_variable(const doc::Span& span);
-// The same for <<NAME>>, which sed fills in.
-bool is_marked_name(const doc::Span& span);
-
 }  // namespace railbed::check

@@ -95,11 +95,12 @@ std::string field_at(const Value& object, const doc::Span& place) {
 }
 
 ObjectIndex::ObjectIndex(const Bundle& bundle) {
-  for (const Document& document : bundle.documents) {
-    const doc::Span& begin = document.value.span;
-    if (begin.known() || is_without_text(begin))
-      by_begin_.emplace(std::pair(begin.source.get(), begin.offset), &document);
-  }
+  for (const std::vector<Document>* documents : {&bundle.documents, &bundle.aside})
+    for (const Document& document : *documents) {
+      const doc::Span& begin = document.value.span;
+      if (begin.known() || is_without_text(begin))
+        by_begin_.emplace(std::pair(begin.source.get(), begin.offset), &document);
+    }
 }
 
 const Document* ObjectIndex::at(const doc::Span& place) const {

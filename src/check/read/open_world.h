@@ -1,19 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a thing that is not in the checked files may be there nevertheless.
+// What may exist besides what was read: the condition under which "it is not there" is an error.
 //
-// Why: a manifest is one part of a cluster. "It is not there" is an error only if everything that could make it was
-// read; otherwise it is a note that names what was not read. Threading: pure functions. Failure: none.
+// Why: a file that another program fills in, a chart, a kind that is not known or a file that was not given may make
+// the network or the resource that a pod asks for. Absence is certain only if everything of the environment that could
+// make the thing was read, and if something ties both together: one file, one kustomization, one rendering, or the
+// user's word (--together). Otherwise it is a note that names what was not read. Threading: values; pure functions.
+// Failure: none.
 #pragma once
 
+#include <functional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "check/read/bundle.h"
+#include "check/read/kustomizations.h"
 
 namespace railbed::check {
 
-// Whether an object of `kind` that `user` refers to may be made by what was not read. `why`, if not null, then says by
-// what.
-bool could_be_made_elsewhere(const Bundle& bundle, const Document& user, std::string_view kind, std::string* why);
+struct World {
+  // Names, without namespace and prefix, of networks and resources that anything in the run makes: also parts,
+  // templates and alternatives that are not judged together.
+  std::set<std::string, std::less<>> networks;
+  std::set<std::string, std::less<>> resources;
+  std::vector<NotRead> not_read;  // what may make more
+  Kustomizations kustomizations;
+  bool together = false;  // the user says that the files are all there is
+
+  // Whether one apply takes both documents.
+  bool tied(const Document& one, const Document& other) const;
+};
+
+// `unopened`: files beside the bundle's that may make objects and are in languages that are not read.
+World world_of(const Bundle& bundle, Kustomizations kustomizations, std::span<const NotRead> unopened);
+
+// How certain it is that something is not there.
+struct Absence {
+  doc::Severity severity = doc::Severity::kError;
+  std::string why;  // why it is no error; empty for one
+};
+
+// Of what `user` needs and none of `makers` makes. `near`: one of them makes something with nearly its name.
+Absence absence_of(const World& world, const Document& user, std::span<const Document* const> makers, bool near);
+
+// Whether two names differ in their numbers alone, so that neither is a slip of the other.
+bool differ_in_numbers(std::string_view one, std::string_view other);
 
 }  // namespace railbed::check

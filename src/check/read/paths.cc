@@ -22,6 +22,19 @@ bool is_page(std::string_view name) {
   return std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
+std::string_view test_folder(std::string_view name) {
+  static constexpr std::string_view kFolders[] = {"testdata", "test-data", "fixtures", "fixture", "golden",  "goldens",
+                                                  "e2e",      "invalid",   "bad",      "broken",  "negative"};
+  for (size_t at = 0; at < name.size();) {
+    const size_t end = name.find('/', at);
+    if (end == std::string_view::npos) break;  // the file itself
+    const std::string_view part = name.substr(at, end - at);
+    if (std::ranges::find(kFolders, part) != std::end(kFolders)) return part;
+    at = end + 1;
+  }
+  return {};
+}
+
 std::string plain_path(std::string_view path) {
   std::vector<std::string_view> parts;
   const bool absolute = path.starts_with('/');

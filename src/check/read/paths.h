@@ -18,6 +18,9 @@ std::string folder_of(std::string_view name);
 std::string_view file_of(std::string_view name);
 // Documentation: Markdown, AsciiDoc, reStructuredText, text.
 bool is_page(std::string_view name);
+// The folder in a path that says that its files are inputs of tests and may be wrong on purpose ("testdata"); empty:
+// none.
+std::string_view test_folder(std::string_view name);
 // Without "." and "..", as far as ".." can be followed.
 std::string plain_path(std::string_view path);
 // kustomize knows its own files by their names; `kind` may be left out in them.

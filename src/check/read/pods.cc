@@ -482,7 +482,7 @@ std::vector<PodTemplate> find_pods(const Bundle& bundle) {
         if (pod.spec != nullptr && pod.spec->is_object()) pods.push_back(std::move(pod));
       }
     }
-    if (pods.size() == before && !only_describes_pods(document.api_version))
+    if (pods.size() == before && !document.carries && !only_describes_pods(document.api_version))
       ShapeSearch(document, pods).search(document.value, "", 1, 0);
   }
   return pods;

@@ -18,6 +18,7 @@ Bundle bundle_read_from(const std::string& text) {
   for (doc::Value& value : doc::parse_yaml(source, problems)) {
     Document document{.value = std::move(value)};
     document.kind = *document.value.find("kind")->as_string();
+    if (const doc::Value* version = document.value.find("apiVersion")) document.api_version = *version->as_string();
     document.name = "x";
     document.ns = "ai";
     bundle.documents.push_back(std::move(document));
@@ -80,6 +81,90 @@ TEST(FindPods, TrainingJobs) {
                       "  workerGroupSpecs:\n"
                       "  - {replicas: 2, numOfHosts: 4, template: {spec: {containers: [{name: w}]}}}\n"),
               ElementsAre("spec.headGroupSpec.template 1 h", "spec.workerGroupSpecs[0].template 8 w"));
+}
+
+// Kinds that no row has, or that have a name in common with one: their pods are found by their shape.
+TEST(FindPods, ByTheirShape) {
+  const std::string pod = "spec: {containers: [{name: w, image: x}]}";
+  EXPECT_THAT(pods_in("apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\n"
+                      "spec: {tasks: [{name: t, replicas: 16, template: {" +
+                      pod + "}}]}\n"),
+              ElementsAre("spec.tasks[0].template 16 w"));
+  EXPECT_THAT(pods_in("apiVersion: ray.io/v1\nkind: RayService\n"
+                      "spec: {rayClusterConfig: {workerGroupSpecs: [{replicas: 3, template: {" +
+                      pod + "}}]}}\n"),
+              ElementsAre("spec.rayClusterConfig.workerGroupSpecs[0].template 3 w"));
+  EXPECT_THAT(pods_in("apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\n"
+                      "spec: {template: {spec: {replicatedJobs: [{name: n, template: {spec: {template: {" +
+                      pod + "}}}}]}}}\n"),
+              ElementsAre("spec.template.spec.replicatedJobs[0].template.spec.template 1 w"));
+  EXPECT_THAT(
+      pods_in("apiVersion: slinky.slurm.net/v1beta1\nkind: NodeSet\nspec: {replicas: 4, template: {" + pod + "}}\n"),
+      ElementsAre("spec.template 4 w"));
+  EXPECT_THAT(
+      pods_in("apiVersion: kubeflow.org/v1alpha1\nkind: MPIJob\nspec: {replicas: 2, template: {" + pod + "}}\n"),
+      ElementsAre("spec.template 2 w"));
+  EXPECT_THAT(pods_in("apiVersion: a.example/v1\nkind: Trainer\nspec: {worker: {containers: [{name: w, image: x}]}}\n"),
+              ElementsAre("spec.worker 1 w"));
+  EXPECT_THAT(pods_in("apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\n"
+                      "spec: {predictor: {minReplicas: 2, model: {resources: {}}}}\n"),
+              ElementsAre("spec.predictor 2 main"));
+}
+
+TEST(FindPods, WhatHasTheShapeOfAPodAndIsNone) {
+  const std::string pod = "spec: {containers: [{name: w, image: '*'}]}";
+  EXPECT_THAT(pods_in("apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nspec: {rules: [{validate: {pattern: {" + pod +
+                      "}}}]}\n"),
+              ElementsAre());
+  EXPECT_THAT(
+      pods_in("apiVersion: a.example/v1\nkind: Holder\nspec: {object: {apiVersion: v1, kind: Pod, " + pod + "}}\n"),
+      ElementsAre());
+  EXPECT_THAT(
+      pods_in("apiVersion: a.example/v1\nkind: Thing\nspec: {containers: [{name: box}]}\nstatus: {" + pod + "}\n"),
+      ElementsAre());
+}
+
+TEST(FindPods, AVirtualMachineHasTheNetworksOfItsSpec) {
+  const Bundle bundle = bundle_read_from(
+      "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: x}\n"
+      "spec:\n"
+      "  template:\n"
+      "    spec:\n"
+      "      domain: {devices: {interfaces: [{name: r, sriov: {}}]}}\n"
+      "      networks:\n"
+      "      - {name: default, pod: {}}\n"
+      "      - {name: r, multus: {networkName: rail0}}\n"
+      "      - {name: s, multus: {networkName: other/rail1}}\n");
+  const auto pods = find_pods(bundle);
+  ASSERT_EQ(pods.size(), 1U);
+  EXPECT_TRUE(pods[0].virtual_machine);
+  ASSERT_EQ(pods[0].networks.size(), 2U);
+  EXPECT_EQ(*pods[0].networks[0].ns, "ai");
+  EXPECT_EQ(*pods[0].networks[0].interface, "r");
+  EXPECT_EQ(*pods[0].networks[1].ns, "other");
+  EXPECT_EQ(*pods[0].networks[1].name, "rail1");
+}
+
+TEST(FindPods, AnOperatorMakesTheContainerOfAService) {
+  const Bundle bundle = bundle_read_from(
+      "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: x}\n"
+      "spec:\n"
+      "  services:\n"
+      "    Decode:\n"
+      "      replicas: 2\n"
+      "      envs: [{name: UCX_TLS, value: rc}]\n"
+      "      extraPodMetadata: {annotations: {k8s.v1.cni.cncf.io/networks: rail0}}\n"
+      "      resources: {limits: {gpu: '8', custom: {openshift.io/rail0: '1'}}}\n");
+  const auto pods = find_pods(bundle);
+  ASSERT_EQ(pods.size(), 1U);
+  EXPECT_EQ(pods[0].path, "spec.services.Decode");
+  EXPECT_EQ(pods[0].replicas, 2);
+  ASSERT_EQ(pods[0].networks.size(), 1U);
+  ASSERT_EQ(pods[0].containers.size(), 1U);
+  EXPECT_TRUE(pods[0].containers[0].made);
+  EXPECT_EQ(pods[0].resource_count("nvidia.com/gpu"), 8);
+  EXPECT_EQ(pods[0].resource_count("openshift.io/rail0"), 1);
+  EXPECT_NE(pods[0].containers[0].env("UCX_TLS"), nullptr);
 }
 
 TEST(FindPods, AGroupWithoutALeaderTemplateIsMadeOfItsWorkerTemplate) {

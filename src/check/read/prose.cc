@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "check/read/markdown.h"
+#include "check/read/page.h"
 #include "check/read/rebuild.h"
 #include "check/read/shell.h"
 #include "check/read/tools.h"
@@ -184,7 +184,7 @@ class ProseReader {
       const size_t stop = glue(part);
       read_shell(
           source_, index_, {line.begin + starts[i], line.begin + starts[i] + stop}, ShellText::kScript, bundle_,
-          [](doc::Region) {}, where_);
+          [](doc::Region, const Applied&) {}, where_);
       if (stop < part.size()) say(line.begin + starts[i] + stop, line.begin + end);
     }
     return true;
@@ -223,8 +223,8 @@ class ProseReader {
       const std::string_view program = code.substr(0, code.find(' '));
       if (program.size() < code.size() && find_tool(program) != nullptr && looks_like_command(code))
         read_shell(
-            source_, index_, {line.begin + open + 1, line.begin + close}, ShellText::kFile, bundle_, [](doc::Region) {},
-            where_);
+            source_, index_, {line.begin + open + 1, line.begin + close}, ShellText::kFile, bundle_,
+            [](doc::Region, const Applied&) {}, where_);
       open = close + 1;
     }
   }

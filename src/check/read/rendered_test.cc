@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "check/read/folders.h"
+#include "check/read/alternatives.h"
 
 namespace railbed::check {
 namespace {
@@ -92,7 +92,7 @@ TEST(Rendered, TwoRenderingsOfOneObjectAreCheckedBesideEachOther) {
   };
   std::vector<doc::SourcePtr> sources = rendered_documents("k/prod", policy(8));
   sources.push_back(rendered_documents("k/test", policy(2))[0]);
-  const FileGroups groups = group_by_folder(sources);
+  const FileGroups groups = group_alternatives(sources, {});
   EXPECT_EQ(groups.groups.size(), 2U);
   EXPECT_EQ(groups.why,
             "SriovNetworkNodePolicy s/a is given in what is rendered from k/prod and differently in what is rendered "

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 
-#include "check/read/markdown.h"
+#include "check/read/page.h"
 #include "check/read/shell_words.h"
 #include "check/read/tools.h"
 
@@ -31,6 +32,16 @@ bool is_prompt_name(std::string_view name) {
          name.ends_with("~") || name == "/" || name.starts_with("/ ");
 }
 
+// "ann@laptop charts" before '%' (zsh), "laptop:charts ann" before '$' (bash of macOS).
+bool is_prompt_of_mac(std::string_view name, char mark) {
+  const size_t blank = name.find(' ');
+  if (blank == std::string_view::npos || name.find(' ', blank + 1) != std::string_view::npos) return false;
+  if (name.find_first_of("\t\"'=") != std::string_view::npos) return false;
+  const std::string_view first = name.substr(0, blank);
+  return mark == '%' ? first.find('@') != std::string_view::npos
+                     : mark == '$' && first.find(':') != std::string_view::npos && !first.ends_with(':');
+}
+
 }  // namespace
 
 bool looks_like_command(std::string_view line) {
@@ -53,16 +64,18 @@ size_t prompt_length(std::string_view line) {
     return next == std::string_view::npos ? 0 : indent + next;
   };
   if (text.starts_with("$ ") || text.starts_with("% ")) return behind(0);
+  if (text.starts_with("❯ ")) return behind(std::string_view("❯").size() - 1);
   if (text.starts_with("#")) {
     const size_t length = text.starts_with("##") ? 0 : behind(0);
     return length > 0 && looks_like_command(line.substr(length)) ? length : 0;
   }
-  for (size_t at = text.find_first_of("#$"); at != std::string_view::npos && at < 64;
-       at = text.find_first_of("#$", at + 1)) {
+  for (size_t at = text.find_first_of("#$%"); at != std::string_view::npos && at < 64;
+       at = text.find_first_of("#$%", at + 1)) {
     if (at + 1 >= text.size() || text[at + 1] != ' ') continue;
     size_t last = at;
     while (last > 0 && text[last - 1] == ' ') --last;
-    if (is_prompt_name(text.substr(0, last))) return behind(at);
+    const std::string_view name = text.substr(0, last);
+    if (is_prompt_name(name) || is_prompt_of_mac(name, text[at])) return behind(at);
   }
   return 0;
 }
@@ -172,7 +185,9 @@ class ShellReader {
     for (ShellWords& words : line.commands) add(std::move(words), where_);
     if (bundle_.commands.size() > begin) last_ = first_tool(begin);
     size_t next = line.next;
-    for (const std::string& mark : line.here_documents) next = here_document(next, mark);
+    if (line.here_documents.empty()) return next;
+    const Applied applied = applied_by(std::span(bundle_.commands).subspan(begin));
+    for (const std::string& mark : line.here_documents) next = here_document(next, mark, applied);
     return next;
   }
 
@@ -183,14 +198,14 @@ class ShellReader {
     return begin;
   }
 
-  size_t here_document(size_t at, std::string_view mark) {
+  size_t here_document(size_t at, std::string_view mark, const Applied& applied) {
     const size_t begin = at;
     if (open_here_documents_ >= kMaxOpenHereDocuments) return begin;
     while (at < region_.end) {
       const PageLine line = line_at(text_, at, region_.end);
       at = line.next;
       if (from_first_word(line.text) != mark) continue;
-      here_document_({begin, line.begin, region_.indent});
+      here_document_({begin, line.begin, region_.indent}, applied);
       return at;
     }
     ++open_here_documents_;

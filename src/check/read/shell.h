@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "check/read/bundle.h"
+#include "check/read/kubectl.h"
 #include "doc/text.h"
 #include "doc/yaml.h"
 
@@ -23,8 +24,8 @@ enum class ShellText {
   kFile,     // a shell script: '#' always begins a comment
 };
 
-// Receives the text of a here-document that looks like a manifest.
-using HereDocument = std::function<void(doc::Region)>;
+// Receives the text of a here-document, and how the commands of its line apply it.
+using HereDocument = std::function<void(doc::Region, const Applied&)>;
 
 // Adds the commands of a part of a source, with the lines below each as its output. Comments that say
 // something become prose. `where` is the pod or node in which an earlier part left its reader (`oc debug

@@ -6,7 +6,6 @@
 
 #include <fmt/core.h>
 
-#include "check/read/jinja.h"
 #include "check/read/shell.h"
 #include "doc/text.h"
 
@@ -25,12 +24,6 @@ bool has_outside_of_quotes(std::string_view line, std::string_view what) {
   if (at == std::string_view::npos) return false;
   const auto quotes = [&](char quote) { return std::ranges::count(line.substr(0, at), quote); };
   return quotes('"') % 2 == 0 && quotes('\'') % 2 == 0;
-}
-
-bool is_helm(std::string_view text) {
-  static constexpr std::string_view kWords[] = {".Values.", ".Release.", ".Chart.",  "{{- ",         "{{ include ",
-                                                "{{ if ",   "{{ range ", "{{ with ", "{{ template ", "{{/*"};
-  return std::ranges::any_of(kWords, [&](std::string_view word) { return contains(text, word); });
 }
 
 // Whether an object of Kubernetes or a task of Ansible is meant: a line begins with one of its words.
@@ -53,68 +46,83 @@ bool begins_with_prompt(std::string_view text) {
   return !text.starts_with('#') && prompt_length(text.substr(0, text.find('\n'))) > 0;
 }
 
-// "<1>" or "<.>" at the end of a line, also several; its length with the blanks before it, 0 where there is none.
-size_t callout_length(std::string_view line) {
-  size_t end = line.find_last_not_of(kBlanksOfLine);
-  size_t begin = line.size();
-  while (end != std::string_view::npos && line[end] == '>') {
-    const size_t open = line.rfind('<', end);
-    if (open == std::string_view::npos || open == 0 || line[open - 1] != ' ') break;
-    const std::string_view inside = line.substr(open + 1, end - open - 1);
-    const bool number = !inside.empty() && std::ranges::all_of(inside, [](unsigned char c) { return std::isdigit(c); });
-    if (!number && inside != ".") break;
-    begin = open;
-    end = line.find_last_not_of(kBlanksOfLine, open - 1);
+// Whether a line is nothing but a statement of a template in braces: conditions and loops come with it.
+bool has_statements(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    line.remove_prefix(std::min(line.find_first_not_of(kBlanksOfLine), line.size()));
+    if (line.starts_with("{{") || line.starts_with("{%") || line.starts_with("{#")) return true;
+    at = end + 1;
   }
-  return line.size() - begin;
+  return false;
 }
 
-// A comment of the same length: a line of blanks may not begin a block of text.
-constexpr char kElided = '#';
-
-bool is_left_out(std::string_view content) {
-  return content == "..." || content == "…" || content == "[...]" || content == "- ...";
+// The first mark outside of quotes; empty: none.
+std::string_view mark_outside_of_quotes(std::string_view line) {
+  for (size_t from = 0; from < line.size();) {
+    const auto mark = find_mark(line.substr(from));
+    if (!mark) break;
+    const std::string_view before = line.substr(0, from + mark->begin);
+    if (std::ranges::count(before, '"') % 2 == 0 && std::ranges::count(before, '\'') % 2 == 0)
+      return line.substr(from + mark->begin, mark->end - mark->begin);
+    from += mark->end;
+  }
+  return {};
 }
 
-bool is_elision(std::string_view line) {
-  const size_t first = line.find_first_not_of(kBlanksOfLine);
-  if (first == std::string_view::npos || first == 0) return false;  // at the margin it ends a document of YAML
-  return is_left_out(line.substr(first, line.find_last_not_of(kBlanksOfLine) + 1 - first));
+// The part of a line that an engine fills in; empty: none.
+std::string_view marked_in(std::string_view line) {
+  const size_t tag = line.find('!');
+  if (tag != std::string_view::npos && tag_length(line.substr(tag)) > 0) return line.substr(tag);
+  for (const std::string_view open : {"{%", "{#", "{{"})
+    if (has_outside_of_quotes(line, open)) return line.substr(line.find(open));
+  return mark_outside_of_quotes(line);
 }
 
 }  // namespace
 
-std::string why_not_read(const doc::Source& source, const doc::Diagnostics& found) {
-  if (!found.has_errors()) return "";
-  const std::string_view text = source.text;
-  for (const doc::Diagnostic& one : found.all()) {
-    const std::string_view line = doc::line_text(text, one.span.line);
-    if (has_outside_of_quotes(line, "{%") || has_outside_of_quotes(line, "{#"))
-      return "a Jinja template; check what is rendered from it";
-    if (!has_outside_of_quotes(line, "{{")) continue;
-    return is_helm(text) ? "a Helm template; check what is rendered from it: railbed check --render CHART"
-                         : "a template ({{ … }}); check what is rendered from it";
-  }
-  if (contains(text, "AWSTemplateFormatVersion") || contains(text, "AWS::"))
-    return "a template of CloudFormation, not of Kubernetes";
-  if (text.starts_with("#cloud-config") || text.starts_with("## template: jinja")) return "a file of cloud-init";
-  if (begins_with_prompt(text)) return "output of a command, not a manifest";
-  if (!has_words_of_manifest(text)) return "not a manifest, and not valid YAML or JSON";
-  return "";
+std::string Unreadable::message() const {
+  return command.empty() ? "not read: " + why
+                         : fmt::format("not read: {}; check what is rendered from it: {}", why, command);
 }
 
-bool leaves_lines_out(std::string_view block) {
-  static const std::string kMarks[] = {"...", "#..", "#...]", "# ..."};
-  static const std::string kDots = std::string(1, kElided) + std::string("…").substr(1);
-  for (size_t at = 0; at < block.size();) {
-    const size_t end = std::min(block.find('\n', at), block.size());
-    const std::string_view line = block.substr(at, end - at);
-    const size_t first = std::min(line.find_first_not_of(kBlanksOfLine), line.size());
-    const std::string_view content = line.substr(first, line.find_last_not_of(kBlanksOfLine) + 1 - first);
-    if (content == kDots || std::ranges::find(kMarks, content) != std::end(kMarks)) return true;
-    at = end + 1;
+std::string template_of(const Engine& engine) {
+  const std::string& name = engine.name;
+  return name.starts_with("a ") || name.starts_with("an ") ? name : "a template of " + name;
+}
+
+Unreadable why_not_read(const doc::Source& source, const doc::Diagnostics& found) {
+  if (!found.has_errors()) return {};
+  const std::string_view text = source.text;
+  const bool statements = has_statements(text);
+  for (const doc::Diagnostic& one : found.all()) {
+    const std::string_view line = doc::line_text(text, one.span.line);
+    const bool braces = has_outside_of_quotes(line, "{%") || has_outside_of_quotes(line, "{#") ||
+                        has_outside_of_quotes(line, "{{") || (statements && contains(line, "{{"));
+    if (!braces) continue;
+    const Engine* engine = engine_of_mark(contains(line, "{%") ? "{% x %}" : "{{ x }}", text);
+    if (engine != nullptr) return {template_of(*engine), engine->advice(), true};
   }
-  return false;
+  if (contains(text, "AWSTemplateFormatVersion") || contains(text, "AWS::"))
+    return {"a template of CloudFormation, not of Kubernetes", ""};
+  if (text.starts_with("#cloud-config") || text.starts_with("## template: jinja")) return {"a file of cloud-init", ""};
+  if (begins_with_prompt(text)) return {"output of a command, not a manifest", ""};
+  if (!has_words_of_manifest(text)) return {"not a manifest, and not valid YAML or JSON", ""};
+  return {};
+}
+
+const Engine* drop_errors_on_marks(const doc::Source& source, std::string_view part, doc::Diagnostics& found) {
+  const Engine* engine = nullptr;
+  const Engine* of_lines = found.has_errors() ? engine_of_lines(part) : nullptr;
+  std::erase_if(found.mutable_all(), [&](const doc::Diagnostic& one) {
+    if (one.layer != doc::Layer::kText) return false;
+    const std::string_view mark = marked_in(doc::line_text(source.text, one.span.line));
+    if (mark.empty() && of_lines == nullptr) return false;
+    if (engine == nullptr) engine = of_lines != nullptr ? of_lines : engine_of_mark(mark, source.text);
+    return engine != nullptr;
+  });
+  return engine;
 }
 
 std::string why_block_not_read(std::string_view block) {
@@ -133,27 +141,55 @@ std::string why_block_not_read(std::string_view block) {
   return kind ? "" : "a part of a manifest";
 }
 
-doc::SourcePtr without_callouts(const doc::SourcePtr& source) {
-  std::string text = source->text;
-  bool changed = false;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = std::string_view(text).substr(at, end - at);
-    if (is_elision(line)) {
-      text[at + line.find_first_not_of(kBlanksOfLine)] = kElided;
-      changed = true;
-    } else if (const size_t length = callout_length(line)) {
-      std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(end - length), length, ' ');
-      changed = true;
-    }
-    at = end + 1;
-  }
-  if (!changed) return source;
-  return std::make_shared<const doc::Source>(doc::Source{.name = source->name, .text = std::move(text)});
+std::string_view written_at(const doc::Span& span) {
+  if (!span.known() || span.length <= 0 || span.offset >= span.source->text.size()) return {};
+  return std::string_view(span.source->text).substr(span.offset, static_cast<size_t>(span.length));
 }
 
-bool is_filled_in(const doc::Span& span) {
-  return is_jinja(span) || is_shell_variable(span) || is_marked_name(span);
+std::string_view rest_of_line(const doc::Span& span) {
+  if (!span.known() || span.offset >= span.source->text.size()) return {};
+  const std::string_view rest = std::string_view(span.source->text).substr(span.offset);
+  return rest.substr(0, rest.find('\n'));
+}
+
+namespace {
+
+// The bytes of the line before a place.
+std::string_view line_before(const doc::Span& span) {
+  const std::string_view text = span.source->text;
+  const size_t column = std::min(static_cast<size_t>(std::max(span.column, 1)) - 1, size_t{span.offset});
+  return text.substr(span.offset - column, column);
+}
+
+// "!Ref Vfs": the tag before a value; empty: none.
+std::string_view tag_before(const doc::Span& span) {
+  const std::string_view before = line_before(span);
+  const size_t tag = before.rfind('!');
+  if (tag == std::string_view::npos || tag_length(before.substr(tag)) == 0) return {};
+  const std::string_view between = before.substr(tag + tag_length(before.substr(tag)));
+  return between.find_first_not_of(" \t") == std::string_view::npos ? before.substr(tag) : std::string_view();
+}
+
+}  // namespace
+
+std::string_view mark_at(const doc::Span& span) {
+  if (!span.known() || span.offset > span.source->text.size()) return {};
+  const std::string_view written = written_at(span);
+  if (const auto mark = find_mark(written)) return written.substr(mark->begin, mark->end - mark->begin);
+  if (const std::string_view tag = tag_before(span); !tag.empty()) return tag;
+  std::string_view rest = rest_of_line(span);
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t:"), rest.size()));
+  // A mark that YAML takes for a list: "[[ vfs ]]".
+  const auto mark = rest.starts_with("[[") || rest.starts_with("((") ? find_mark(rest) : std::nullopt;
+  if (mark && mark->begin == 0) return rest.substr(0, mark->end);
+  // An empty value, and the comment beside it.
+  for (const std::string_view empty : {"\"\"", "''", "{}", "[]", "null", "~"})
+    if (rest.starts_with(empty)) {
+      rest.remove_prefix(empty.size());
+      break;
+    }
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+  return is_marked_comment(rest) ? rest : std::string_view();
 }
 
 }  // namespace railbed::check

@@ -2,12 +2,14 @@
 // What a pod asks of its networks, and what networks set, that no agent can do: the answers of api/network_demands.h
 // and api/requested_addresses.h, which the agent asks too, at the ADD of a pod.
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "api/network_demands.h"
 #include "api/requested_addresses.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
+#include "schema/cni_types.h"
 
 namespace railbed::check {
 namespace {
@@ -33,14 +35,24 @@ std::vector<std::string> requested_addresses(const PodView::Net& net) {
   return all;
 }
 
+// The network's ipam block; nothing where it is not known: one that cannot be read, or of a plugin of others.
+std::optional<api::IpamConfig> ipam_of(const NetworkView& network) {
+  if (network.addresses) return network.addresses;
+  const schema::CniType* type = schema::find_cni_type(network.type);
+  const bool ours = type != nullptr && type->makes_or_changes_interfaces();
+  if (ours && network.ipam.is_null()) return api::IpamConfig{};
+  return std::nullopt;
+}
+
 void addresses_that_nothing_gives(const Input& in, Findings& out) {
   each_known_network(in, [&](const PodView& pod, const PodView::Net& net) {
     // KubeVirt attaches networks to virtual machines in its own way.
-    if (!net.network->addresses || pod.pod->virtual_machine) return;
+    const auto ipam = ipam_of(*net.network);
+    if (!ipam || pod.pod->virtual_machine) return;
     const auto requested = requested_addresses(net);
-    const Result<void> given = api::can_give(*net.network->addresses, net.key, requested);
+    const Result<void> given = api::can_give(*ipam, net.key, requested);
     if (given) return;
-    const doc::Span span = requested.empty() ? selection_span(net) : net.selection->ips.front().span;
+    const doc::Span span = requested.empty() ? selection_span(net) : doc::Span(net.selection->ips.front().span);
     auto& told = out.error(span, fmt::format("{} does not start: {}", pod.pod->label(), given.error().message));
     if (net.network->ipam_text != nullptr) told.note(net.network->ipam_text->span, "its addresses");
     told.with_fix(requested.empty()
@@ -66,15 +78,15 @@ void demand_that_nothing_takes(const Input& in, Findings& out) {
   });
 }
 
-// The subnets of the addresses that an interface of the network gets; empty where nothing is known about them.
-std::vector<IpPrefix> subnets_of(const PodView::Net& net) {
+// The subnets of the addresses that an interface of the network gets; nothing where they are not known.
+std::optional<std::vector<IpPrefix>> subnets_of(const PodView::Net& net) {
+  const auto config = net.network == nullptr ? std::nullopt : ipam_of(*net.network);
+  if (!config || config->type == api::IpamType::kDhcp) return std::nullopt;
   std::vector<IpPrefix> subnets;
-  if (net.network == nullptr || !net.network->addresses) return subnets;
-  const api::IpamConfig& config = *net.network->addresses;
-  for (const auto& set : config.range_sets)
+  for (const auto& set : config->range_sets)
     for (const api::IpamRange& range : set) subnets.push_back(range.subnet);
-  for (const auto& fixed : config.fixed) subnets.push_back(fixed.address);
-  if (config.type == api::IpamType::kStatic)
+  for (const auto& fixed : config->fixed) subnets.push_back(fixed.address);
+  if (config->type == api::IpamType::kStatic)
     for (const auto& one : net.selection->ips)
       if (const auto prefix = IpPrefix::parse(*one)) subnets.push_back(*prefix);
   return subnets;
@@ -99,15 +111,18 @@ void default_routes(const Input& in, Findings& out) {
     two_default_routes(pod, out);
     for (const PodView::Net& net : pod.networks) {
       const auto subnets = subnets_of(net);
-      if (subnets.empty()) continue;
+      if (!subnets) continue;
+      const std::vector<Route> routes = ipam_of(*net.network)->routes;
       for (const IpAddress& gateway : net.selection->default_route) {
-        if (api::is_on_link(gateway, subnets, net.network->addresses->routes)) continue;
+        if (api::is_on_link(gateway, *subnets, routes)) continue;
         auto& told = out.error(selection_span(net),
                                fmt::format("{} asks for a default route by {}, which is in no subnet of {}: the kernel "
                                            "refuses it, and the pod does not start",
                                            pod.pod->label(), gateway, net.network->label()));
         if (net.network->ipam_text != nullptr) told.note(net.network->ipam_text->span, "its addresses");
-        told.with_fix(fmt::format("a gateway in {}", IpPrefix{subnets.front().network(), subnets.front().length}));
+        told.with_fix(subnets->empty() ? std::string("addresses in the network's ipam, or no \"default-route\"")
+                                       : fmt::format("a gateway in {}",
+                                                     IpPrefix{subnets->front().network(), subnets->front().length}));
       }
     }
   }

@@ -91,11 +91,11 @@ void device_that_no_node_has(const Input& in, Findings& out) {
     std::set<std::string> there;
     for (const HostPort& port : seen.ports) there.insert(port.device);
     const bool none = missing.size() == seen.list.entries.size();
-    out.warning(seen.setting.value->span,
-                fmt::format("node {} has no RDMA device {}: {}; there are {}", seen.node.facts->node,
-                            fmt::join(missing, ", "),
-                            none ? "the library finds none and goes over TCP without a word" : "it uses fewer rails",
-                            fmt::join(there, ", ")))
+    const std::string text =
+        fmt::format("node {} has no RDMA device {}: {}; there are {}", seen.node.facts->node, fmt::join(missing, ", "),
+                    none ? "the library finds none and goes over TCP without a word" : "it uses fewer rails",
+                    fmt::join(there, ", "));
+    (none ? out.error(seen.setting.value->span, text) : out.warning(seen.setting.value->span, text))
         .with_fix(rails_as_list(seen));
     return true;
   });

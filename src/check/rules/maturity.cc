@@ -14,9 +14,6 @@ using MaturityTable = std::map<std::string, Maturity, std::less<>>;
 const MaturityTable& maturity_table() {
   static const MaturityTable kTable = [] {
     MaturityTable table;
-    for (const Rule& rule : all_rules())
-      if (rule.state == RuleState::kPreview || rule.since != Maturity().since)
-        table.emplace(rule.id, Maturity{.since = std::string(rule.since), .state = rule.state, .promoted = ""});
     const doc::Value data = data_document("maturity.yaml");
     const doc::Value::Array* rows = doc::list_in(data, "rules");
     if (rows == nullptr) return table;
@@ -36,9 +33,10 @@ const MaturityTable& maturity_table() {
 
 }  // namespace
 
-Maturity maturity_of(std::string_view id) {
+const Maturity& maturity_of(std::string_view id) {
+  static const Maturity kFirst;
   const auto found = maturity_table().find(id);
-  return found == maturity_table().end() ? Maturity{.promoted = ""} : found->second;
+  return found == maturity_table().end() ? kFirst : found->second;
 }
 
 std::string in_words(const Maturity& one) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far each rule has come, and on what grounds: rows of rules and data/maturity.yaml.
+// How far each rule has come, and on what grounds: data/maturity.yaml.
 //
 // Why: new rules are where false errors come from. A rule that has not been right 30 times about unknown repositories
 // is a preview, and its errors are warnings. The numbers are in one table, so that everyone can see them. Threading:
@@ -24,8 +24,8 @@ struct Maturity {
   std::string promoted;  // why it is stable without those; may be empty
 };
 
-// Of an id that is in no table: stable since the first version.
-Maturity maturity_of(std::string_view id);
+// Of an id that is not in the table: stable since the first version.
+const Maturity& maturity_of(std::string_view id);
 
 // "preview since 0.2: its errors are warnings until it was right 30 times on unseen repositories (12 right, 1 wrong in
 // 5)".

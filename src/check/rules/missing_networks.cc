@@ -2,26 +2,11 @@
 #include "check/rules/missing_networks.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace railbed::check {
 namespace {
-
-// Kinds that the Network Operator turns into attachment definitions; the graph does not read them.
-bool is_read_by_graph(const NetworkView& network) {
-  static constexpr std::string_view kKinds[] = {"NetworkAttachmentDefinition", "SriovNetwork", "SriovIBNetwork"};
-  return std::ranges::find(kKinds, network.document->kind) != std::end(kKinds);
-}
-
-// A network of that name in another namespace, otherwise one with a similar name.
-std::string near(const Views& views, std::string_view key) {
-  std::vector<std::string_view> keys;
-  for (const NetworkView& network : views.networks) {
-    if (base_name(network.key) == base_name(key)) return network.key;
-    keys.push_back(network.key);
-  }
-  return doc::nearest(std::string(key), keys);
-}
 
 // Networks for which OpenShift's own operator makes attachment definitions.
 std::set<std::string> additional_networks(const Bundle& bundle) {
@@ -31,36 +16,127 @@ std::set<std::string> additional_networks(const Bundle& bundle) {
     const doc::Value* list = at(document.value, "spec.additionalNetworks");
     if (list == nullptr || !list->is_array()) continue;
     for (const doc::Value& network : *list->as_array()) {
+      const std::string_view name = text_at(network, "name");
       const std::string_view ns = text_at(network, "namespace");
-      keys.insert(fmt::format("{}/{}", ns.empty() ? "default" : ns, text_at(network, "name")));
+      if (!name.empty()) keys.insert(fmt::format("{}/{}", ns.empty() ? "default" : ns, name));
     }
   }
   return keys;
 }
 
+// Whether it is known in which namespace a network ends up.
+bool has_known_namespace(const NetworkView& network) {
+  return network.document->has_namespace() || !text_at(network.document->value, "spec.networkNamespace").empty();
+}
+
+// A network that a pod asks for and that is not there as it asks.
+struct Missing {
+  const PodView& pod;
+  const PodView::Net& net;
+
+  bool namespace_is_known() const { return !net.selection->ns->empty() || pod.pod->document->has_namespace(); }
+};
+
+class MissingNetworks {
+ public:
+  MissingNetworks(const Views& views, const World& world, doc::Diagnostics& findings)
+      : views_(views), world_(world), findings_(findings) {
+    for (const NetworkView& network : views.networks) makers_.push_back(network.document);
+  }
+
+  void look_at(const PodView& pod) {
+    for (const PodView::Net& net : pod.networks) {
+      const Missing missing{pod, net};
+      if (!has_network(missing)) tell(missing);
+    }
+  }
+
+ private:
+  bool has_network(const Missing& missing) const {
+    if (views_.network(missing.net.key) != nullptr) return true;
+    const auto [begin, end] = views_.networks_by_name.equal_range(*missing.net.selection->name);
+    return std::any_of(begin, end, [&](const auto& entry) {
+      return !missing.namespace_is_known() || !has_known_namespace(views_.networks[entry.second]);
+    });
+  }
+
+  // The network whose name the kustomization changes, while the annotation keeps the old one; null: none.
+  const NetworkView* renamed(const Missing& missing) const {
+    const auto found = std::ranges::find_if(views_.networks, [&](const NetworkView& network) {
+      return network.document->name_in_file == *missing.net.selection->name;
+    });
+    return found == views_.networks.end() ? nullptr : &*found;
+  }
+
+  // A network of that name in another namespace, otherwise one with a similar name.
+  std::string near(std::string_view key) const {
+    std::vector<std::string_view> keys;
+    for (const NetworkView& network : views_.networks) {
+      if (base_name(network.key) == base_name(key)) return network.key;
+      keys.push_back(network.key);
+    }
+    return doc::nearest(std::string(key), keys);
+  }
+
+  void tell(const Missing& missing) {
+    const doc::Span& name = missing.net.selection->name.span;
+    const doc::Span span = name.known() ? name : missing.net.selection->span;
+    const std::string label = missing.pod.pod->label();
+    const std::string& key = missing.net.key;
+    if (const NetworkView* network = renamed(missing)) {
+      findings_
+          .error(
+              "RB-NET-010", span,
+              fmt::format("{} requests network {}, which the kustomization renames to {}: it does not change names in "
+                          "annotations",
+                          label, *missing.net.selection->name, network->document->name))
+          .note(network->document->renamed_at, "renamed here")
+          .note(name_span(*network->document), "the network")
+          .with_fix(network->document->name + ", or a kustomization without namePrefix and nameSuffix for networks");
+      return;
+    }
+    // It is made by something that is judged apart, or that is a part only.
+    if (world_.networks.contains(*missing.net.selection->name) &&
+        !views_.networks_by_name.contains(*missing.net.selection->name))
+      return;
+    const std::string meant = near(key);
+    const bool is_near = !meant.empty() && !differ_in_numbers(meant, key);
+    const Absence absence = absence_of(world_, *missing.pod.pod->document, makers_, is_near);
+    doc::Diagnostic told{
+        .id = "RB-POD-001",
+        .severity = absence.severity,
+        .span = span,
+        .message = absence.why.empty()
+                       ? fmt::format("{} requests network {}, which does not exist", label, key)
+                       : fmt::format("{} requests network {}, which is not here: {}", label, key, absence.why)};
+    told.looks_for(key).that_says(doc::Says::kMissingNetwork);
+    if (!meant.empty() && (absence.why.empty() || is_near)) told.with_fix("did you mean " + meant + "?");
+    findings_.mutable_all().push_back(std::move(told));
+  }
+
+  const Views& views_;
+  const World& world_;
+  doc::Diagnostics& findings_;
+  std::vector<const Document*> makers_;
+};
+
 }  // namespace
 
-void tell_missing_networks(const Bundle& bundle, const Views& views, doc::Diagnostics& findings) {
-  const std::set<std::string> additional = additional_networks(bundle);
-  std::erase_if(findings.mutable_all(), [&](const doc::Diagnostic& finding) {
-    if (finding.says != doc::Says::kMissingNetwork) return false;
-    const NetworkView* network = views.network(finding.missing);
-    return views.networks.empty() || additional.contains(finding.missing) ||
-           (network != nullptr && !is_read_by_graph(*network));
-  });
+void tell_missing_networks(const Bundle& bundle, const Views& views, const World& world, doc::Diagnostics& findings) {
+  std::erase_if(findings.mutable_all(),
+                [](const doc::Diagnostic& finding) { return finding.says == doc::Says::kMissingNetwork; });
   if (views.networks.empty()) return;
+  const std::set<std::string> additional = additional_networks(bundle);
+  MissingNetworks missing(views, world, findings);
   for (const PodView& pod : views.pods) {
-    if (pod.pod->document->kind == "Pod") continue;  // the graph reports these
-    for (const PodView::Net& net : pod.networks) {
-      if (views.network(net.key) != nullptr || additional.contains(net.key)) continue;
-      const doc::Span& name = net.selection->name.span;
-      auto& told =
-          findings.error("RB-POD-001", name.known() ? name : net.selection->span,
-                         fmt::format("{} requests network {}, which does not exist", pod.pod->label(), net.key));
-      told.looks_for(net.key).that_says(doc::Says::kMissingNetwork);
-      const std::string meant = near(views, net.key);
-      if (!meant.empty()) told.with_fix("did you mean " + meant + "?");
-    }
+    PodView others = pod;
+    std::erase_if(others.networks, [&](const PodView::Net& net) {
+      return additional.contains(net.key) ||
+             (!pod.pod->document->has_namespace() && std::ranges::any_of(additional, [&](const std::string& key) {
+               return base_name(key) == base_name(net.key);
+             }));
+    });
+    missing.look_at(others);
   }
 }
 

@@ -3,17 +3,17 @@
 //
 // Why: the graph reports it for Pods and for the networks that it reads. A bundle also has workloads, and networks of
 // the Network Operator, and OpenShift creates some from its own Network object; and a file with only a pod says nothing
-// about networks, which are then elsewhere.
-// Threading: a pure function.
-// Failure: none.
+// about networks, which are then elsewhere. A namespace that is not written fits any, and what was not read may make
+// the network: only where neither holds is it an error. Threading: a pure function. Failure: none.
 #pragma once
 
+#include "check/read/open_world.h"
 #include "check/rules/lookups.h"
 #include "doc/diagnostic.h"
 
 namespace railbed::check {
 
 // Removes wrong findings of the graph about missing networks, and adds those that it cannot see.
-void tell_missing_networks(const Bundle& bundle, const Views& views, doc::Diagnostics& findings);
+void tell_missing_networks(const Bundle& bundle, const Views& views, const World& world, doc::Diagnostics& findings);
 
 }  // namespace railbed::check

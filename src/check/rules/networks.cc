@@ -45,10 +45,10 @@ void network_of_another_namespace(const Input& in, Findings& out) {
       if (!net.selection->ns.present || ns == pod.pod->document->ns || is_global_on_openshift(ns)) continue;
       // Only a namespace that the annotation itself names is known to be another one.
       if (net.network == nullptr || net.network->key != net.key) continue;
-      out.warning(net.selection->ns.span.known() ? net.selection->ns.span : net.selection->name.span,
-                  fmt::format("{} names a network of namespace {}, and Multus on OpenShift refuses networks of other "
-                              "namespaces than the pod's (namespace isolation)",
-                              pod.pod->label(), ns))
+      out.error(net.selection->ns.span.known() ? net.selection->ns.span : net.selection->name.span,
+                fmt::format("{} names a network of namespace {}, and Multus on OpenShift refuses networks of other "
+                            "namespaces than the pod's (namespace isolation)",
+                            pod.pod->label(), ns))
           .note(name_span(*net.network->document), "the network")
           .with_fix(fmt::format("networkNamespace: {} in the network", pod.pod->document->ns));
     }
@@ -81,11 +81,12 @@ void machine_on_kernel_driver(const Input& in, Findings& out) {
     for (const PolicyView* policy : in.views.policies_of(net.network->resource)) {
       if (text_at(*policy->spec, "deviceType") == "vfio-pci") continue;
       const doc::Span type = key_span(*policy->spec, "deviceType");
-      out.warning(
-             type.known() ? type : name_span(*policy->document),
-             fmt::format("{} gets VFs of {} by KubeVirt, which passes them to the machine by VFIO: they must be on "
-                         "vfio-pci",
-                         pod.pod->label(), net.network->resource))
+      const doc::Span place = type.known() ? type : name_span(*policy->document);
+      const std::string text = fmt::format(
+          "{} gets VFs of {} by KubeVirt, which passes them to the machine by VFIO: they must be on vfio-pci",
+          pod.pod->label(), net.network->resource);
+      const bool nvidia = lower(text_at(*policy->spec, "nicSelector.vendor")) == "15b3";
+      (nvidia ? out.warning(place, text) : out.error(place, text))
           .note(net.selection->name.span, "this machine has one")
           .with_fix("deviceType: vfio-pci (isRdma: false)");
       return;
@@ -99,11 +100,10 @@ void machine_with_addresses(const Input& in, Findings& out) {
     const NetworkView& network = *net.network;
     if (text_at(network.ipam, "type").empty() || !told.insert(&network).second) return;
     const Value* place = network.ipam_text != nullptr ? network.ipam_text : network.ipam.find("type");
-    out.warning(
-           place->span,
-           fmt::format("{} gives addresses, and {} has it as a VF: there is no interface in the pod to set them on, "
-                       "and KubeVirt's pod does not start",
-                       network.label(), pod.pod->label()))
+    out.error(place->span,
+              fmt::format("{} gives addresses, and {} has it as a VF: there is no interface in the pod to set them on, "
+                          "and KubeVirt's pod does not start",
+                          network.label(), pod.pod->label()))
         .note(net.selection->name.span, "this machine has it")
         .with_fix("no ipam: the guest gets its address by DHCP or cloud-init");
   });

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "check/read/copies.h"
 #include "check/read/templates.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
@@ -161,7 +162,7 @@ std::optional<Difference> difference(const Value& here, const Value& there, cons
   const Value::Object* a = here.as_object();
   const Value::Object* b = there.as_object();
   if (a == nullptr || b == nullptr) {
-    if (here == there || leaves_text_out(here) || leaves_text_out(there)) return std::nullopt;
+    if (same_content(here, there) || leaves_text_out(here) || leaves_text_out(there)) return std::nullopt;
     return Difference{path + " differs", here.span, there.span};
   }
   for (const Value::Member& member : *b)
@@ -204,7 +205,8 @@ void defined_twice(const Input& in, Findings& out) {
                              fmt::format("{} is defined twice with differences ({}): the last one applied takes effect",
                                          document.label(), found->text));
     told.note(found->there.known() ? found->there : name_span(*first->second), "the other one")
-        .with_fix("keep one definition and refer to that file elsewhere");
+        .with_fix("keep one definition and refer to that file elsewhere")
+        .that_says(doc::Says::kGivenTwice);
   }
 }
 

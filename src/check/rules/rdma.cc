@@ -545,7 +545,7 @@ void roce_without_network(const Input& in, Findings& out) {
       if (producer.by != Producer::By::kSharedPlugin || pod.pod->resource_count(producer.resource) == 0) continue;
       const graph::ResourceLink link = in.views.link(producer.resource);
       if (!link.all_ethernet() || link.source == graph::LinkSource::kNames) continue;
-      out.warning(
+      out.error(
              request_span(*pod.pod, producer.resource),
              fmt::format("{} gets a RoCE device by {} and no network of its port: the device has no GID for an address "
                          "of the pod, and connections fail (\"failed to modify QP to RTR\")",

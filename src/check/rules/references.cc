@@ -127,12 +127,18 @@ void missing_object(const Input& in, const Reference& reference, Findings& out) 
   if (names.empty()) return;  // all of the kind are elsewhere
   const std::string near = doc::nearest(reference.name.text, names);
   if (near.empty() && text_at(*reference.row, "only") == "near") return;
-  std::string why;
-  const bool open = could_be_made_elsewhere(in.bundle, *reference.user, reference.kinds.front(), &why);
+  std::vector<const Document*> others;
+  for (const Document& document : in.bundle.documents)
+    if (is_target(document, reference.kinds, *reference.row)) others.push_back(&document);
+  const Absence absence =
+      in.settings.world == nullptr ? Absence() : absence_of(*in.settings.world, *reference.user, others, !near.empty());
+  const bool open = !absence.why.empty();
   const std::string text =
       fmt::format("{} {} of {} does not exist here: {}", what, reference.name.text, reference.user->label(),
-                  open && near.empty() ? why : "what needs it waits forever");
-  auto& told = open && near.empty() ? out.note(reference.name.span, text) : out.warning(reference.name.span, text);
+                  open && near.empty() ? absence.why : "what needs it waits forever");
+  auto& told = !open          ? out.error(reference.name.span, text)
+               : near.empty() ? out.note(reference.name.span, text)
+                              : out.warning(reference.name.span, text);
   if (near.empty())
     told.with_fix(fmt::format("one of {}, or add the {}", fmt::join(names, ", "), reference.kinds.front()));
   else

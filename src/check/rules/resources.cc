@@ -74,18 +74,39 @@ const Producer* same_base(const Input& in, std::string_view resource) {
   return nullptr;
 }
 
+// How certain it is that nothing makes what a pod asks for. Where nothing says what else there may be, the objects are
+// all of a machine or an API server.
+Absence absence_of_resource(const Input& in, const Request& request, bool near) {
+  if (in.settings.world == nullptr) return {};
+  std::vector<const Document*> makers;
+  for (const Producer& producer : in.views.producers) makers.push_back(producer.document);
+  return absence_of(*in.settings.world, *request.pod->pod->document, makers, near);
+}
+
+bool is_made_elsewhere(const Input& in, std::string_view resource) {
+  const World* world = in.settings.world;
+  return world != nullptr && (world->resources.contains(resource) || world->resources.contains(base_name(resource)));
+}
+
 void nothing_produces(const Input& in, Findings& out) {
   if (in.views.producers.empty()) return;  // a bundle of pods only: its producers are elsewhere
   for (const Request& request : requests(in)) {
     if (made_by_others(request.resource) || is_placeholder_resource(request.resource)) continue;
     if (in.views.producer(request.resource) != nullptr || same_base(in, request.resource) != nullptr) continue;
+    if (is_made_elsewhere(in, request.resource)) continue;
     std::vector<std::string_view> made;
     for (const Producer& producer : in.views.producers) made.push_back(producer.resource);
-    auto& told = out.error(request.span, fmt::format("no policy or device plugin here creates {}: {} waits for it "
-                                                     "forever",
-                                                     request.resource, request.pod->pod->label()));
-    told.looks_for(request.resource);
     const std::string near = doc::nearest(request.resource, made);
+    const Absence absence =
+        absence_of_resource(in, request, !near.empty() && !differ_in_numbers(near, request.resource));
+    const std::string pod = request.pod->pod->label();
+    auto& told = out.error(
+        request.span,
+        absence.why.empty()
+            ? fmt::format("no policy or device plugin here creates {}: {} waits for it forever", request.resource, pod)
+            : fmt::format("no policy or device plugin here creates {} for {}: {}", request.resource, pod, absence.why));
+    told.severity = absence.severity;
+    told.looks_for(request.resource);
     const auto& networks = request.pod->resources;
     if (!near.empty())
       told.note(in.views.producer(near)->span, "this is near").with_fix("did you mean " + near + "?");

@@ -18,6 +18,7 @@
 #include "check/project/policy.h"
 #include "check/read/bundle.h"
 #include "check/read/coverage.h"
+#include "check/read/open_world.h"
 #include "check/read/pods.h"
 #include "doc/diagnostic.h"
 #include "graph/graph.h"
@@ -30,6 +31,11 @@ struct Settings {
   std::vector<IpPrefix> cluster_networks;  // pod, service, machine and join networks
   // Interfaces of the node that pods have now: facts do not show them, and they come home.
   std::set<std::string> lent_interfaces;
+  std::vector<std::string> given = {};  // the files and folders that the user named
+  bool together = false;                // the files are all there is, and one bundle
+  const World* world = nullptr;         // of all files of the run; null: of those that are checked
+  // The files that are asked about; others are there for their sake. Null: all.
+  const std::set<std::string, std::less<>>* about = nullptr;
   // What project files and options say of findings; null: nothing. It outlives the check.
   const Policy* policy = nullptr;
   // Which repairs are made in memory and offered: all, or the safe ones only, so that --fix writes what was checked.
@@ -73,9 +79,10 @@ struct Rule {
   void (*run)(const Input&, Findings&);
   // What only follows, of the same object, where this rule finds something.
   doc::Says explains = doc::Says::kOther;
+  doc::Confidence confidence = doc::Confidence::kHigh;  // of its findings, unless one says less
+  // From data/maturity.yaml, by all_rules(): a row says nothing of it, so that all grounds are in one place.
   std::string_view since = "0.1";  // the version that has it first
   RuleState state = RuleState::kStable;
-  doc::Confidence confidence = doc::Confidence::kHigh;  // of its findings, unless one says less
 };
 
 // Where a rule tells; every finding gets the rule's id, and what the rule explains.

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "check/rules/families.h"
+#include "check/rules/maturity.h"
 #include "check/rules/rule.h"
 
 namespace railbed::check {
@@ -19,6 +20,11 @@ constexpr std::span<const Rule> (*kFamilies[])() = {
 std::vector<Rule> all_rules() {
   std::vector<Rule> rules;
   for (const auto family : kFamilies) std::ranges::copy(family(), std::back_inserter(rules));
+  for (Rule& rule : rules) {
+    const Maturity& maturity = maturity_of(rule.id);
+    rule.since = maturity.since;
+    rule.state = maturity.state;
+  }
   return rules;
 }
 

@@ -136,11 +136,8 @@ TEST(NetlinkJson, FamiliesThatCouldNotBeReachedHaveTheirErrno) {
   NetlinkAnswers answers;
   answers.unreachable[NetlinkFamily::kRdma] = system_error(EMFILE, "socket NETLINK_RDMA");
   EXPECT_EQ(doc::to_json(to_value(answers)),
-            R"({"version":1,"unreachable":{"rdma":{"errno":24,)"
-            R"("message":"socket NETLINK_RDMA: EMFILE (Too many open files)"
-}
-}
-})");
+            "{\"version\":1,\"unreachable\":{\"rdma\":{\"errno\":24,"
+            "\"message\":\"socket NETLINK_RDMA: EMFILE (Too many open files)\"}}}");
 }
 
 // What each field may be. RAILBED_UPDATE=1 writes it anew.

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/read/alternatives.h"
+
+#include <gtest/gtest.h>
+
+namespace railbed::check {
+namespace {
+
+std::string network_manifest(int vlan) {
+  return "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetwork\nmetadata: {name: net, namespace: ops}\n"
+         "spec: {resourceName: rail0, vlan: " +
+         std::to_string(vlan) + "}\n";
+}
+constexpr const char* kPodManifest =
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ops}\nspec: {containers: [{name: c}]}\n";
+// It depends on the network.
+constexpr const char* kUser =
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: u, namespace: ops, annotations: {k8s.v1.cni.cncf.io/networks: net}}\n"
+    "spec: {containers: [{name: c}]}\n";
+
+using NamedFiles = std::vector<std::pair<std::string, std::string>>;
+FileGroups grouped(const NamedFiles& files) {
+  std::vector<doc::SourcePtr> sources;
+  for (const auto& [name, text] : files) sources.push_back(std::make_shared<doc::Source>(doc::Source{name, text}));
+  return group_alternatives(sources, {});
+}
+// The files of each group; those that are there for the sake of others in parentheses.
+std::vector<std::string> names(const FileGroups& made) {
+  std::vector<std::string> out;
+  for (const SourceGroup& group : made.groups) {
+    out.emplace_back();
+    for (const auto& source : group.sources) {
+      const bool other = !group.about.empty() && !group.about.contains(source->name);
+      out.back() += (out.back().empty() ? "" : " ") + (other ? "(" + source->name + ")" : source->name);
+    }
+  }
+  return out;
+}
+using Names = std::vector<std::string>;
+
+TEST(Alternatives, FilesAreOneBundleUntilTheyContradictEachOther) {
+  const FileGroups one = grouped({{"m/networks/a.yaml", network_manifest(1)}, {"m/pods/p.yaml", kPodManifest}});
+  EXPECT_EQ(names(one), Names{"m/networks/a.yaml m/pods/p.yaml"});
+  EXPECT_EQ(one.why, "");
+  EXPECT_EQ(names(grouped({{"a/n.yaml", network_manifest(1)}, {"b/n.yaml", network_manifest(1)}})),
+            Names{"a/n.yaml b/n.yaml"});
+
+  const FileGroups two =
+      grouped({{"x/a/n.yaml", network_manifest(1)}, {"x/b/n.yaml", network_manifest(2)}, {"x/a/p.yaml", kPodManifest}});
+  EXPECT_EQ(names(two), (Names{"x/a/n.yaml x/a/p.yaml", "x/b/n.yaml"}));
+  EXPECT_EQ(two.why, "SriovNetwork ops/net is given in x/a/n.yaml and differently in x/b/n.yaml");
+  EXPECT_TRUE(two.notes.all().empty());
+}
+
+// The contradiction of two folders is no reason to leave the relations of others out.
+TEST(Alternatives, OnlyWhatDependsOnAContradictionIsApart) {
+  const FileGroups made = grouped({{"a/n.yaml", network_manifest(1)},
+                                   {"b/n.yaml", network_manifest(2)},
+                                   {"b/u.yaml", kUser},
+                                   {"c/p.yaml", kPodManifest},
+                                   {"d/other.yaml",
+                                    "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetwork\n"
+                                    "metadata: {name: x, namespace: ops}\nspec: {resourceName: x}\n"}});
+  EXPECT_EQ(names(made), (Names{"a/n.yaml c/p.yaml d/other.yaml", "b/n.yaml b/u.yaml (d/other.yaml)"}));
+}
+
+TEST(Alternatives, KindsThatAreNotKnownAreNoReason) {
+  const auto application = [](const std::string& project) {
+    return "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\nspec: {project: " + project +
+           "}\n";
+  };
+  EXPECT_EQ(grouped({{"a/x.yaml", application("one")}, {"b/x.yaml", application("two")}}).groups.size(), 1u);
+}
+
+TEST(Alternatives, InOneFolderEachFileIsOneWithANote) {
+  const FileGroups made =
+      grouped({{"a/n.yaml", network_manifest(1)}, {"a/m.yaml", network_manifest(2)}, {"a/p.yaml", kPodManifest}});
+  EXPECT_EQ(names(made), (Names{"a/n.yaml a/p.yaml", "a/m.yaml"}));
+  ASSERT_EQ(made.notes.all().size(), 1u);
+  EXPECT_EQ(
+      doc::render(made.notes).substr(0, 150),
+      "a/m.yaml:3:18: note: SriovNetwork ops/net is given differently in a/n.yaml: nothing applies both files, so they "
+      "are alternatives, each checked with e");
+}
+
+TEST(Alternatives, PagesAreEachByThemselves) {
+  const auto page = [](int vlan) { return "```yaml\n" + network_manifest(vlan) + "```\n"; };
+  EXPECT_EQ(names(grouped({{"doc/a.md", page(1)}, {"doc/b.md", page(1)}, {"doc/p.yaml", kPodManifest}})),
+            Names{"doc/a.md doc/b.md doc/p.yaml"});
+  const FileGroups pages = grouped({{"doc/a.md", page(1)},
+                                    {"doc/b.md", page(2)},
+                                    {"doc/p.yaml", kPodManifest},
+                                    {"other/q.yaml", network_manifest(1)}});
+  EXPECT_EQ(names(pages), (Names{"doc/a.md doc/p.yaml other/q.yaml", "doc/b.md"}));
+}
+
+TEST(Alternatives, PatchesAreNoContradiction) {
+  const std::string list =
+      "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [../base]\n"
+      "patches: [{path: vlan.yaml}]\n";
+  const FileGroups made = grouped({{"base/n.yaml", network_manifest(1)},
+                                   {"overlay/kustomization.yaml", list},
+                                   {"overlay/vlan.yaml", network_manifest(2)}});
+  EXPECT_EQ(made.groups.size(), 1u) << made.why;
+}
+
+// One apply takes both: that is a mistake, which is told where the files are read.
+TEST(Alternatives, WhatAKustomizationTakesIsNoAlternative) {
+  const std::string list = "resources: [one.yaml, two.yaml]\n";
+  const FileGroups made = grouped(
+      {{"k/kustomization.yaml", list}, {"k/one.yaml", network_manifest(1)}, {"k/two.yaml", network_manifest(2)}});
+  EXPECT_EQ(made.groups.size(), 1u) << made.why;
+}
+
+TEST(Alternatives, FilesOfTestDataAreEachByThemselves) {
+  for (const char* folder : {"testdata", "test/fixtures", "golden", "e2e/x", "invalid"}) {
+    const std::string in = folder;
+    const FileGroups made = grouped({{in + "/a.yaml", network_manifest(1)}, {in + "/b.yaml", network_manifest(2)}});
+    EXPECT_EQ(names(made), (Names{in + "/a.yaml", in + "/b.yaml"}));
+    EXPECT_TRUE(made.notes.all().empty());
+    EXPECT_EQ(grouped({{in + "/a.yaml", network_manifest(1)}, {in + "/b.yaml", network_manifest(1)}}).groups.size(),
+              2u);
+  }
+}
+
+TEST(Alternatives, KnowWhatTheOthersMake) {
+  const FileGroups made = grouped({{"a/n.yaml", network_manifest(1)}, {"b/n.yaml", network_manifest(2)}});
+  EXPECT_TRUE(made.world.networks.contains("net"));
+  EXPECT_TRUE(made.world.resources.contains("rail0"));
+}
+
+}  // namespace
+}  // namespace railbed::check

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/read/classify.h"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <set>
+#include <tuple>
+
+#include <fmt/core.h>
+
+#include "check/read/engines.h"
+#include "check/read/patches.h"
+#include "check/read/paths.h"
+#include "check/read/placeholders.h"
+#include "check/read/templates.h"
+#include "doc/members.h"
+#include "schema/schema.h"
+
+namespace railbed::check {
+
+using doc::Value;
+
+std::string_view class_name(DocumentKind kind) {
+  switch (kind) {
+    case DocumentKind::kManifest:
+      return "manifest";
+    case DocumentKind::kPart:
+      return "part";
+    case DocumentKind::kTemplate:
+      return "template";
+    case DocumentKind::kAssertion:
+      return "assertion";
+    case DocumentKind::kCarrier:
+      return "carrier";
+    case DocumentKind::kPage:
+      return "page";
+    case DocumentKind::kOther:
+      return "other";
+    case DocumentKind::kOutput:
+      return "output";
+  }
+  return "";
+}
+
+namespace {
+
+constexpr int kDeepestValue = 64;
+
+// Fields whose texts belong to programs of their own: what looks like a mark there is a variable of the shell, of
+// Kubernetes or of a configuration.
+bool is_text_of_others(std::string_view key) {
+  static constexpr std::string_view kKeys[] = {"command", "args",   "env",         "data",          "stringData",
+                                               "script",  "status", "subPathExpr", "managedFields", "description"};
+  return std::ranges::find(kKeys, key) != std::end(kKeys);
+}
+
+// Keys with '$' that are no variables: directives of merges, references of schemas.
+bool is_directive_key(std::string_view key) {
+  return is_merge_directive(key) || key == "$ref" || key == "$schema" || key == "$id" || key == "$defs";
+}
+
+// Calls `see` with the place of each key, scalar and empty value of an object, and whether it is a key, until it
+// returns true. Texts of several lines and of other programs are passed over.
+template <typename See>
+bool any_text(const Value& value, See see, int depth = 0) {
+  if (depth > kDeepestValue) return false;
+  if (const Value::Array* items = value.as_array()) {
+    if (items->size() == 1 && (*items)[0].is_array() && see(value.span, false)) return true;
+    return std::ranges::any_of(*items, [&](const Value& item) { return any_text(item, see, depth + 1); });
+  }
+  if (const Value::Object* members = value.as_object()) {
+    if (members->empty()) return see(value.span, false);
+    return std::ranges::any_of(*members, [&](const Value::Member& one) {
+      if (is_text_of_others(one.key)) return false;
+      if (!is_directive_key(one.key) && see(one.key_span, true)) return true;
+      return any_text(one.value, see, depth + 1);
+    });
+  }
+  const bool lines = value.style == doc::Style::kLiteral || value.style == doc::Style::kFolded;
+  return !lines && see(value.span, false);
+}
+
+// The mark of a key or value; empty: none. A key with '$' alone is a field of some program.
+std::string_view mark_of(const doc::Span& place, bool is_key) {
+  const std::string_view mark = mark_at(place);
+  const bool plain = is_key && mark.starts_with('$') && !mark.starts_with("${") && !mark.starts_with("$(");
+  return plain ? std::string_view() : mark;
+}
+
+struct MarkInDocument {
+  const Engine* engine = nullptr;  // null: no mark
+  std::string mark;
+  doc::Span place;
+};
+
+// The first mark in a document that is not inside a command, a script or data.
+MarkInDocument mark_in(const Bundle& bundle, const Document& document, std::string_view file) {
+  MarkInDocument found;
+  any_text(document.value, [&](const doc::Span& where, bool is_key) {
+    const doc::Span place = bundle.given(where);
+    const std::string_view mark = mark_of(place, is_key);
+    const Engine* engine = mark.empty() ? nullptr : engine_of_mark(mark, file);
+    if (engine == nullptr) return false;
+    constexpr size_t kShown = 40;
+    found = {engine, std::string(mark.substr(0, kShown)), place};
+    return true;
+  });
+  if (found.engine != nullptr || document.value.as_object() == nullptr) return found;
+  for (const Value::Member& member : *document.value.as_object())
+    if (const Engine* engine = engine_of_key(member.key)) return {engine, member.key, member.key_span};
+  return found;
+}
+
+}  // namespace
+
+bool is_something_else(const Document& document) {
+  const schema::Schema* schema = schema::find_schema(document.api_version, document.kind);
+  const Value::Object* members = document.value.as_object();
+  if (schema == nullptr || members == nullptr) return false;
+  if (schema->type != schema::FieldType::kObject || schema->fields.empty() || schema->items != nullptr) return false;
+  int surplus = 0;
+  for (const Value::Member& member : *members)
+    if (member.key != "apiVersion" && member.key != "kind") surplus += schema->fields.contains(member.key) ? -1 : 1;
+  return surplus > 0;
+}
+
+namespace {
+
+bool has_text_in(const Value& value, std::string_view key) {
+  return !doc::text_in(value, key).empty();
+}
+
+bool has_name(const Document& document) {
+  const Value* metadata = document.value.find("metadata");
+  return metadata != nullptr && (has_text_in(*metadata, "name") || has_text_in(*metadata, "generateName"));
+}
+
+// A key of Chainsaw: "(length(items))", "(x)->y", "~.(containers)".
+bool is_assertion_key(std::string_view key) {
+  return (key.starts_with('(') && (key.ends_with(')') || key.find(")->") != std::string_view::npos)) ||
+         key.starts_with("~.") || key.starts_with("~(") || key.find(")->") != std::string_view::npos;
+}
+
+bool has_assertion_key(const Value& value, int depth = 0) {
+  if (depth > kDeepestValue) return false;
+  if (const Value::Array* items = value.as_array())
+    return std::ranges::any_of(*items, [&](const Value& item) { return has_assertion_key(item, depth + 1); });
+  const Value::Object* members = value.as_object();
+  return members != nullptr && std::ranges::any_of(*members, [&](const Value::Member& member) {
+           return is_assertion_key(member.key) || has_assertion_key(member.value, depth + 1);
+         });
+}
+
+// kuttl's files: "00-assert.yaml", "01-errors.yaml", and what others call so.
+bool is_assertion_file(std::string_view name) {
+  std::string_view stem = file_of(name);
+  stem = stem.substr(0, stem.find('.'));
+  const size_t letters = stem.find_first_not_of("0123456789-_");
+  const bool numbered = letters != std::string_view::npos && letters > 0;
+  const std::string_view word = letters == std::string_view::npos ? std::string_view() : stem.substr(letters);
+  if (word == "assert" || word == "asserts" || stem.ends_with("-assert") || stem.ends_with("_assert")) return true;
+  return numbered && (word == "errors" || word == "error" || word.starts_with("assert"));
+}
+
+// Whether a kind has a spec that must be there, and only its status is.
+bool has_status_only(const Document& document) {
+  if (document.value.find("status") == nullptr || document.value.find("spec") != nullptr) return false;
+  const schema::Schema* schema = schema::find_schema(document.api_version, document.kind);
+  return document.origin == Origin::kFile && (schema == nullptr || schema->fields.contains("spec"));
+}
+
+std::string why_assertion(const Document& document, std::string_view file) {
+  if (has_assertion_key(document.value)) return "a key in parentheses is an assertion of Chainsaw";
+  if (is_assertion_file(file)) return fmt::format("{} is an assertion by its name", file_of(file));
+  if (has_status_only(document)) return "it has a status and no spec: it is compared with an object";
+  return "";
+}
+
+// Whether an API server printed the object: its author did not write it, and leaves out what he likes.
+bool is_of_the_server(const Value& value) {
+  if (value.find("status") != nullptr) return true;
+  const Value* metadata = value.find("metadata");
+  static constexpr std::string_view kKeys[] = {"status", "creationTimestamp", "resourceVersion", "uid"};
+  return metadata != nullptr &&
+         std::ranges::any_of(kKeys, [&](std::string_view key) { return metadata->find(key) != nullptr; });
+}
+
+// Whether a name says that a file holds a patch: "cni_path_patch.yaml", "patches/x.yaml".
+bool is_called_patch(std::string_view name) {
+  std::string lower(name);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string_view file = file_of(lower);
+  if (file.find("patch") != std::string_view::npos) return true;
+  const std::string folder = "/" + folder_of(lower) + "/";
+  return folder.find("/patches/") != std::string::npos || folder.find("/patch/") != std::string::npos;
+}
+
+using Identity = std::tuple<std::string, std::string, std::string>;  // group, kind, name
+
+class Classifier {
+ public:
+  Classifier(Bundle& bundle, const std::map<std::string, std::string>& patches, const Kustomizations& kustomizations)
+      : bundle_(bundle), patches_(patches), kustomizations_(kustomizations) {
+    for (const Document& document : bundle.documents)
+      if (!document.name.empty()) files_of_[identity(document)].insert(file_name(document));
+  }
+
+  void run() {
+    for (Document& document : bundle_.documents) {
+      const doc::SourcePtr source = bundle_.given(document.value.span).source;
+      if (source == nullptr) continue;
+      document.cls = class_of(document, *source);
+    }
+  }
+
+ private:
+  static Identity identity(const Document& document) {
+    return {std::string(document.group()), document.kind, document.name};
+  }
+  std::string file_name(const Document& document) const {
+    const doc::SourcePtr source = bundle_.given(document.value.span).source;
+    return source == nullptr ? "" : source->name;
+  }
+
+  DocumentClass class_of(Document& document, const doc::Source& source) {
+    using enum DocumentKind;
+    document.patch = false;
+    if (document.verb == Verb::kDelete) return {kPart, "only its identity: it is deleted"};
+    if (const std::string why = why_assertion(document, source.name); !why.empty()) return {kAssertion, why};
+    const std::string why =
+        document.verb == Verb::kPatch ? "it is patched into an object" : why_patch(document, source);
+    document.patch = !why.empty();
+    if (document.patch) return {kPart, why};
+    if (document.origin == Origin::kFile && document.carrier.empty() && is_called_patch(source.name))
+      return {kPart, "a patch by the name of its file"};
+    DocumentClass as_template = template_class(document, source);
+    if (!document.carrier.empty() && document.carried_as == kPart) return {kPart, "a part, in " + document.carrier};
+    if (as_template.is(kTemplate)) return as_template;
+    if (!document.carrier.empty() && document.carried_as == kTemplate)
+      return {kTemplate, "filled in by " + document.carrier};
+    return plain_class(document);
+  }
+
+  std::string why_patch(const Document& document, const doc::Source& source) const {
+    if (const auto listed = patches_.find(source.name); listed != patches_.end() && document.carrier.empty())
+      return fmt::format("a patch that {} lists", listed->second.empty() ? "a kustomization" : listed->second);
+    if (has_merge_directive(document.value)) return "a patch: it has a directive of a merge";
+    if (document.origin != Origin::kFile || document.name.empty() || !document.carrier.empty()) return "";
+    // A patch that nothing lists: its name says so, or it stands beside a kustomization that does not take it.
+    if (files_of_.find(identity(document))->second.size() < 2) return "";
+    if (is_called_patch(source.name)) return "a patch by its name, of an object that another file has";
+    const bool left_out = kustomizations_.in_folder(folder_of(source.name)) && !kustomizations_.lists(source.name);
+    return left_out ? "a kustomization beside it leaves it out, and another file has the object" : "";
+  }
+
+  DocumentClass template_class(Document& document, const doc::Source& source) {
+    using enum DocumentKind;
+    if (document.origin != Origin::kFile && (document.origin != Origin::kScript || is_page(source.name))) return {};
+    const Value* metadata = document.value.find("metadata");
+    const Value* name = metadata == nullptr ? nullptr : metadata->find("name");
+    const doc::Span begin = name == nullptr ? document.value.span : name->span;
+    if (const Engine* engine = document.origin == Origin::kFile ? lines_of(source) : nullptr)
+      return filled(document, engine, begin, template_of(*engine));
+    if (const MarkInDocument mark = mark_in(bundle_, document, source.text); mark.engine != nullptr)
+      return filled(document, mark.engine, mark.place, fmt::format("{} ({})", template_of(*mark.engine), mark.mark));
+    // `name: ""`: a source CR, whose texts are all empty.
+    if (name != nullptr && name->is_string() && name->as_string()->empty())
+      return filled(document, engine_of_mark("# $name", source.text), begin,
+                    "its name is empty: a source CR that a generator fills in");
+    return {};
+  }
+
+  static DocumentClass filled(Document& document, const Engine* engine, const doc::Span& place, std::string why) {
+    document.engine = engine;
+    document.filled_in = place;
+    return {DocumentKind::kTemplate, std::move(why)};
+  }
+
+  // Asked for each document of a file, answered once.
+  const Engine* lines_of(const doc::Source& source) {
+    if (lines_source_ != &source) {
+      lines_source_ = &source;
+      lines_engine_ = engine_of_lines(source.text);
+    }
+    return lines_engine_;
+  }
+
+  DocumentClass plain_class(Document& document) const {
+    using enum DocumentKind;
+    const schema::Schema* schema = schema::find_schema(document.api_version, document.kind);
+    if (document.carries && schema == nullptr) return {kCarrier, "it holds other objects"};
+    if (!has_text_in(document.value, "apiVersion")) return {kOther, "it has no apiVersion"};
+    if (schema == nullptr) return {kOther, fmt::format("{} of {} is not known", document.kind, document.api_version)};
+    if (is_something_else(document))
+      return {kOther, fmt::format("most of its fields are not those of a {}", document.kind)};
+    if (is_in_page(document)) {
+      if (is_of_the_server(document.value)) return {kOutput, "an API server printed it"};
+      if (const std::string placeholder = first_placeholder(document); !placeholder.empty())
+        return {kPage, fmt::format("an example with placeholders ({})", placeholder)};
+    }
+    if (!has_name(document)) return {kOther, "it has no name"};
+    return {kManifest, ""};
+  }
+
+  bool is_in_page(const Document& document) const {
+    if (document.origin == Origin::kFence || document.origin == Origin::kProse) return true;
+    return document.origin == Origin::kScript && is_page(file_name(document));
+  }
+
+  static std::string first_placeholder(Document& document) {
+    std::string first;
+    any_text(document.value, [&](const doc::Span& place, bool) {
+      const std::string_view written = written_at(place);
+      if (!is_placeholder(written) && !has_mark(written)) return false;
+      first = placeholder_in(written);
+      document.filled_in = place;
+      return true;
+    });
+    return first;
+  }
+
+  Bundle& bundle_;
+  const std::map<std::string, std::string>& patches_;
+  const Kustomizations& kustomizations_;
+  std::map<Identity, std::set<std::string>> files_of_;
+  const doc::Source* lines_source_ = nullptr;
+  const Engine* lines_engine_ = nullptr;
+};
+
+bool is_read_by_rules(const Document& document) {
+  if (document.verb == Verb::kDelete || document.patch) return false;
+  switch (document.cls.kind) {
+    case DocumentKind::kAssertion:
+      return false;
+    case DocumentKind::kOther:
+      return !is_something_else(document);
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+void classify(Bundle& bundle, const std::map<std::string, std::string>& patches, const Kustomizations& kustomizations) {
+  Classifier(bundle, patches, kustomizations).run();
+}
+
+void set_aside(Bundle& bundle) {
+  const auto aside = std::stable_partition(bundle.documents.begin(), bundle.documents.end(), is_read_by_rules);
+  std::move(aside, bundle.documents.end(), std::back_inserter(bundle.aside));
+  bundle.documents.erase(aside, bundle.documents.end());
+}
+
+}  // namespace railbed::check

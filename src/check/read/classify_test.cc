@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What documents are, by the kinds in which they are met; and the property that holds the classes together: a correct
+// manifest that loses any one of its signs is no manifest, and nothing is missing in it.
+#include "check/read/classify.h"
+
+#include <regex>
+
+#include <gtest/gtest.h>
+
+#include "check/case_files.h"
+#include "check/findings/fold.h"
+#include "check/findings/output.h"
+#include "check/read/patches.h"
+
+namespace railbed::check {
+namespace {
+
+using NamedTexts = std::vector<std::pair<std::string, std::string>>;
+
+std::vector<doc::SourcePtr> sources_given(const NamedTexts& files) {
+  std::vector<doc::SourcePtr> sources;
+  for (const auto& [name, text] : files)
+    sources.push_back(std::make_shared<const doc::Source>(doc::Source{name, text}));
+  return sources;
+}
+
+// "class: why" of each document.
+std::vector<std::string> classes(const NamedTexts& files) {
+  doc::Diagnostics problems;
+  Bundle bundle = read_bundle(sources_given(files), problems);
+  classify(bundle, patch_files(bundle), Kustomizations(bundle));
+  std::vector<std::string> out;
+  for (const Document& document : bundle.documents)
+    out.push_back(
+        fmt::format("{}{}{}", class_name(document.cls.kind), document.cls.why.empty() ? "" : ": ", document.cls.why));
+  return out;
+}
+using Classes = std::vector<std::string>;
+
+// "severity id place" of each finding.
+std::vector<std::string> told_by_class(const NamedTexts& files) {
+  std::vector<std::string> out;
+  const Report report = check_files(sources_given(files), {}, {});
+  for (const doc::Diagnostic& one : report.findings.all())
+    out.push_back(
+        fmt::format("{} {} {}", doc::severity_name(one.severity), one.id,
+                    one.span.source == nullptr ? "" : fmt::format("{}:{}", one.span.source->name, one.span.line)));
+  return out;
+}
+using Told = std::vector<std::string>;
+
+std::string policy(const std::string& spec, const std::string& metadata = "{name: a, namespace: s}") {
+  return "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\nmetadata: " + metadata + "\nspec: {" +
+         spec + "}\n";
+}
+const std::string kSpec = "numVfs: 8, resourceName: a, nodeSelector: {x: y}, nicSelector: {pfNames: [ens1]}";
+
+TEST(Classify, ByWhatIsWritten) {
+  EXPECT_EQ(classes({{"a.yaml", policy(kSpec)}}), Classes{"manifest"});
+  EXPECT_EQ(classes({{"a.yaml", policy("numVfs: ${VFS}")}}), Classes{"template: a template of envsubst (${VFS})"});
+  EXPECT_EQ(classes({{"a.yaml", policy("numVfs: 8")}, {"b.yaml", "#@ x = 1\n" + policy("numVfs: #@ x\n")}}),
+            (Classes{"manifest", "template: a template of ytt"}));
+  EXPECT_EQ(classes({{"a.yaml", policy("resourceName: ''", "{name: ''}")}}),
+            Classes{"template: its name is empty: a source CR that a generator fills in"});
+  EXPECT_EQ(classes({{"a.yaml", policy("(numVfs > `2`): true")}}),
+            Classes{"assertion: a key in parentheses is an assertion of Chainsaw"});
+  EXPECT_EQ(classes({{"t/00-assert.yaml", policy("numVfs: 2")}}),
+            Classes{"assertion: 00-assert.yaml is an assertion by its name"});
+  EXPECT_EQ(classes({{"a.yaml", "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a}\nstatus: {x: 0}\n"}}),
+            Classes{"assertion: it has a status and no spec: it is compared with an object"});
+  EXPECT_EQ(classes({{"a.yaml", "kind: Deployment\nmetadata: {name: a}\nspec: {}\n"}}),
+            Classes{"other: it has no apiVersion"});
+  EXPECT_EQ(classes({{"a.yaml", "apiVersion: example.org/v1\nkind: Teapot\nmetadata: {name: a}\n"}}),
+            Classes{"other: Teapot of example.org/v1 is not known"});
+  EXPECT_EQ(classes({{"a.md", "```yaml\n" + policy("numVfs: <num>") + "```\n"}}),
+            Classes{"page: an example with placeholders (<num>)"});
+  EXPECT_EQ(classes({{"overlay/patches/p.yaml", policy("numVfs: 4")}}),
+            Classes{"part: a patch by the name of its file"});
+  EXPECT_EQ(classes({{"base/p.yaml", policy(kSpec)},
+                     {"o/kustomization.yaml", "resources: [../base/p.yaml]\npatches: [{path: x.yaml}]\n"},
+                     {"o/x.yaml", policy("numVfs: 4")}}),
+            (Classes{"manifest", "part: a patch that o/kustomization.yaml lists"}));
+}
+
+TEST(Classify, CarriersHoldTheirObjects) {
+  const std::string acm =
+      "apiVersion: policy.open-cluster-management.io/v1\nkind: ConfigurationPolicy\nmetadata: {name: p}\n"
+      "spec:\n  object-templates:\n"
+      "  - complianceType: musthave\n    objectDefinition:\n      apiVersion: sriovnetwork.openshift.io/v1\n"
+      "      kind: SriovNetwork\n      metadata: {name: n}\n"
+      "  - complianceType: mustnothave\n    objectDefinition:\n      apiVersion: sriovnetwork.openshift.io/v1\n"
+      "      kind: SriovNetwork\n      metadata: {name: o}\n";
+  EXPECT_EQ(classes({{"a.yaml", acm}}),
+            (Classes{"carrier: it holds other objects", "part: a part, in ConfigurationPolicy p",
+                     "part: only its identity: it is deleted"}));
+  const std::string map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata:\n  n.yaml: |\n    " +
+                          std::regex_replace(policy("numVfs: \"8\""), std::regex("\n"), "\n    ") + "\n";
+  EXPECT_EQ(classes({{"a.yaml", map}}), (Classes{"manifest", "part: a part, in ConfigMap m"}));
+  EXPECT_EQ(told_by_class({{"a.yaml", map}}), Told{"error RB-API-004 a.yaml:9"}) << "at its place in the text";
+}
+
+// Each sign of a manifest by itself, in every correct case.
+TEST(Classify, NothingIsMissingWhereASignIs) {
+  struct Sign {
+    const char* name;
+    std::regex pattern;
+    const char* instead;
+  };
+  const Sign signs[] = {
+      {"no apiVersion", std::regex("(^|\n)apiVersion: [^\n]*\n"), "$1"},
+      {"another group", std::regex("(^|\n)apiVersion: [^\n]*\n"), "$1apiVersion: other.example.com/v1\n"},
+      {"no kind", std::regex("(^|\n)kind: [^\n]*\n"), "$1"},
+      {"another kind", std::regex("(^|\n)kind: [^\n]*\n"), "$1kind: Teapot\n"},
+      {"a mark", std::regex("(\n  name: )[^\n]*\n"), "$1${NAME}\n"},
+      {"no name", std::regex("(\nmetadata:)\n  name: [^\n]*\n"), "$1\n  labels: {a: b}\n"}};
+  int tried = 0;
+  for (const auto& path : testing_cases::files_in(testdata() / "check")) {
+    if (path.filename() != "good.yaml") continue;
+    const std::string text = content(path);
+    for (const Sign& sign : signs) {
+      const std::string altered = std::regex_replace(text, sign.pattern, sign.instead);
+      if (altered == text) continue;
+      ++tried;
+      // Whatever else is taken away now is not missed.
+      const std::string less =
+          std::regex_replace(altered, std::regex("\n  (nodeSelector|resourceName|numVfs): [^\n]+"), "");
+      for (const std::string& one : {altered, less})
+        for (const doc::Diagnostic& finding : testing_cases::report_of("good.yaml", one).findings.all())
+          EXPECT_FALSE(finding.severity == doc::Severity::kError && is_missing(finding))
+              << path << " with " << sign.name << ": " << doc::render(finding);
+    }
+  }
+  EXPECT_GT(tried, 200);
+}
+
+}  // namespace
+}  // namespace railbed::check

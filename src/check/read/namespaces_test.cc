@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/read/namespaces.h"
+
+#include <gtest/gtest.h>
+
+#include "check/check.h"
+
+namespace railbed::check {
+namespace {
+
+using NamedTexts = std::vector<std::pair<std::string, std::string>>;
+
+// "severity id file:line" of each finding about networks that are not there.
+std::vector<std::string> told_together(const NamedTexts& files, bool together = false) {
+  std::vector<doc::SourcePtr> sources;
+  for (const auto& [name, text] : files)
+    sources.push_back(std::make_shared<const doc::Source>(doc::Source{name, text}));
+  Settings settings;
+  settings.together = together;
+  std::vector<std::string> out;
+  const Report report = check_files(sources, {}, settings);
+  for (const doc::Diagnostic& one : report.findings.all())
+    if (one.id == "RB-POD-001" || one.id == "RB-NET-010")
+      out.push_back(
+          fmt::format("{} {} {}:{}", doc::severity_name(one.severity), one.id, one.span.source->name, one.span.line));
+  return out;
+}
+using Told = std::vector<std::string>;
+
+std::string network_in(const std::string& name, const std::string& ns) {
+  return "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetwork\nmetadata: {name: " + name +
+         ", namespace: ops}\nspec: {resourceName: r" + (ns.empty() ? "" : ", networkNamespace: " + ns) + "}\n";
+}
+std::string pod_in(const std::string& networks, const std::string& ns = "") {
+  return "apiVersion: v1\nkind: Pod\nmetadata: {name: p" + (ns.empty() ? "" : ", namespace: " + ns) +
+         ", annotations: {k8s.v1.cni.cncf.io/networks: " + networks +
+         "}}\nspec: {containers: [{name: c, image: x, resources: {limits: {openshift.io/r: 1}}}]}\n";
+}
+
+TEST(Namespaces, AreThoseThatAKustomizationAdds) {
+  const std::string list = "namespace: llm\nresources: [p.yaml]\n";
+  EXPECT_EQ(told_together(
+                {{"n.yaml", network_in("net", "llm")}, {"k/kustomization.yaml", list}, {"k/p.yaml", pod_in("net")}}),
+            Told());
+  EXPECT_EQ(
+      told_together(
+          {{"n.yaml", network_in("net", "llm")}, {"k/kustomization.yaml", list}, {"k/p.yaml", pod_in("net", "other")}}),
+      Told())
+      << "it overwrites";
+  // Both are written, by the network and by the kustomization.
+  EXPECT_EQ(told_together({{"k/n.yaml", network_in("net", "ai")},
+                           {"k/kustomization.yaml", "namespace: llm\nresources: [p.yaml, n.yaml]\n"},
+                           {"k/p.yaml", pod_in("net")}}),
+            Told{"error RB-POD-001 k/p.yaml:3"});
+  // Two overlays with different namespaces: unknown.
+  EXPECT_EQ(told_together({{"n.yaml", network_in("net", "ai")},
+                           {"base/kustomization.yaml", "resources: [p.yaml]\n"},
+                           {"base/p.yaml", pod_in("net")},
+                           {"a/kustomization.yaml", "namespace: ai\nresources: [../base]\n"},
+                           {"b/kustomization.yaml", "namespace: b\nresources: [../base]\n"}}),
+            Told{"note RB-POD-001 base/p.yaml:3"});
+}
+
+TEST(Namespaces, AreThoseThatDeploymentToolsAndCommandsAdd) {
+  const std::string application =
+      "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\n"
+      "spec: {source: {path: apps/llm}, destination: {namespace: llm}}\n";
+  EXPECT_EQ(told_together(
+                {{"n.yaml", network_in("net", "llm")}, {"argo.yaml", application}, {"apps/llm/p.yaml", pod_in("net")}}),
+            Told());
+  const std::string flux =
+      "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a}\n"
+      "spec: {path: ./apps, targetNamespace: llm}\n";
+  EXPECT_EQ(told_together({{"n.yaml", network_in("net", "llm")}, {"flux.yaml", flux}, {"apps/p.yaml", pod_in("net")}}),
+            Told());
+  EXPECT_EQ(told_together({{"n.yaml", network_in("net", "llm")},
+                           {"p.yaml", pod_in("net")},
+                           {"README.md", "```sh\nkubectl -n llm apply -f p.yaml\n```\n"}}),
+            Told());
+  EXPECT_EQ(told_together({{"a.md", "```sh\nkubectl apply -n llm -f - <<EOF\n" + pod_in("net") +
+                                        "EOF\n```\n\n```yaml\n" + network_in("net", "llm") + "```\n"}}),
+            Told());
+}
+
+TEST(Namespaces, ThatAreUnknownFitAny) {
+  EXPECT_EQ(told_together({{"a.yaml", network_in("net", "ferry") + "---\n" + pod_in("net")}}),
+            Told{"note RB-POD-001 a.yaml:8"});
+  EXPECT_EQ(told_together({{"a.yaml", network_in("net", "default") + "---\n" + pod_in("net")}}), Told());
+  EXPECT_EQ(told_together({{"a.yaml", network_in("net", "ferry") + "---\n" + pod_in("net", "dock")}}),
+            Told{"error RB-POD-001 a.yaml:8"});
+  EXPECT_EQ(told_together({{"a.yaml", network_in("net", "ferry") + "---\n" + pod_in("other/net")}}),
+            Told{"error RB-POD-001 a.yaml:8"});
+}
+
+TEST(Namespaces, NamesThatAKustomizationChangesStayInAnnotations) {
+  const auto files = [](const std::string& annotation, const std::string& list) {
+    return NamedTexts{{"k/kustomization.yaml", list + "resources: [p.yaml, n.yaml]\n"},
+                      {"k/n.yaml", network_in("net", "ai")},
+                      {"k/p.yaml", pod_in(annotation, "ai")}};
+  };
+  EXPECT_EQ(told_together(files("net", "namePrefix: dev-\n")), Told{"error RB-NET-010 k/p.yaml:3"});
+  EXPECT_EQ(told_together(files("net", "nameSuffix: -dev\n")), Told{"error RB-NET-010 k/p.yaml:3"});
+  EXPECT_EQ(told_together(files("dev-net", "namePrefix: dev-\n")), Told());
+  EXPECT_EQ(told_together(files("net", "")), Told());
+}
+
+TEST(OpenWorld, AbsenceIsAnErrorOnlyWhereAllWasRead) {
+  const std::string both = network_in("net", "ai") + "---\n" + pod_in("absent", "ai");
+  EXPECT_EQ(told_together({{"a.yaml", both}}), Told{"error RB-POD-001 a.yaml:8"});
+  // Not in one file, and nothing takes both.
+  EXPECT_EQ(told_together({{"n.yaml", network_in("net", "ai")}, {"p.yaml", pod_in("absent", "ai")}}),
+            Told{"note RB-POD-001 p.yaml:3"});
+  EXPECT_EQ(told_together({{"n.yaml", network_in("net", "ai")}, {"p.yaml", pod_in("absent", "ai")}}, true),
+            Told{"error RB-POD-001 p.yaml:3"});
+  EXPECT_EQ(told_together({{"n.yaml", network_in("rdma-net", "ai")}, {"p.yaml", pod_in("rdma-nte", "ai")}}),
+            Told{"warning RB-POD-001 p.yaml:3"});
+  EXPECT_EQ(told_together({{"n.yaml", network_in("net1", "ai")}, {"p.yaml", pod_in("net2", "ai")}}),
+            Told{"note RB-POD-001 p.yaml:3"});
+  EXPECT_EQ(told_together({{"kustomization.yaml", "resources: [n.yaml, p.yaml]\n"},
+                           {"n.yaml", network_in("net", "ai")},
+                           {"p.yaml", pod_in("absent", "ai")}}),
+            Told{"error RB-POD-001 p.yaml:3"});
+  // What else may make it.
+  for (const std::string& other :
+       {std::string("{{- range .Values.rails }}\napiVersion: x\nkind: y\n{{- end }}\n"),
+        std::string("apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: rails}\n"),
+        std::string("apiVersion: example.org/v1\nkind: RailSet\nmetadata: {name: rails}\n"),
+        std::string("resources: [github.com/example/rails?ref=main]\n")}) {
+    const std::string name = other.starts_with("resources") ? "kustomization.yaml" : "other.yaml";
+    EXPECT_EQ(told_together({{"a.yaml", both}, {name, other}}), Told{"note RB-POD-001 a.yaml:8"}) << other;
+  }
+  for (const std::string& other :
+       {std::string("apiVersion: monitoring.coreos.com/v1\nkind: ServiceMonitor\nmetadata: {name: a}\n"),
+        std::string("apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {}\n"), std::string("a: b\n")})
+    EXPECT_EQ(told_together({{"a.yaml", both}, {"other.yaml", other}}), Told{"error RB-POD-001 a.yaml:8"}) << other;
+  // Pages show a part.
+  EXPECT_EQ(told_together({{"a.md", "```yaml\n" + both + "```\n"}}), Told{"note RB-POD-001 a.md:9"});
+}
+
+}  // namespace
+}  // namespace railbed::check

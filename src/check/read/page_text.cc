@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/read/page_text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "check/read/asciidoc.h"
+#include "check/read/engines.h"
+#include "check/read/placeholders.h"
+
+namespace railbed::check {
+namespace {
+
+constexpr std::string_view kLineBlanks = " \t\r";
+// A comment of the same length: a line of blanks may not begin a block of text.
+constexpr char kComment = '#';
+
+// A text that is changed without changing its length.
+class SameLength {
+ public:
+  explicit SameLength(const doc::SourcePtr& given) : given_(given), text_(given->text) {}
+
+  std::string_view text() const { return text_; }
+  void put(size_t at, char c) {
+    changed_ |= text_[at] != c;
+    text_[at] = c;
+  }
+  void fill(size_t begin, size_t end, char c) {
+    for (size_t at = begin; at < end; ++at) put(at, c);
+  }
+  // Makes a comment of a line from its first byte with content on.
+  void comment_out(const PageLine& line) {
+    const size_t first = line.text.find_first_not_of(kLineBlanks);
+    if (first == std::string_view::npos) return;
+    put(line.begin + first, kComment);
+    // What is left of a character of several bytes.
+    for (size_t at = first + 1; at < line.text.size() && (line.text[at] & 0xC0) == 0x80; ++at)
+      put(line.begin + at, '.');
+  }
+  doc::SourcePtr finish() {
+    if (!changed_) return given_;
+    return std::make_shared<const doc::Source>(doc::Source{.name = given_->name, .text = std::move(text_)});
+  }
+
+ private:
+  const doc::SourcePtr& given_;
+  std::string text_;
+  bool changed_ = false;
+};
+
+std::string_view content_of(std::string_view line) {
+  const size_t first = line.find_first_not_of(kLineBlanks);
+  if (first == std::string_view::npos) return {};
+  return line.substr(first, line.find_last_not_of(kLineBlanks) + 1 - first);
+}
+
+// "<1>" or "<.>" at the end of a line, also several; its length with the blanks before it, 0 where there is none.
+size_t callout_length(std::string_view line) {
+  size_t end = line.find_last_not_of(kLineBlanks);
+  size_t begin = line.size();
+  while (end != std::string_view::npos && line[end] == '>') {
+    const size_t open = line.rfind('<', end);
+    if (open == std::string_view::npos || open == 0 || line[open - 1] != ' ') break;
+    const std::string_view inside = line.substr(open + 1, end - open - 1);
+    const bool number = !inside.empty() && std::ranges::all_of(inside, [](unsigned char c) { return std::isdigit(c); });
+    if (!number && inside != ".") break;
+    begin = open;
+    end = line.find_last_not_of(kLineBlanks, open - 1);
+  }
+  return line.size() - begin;
+}
+
+// How pages say that lines are left out.
+constexpr std::string_view kWaysToLeaveOut[] = {"...", "…", "[...]", "- ...", "[…]", "(...)", "<snip>", "[snip]"};
+
+bool is_left_out(std::string_view content) {
+  return std::ranges::find(kWaysToLeaveOut, content) != std::end(kWaysToLeaveOut);
+}
+
+// At the margin dots end a document of YAML.
+bool is_elision(std::string_view line) {
+  const size_t first = line.find_first_not_of(kLineBlanks);
+  return first != std::string_view::npos && first > 0 && is_left_out(content_of(line));
+}
+
+// A line that a preprocessor replaces: AsciiDoc's conditions and inclusions, snippets of MkDocs, statements of Jinja,
+// shortcodes of Hugo.
+bool is_preprocessed(std::string_view content) {
+  static constexpr std::string_view kDirectives[] = {
+      "ifdef::", "ifndef::", "ifeval::", "endif::", "include::", "--8<--", ";--8<--", "<!--", "<<<"};
+  if (std::ranges::any_of(kDirectives, [&](std::string_view one) { return content.starts_with(one); })) return true;
+  static constexpr std::pair<std::string_view, std::string_view> kStatements[] = {
+      {"{%", "%}"}, {"{#", "#}"}, {"{{<", ">}}"}, {"{{%", "%}}"}, {"<%", "%>"}};
+  return std::ranges::any_of(
+      kStatements, [&](const auto& pair) { return content.starts_with(pair.first) && content.ends_with(pair.second); });
+}
+
+// Whether all of the content is one mark of an engine, or a substitution of the shell: it stands for lines.
+bool is_lone_mark(std::string_view content) {
+  if (content.starts_with("#") || content.starts_with("\"") || content.starts_with("'")) return false;
+  if (content.starts_with("$(") && content.ends_with(")")) return true;
+  const auto mark = find_mark(content);
+  return mark && mark->begin == 0 && mark->end == content.size();
+}
+
+// "<further fields>" alone on a line.
+bool is_lone_placeholder(std::string_view content) {
+  return content.starts_with('<') && content.ends_with('>') && content.find('>') + 1 == content.size() &&
+         is_placeholder(content);
+}
+
+// Where the value of a line begins: behind "key: " and "- ".
+std::optional<size_t> value_begin(std::string_view line) {
+  size_t at = line.find_first_not_of(kLineBlanks);
+  if (at == std::string_view::npos || line[at] == '#') return std::nullopt;
+  bool value = false;
+  while (line.substr(at).starts_with("- ")) {
+    at = line.find_first_not_of(' ', at + 1);
+    value = true;
+    if (at == std::string_view::npos) return std::nullopt;
+  }
+  const size_t colon = line.find(": ", at);
+  const std::string_view key = line.substr(at, colon == std::string_view::npos ? 0 : colon - at);
+  const bool is_key = !key.empty() && std::ranges::all_of(key, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_./-\"'<>$").find(c) != std::string_view::npos;
+  });
+  if (is_key) return line.find_first_not_of(' ', colon + 1);
+  return value ? std::optional(at) : std::nullopt;
+}
+
+// The end of "{word}", "{{ … }}", "|word|", "*word*" at the beginning of a value; 0: it begins otherwise.
+size_t page_mark(std::string_view value, PageLanguage language) {
+  const auto closed_by = [&](std::string_view close, size_t from) -> size_t {
+    const size_t end = value.find(close, from);
+    return end == std::string_view::npos || end == from ? 0 : end + close.size();
+  };
+  const auto is_word = [&](size_t end) {
+    return end > 2 && std::ranges::all_of(value.substr(1, end - 2), [](char c) {
+             return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == ' ';
+           });
+  };
+  if (value.starts_with("{{")) return closed_by("}}", 2);
+  if (value.starts_with("{")) {
+    const size_t end = closed_by("}", 1);
+    return is_word(end) && value.substr(0, end).find(' ') == std::string_view::npos ? end : 0;
+  }
+  if (language == PageLanguage::kRst && (value.starts_with("|") || value.starts_with("*"))) {
+    const std::string_view mark = value.starts_with("**") ? "**" : value.substr(0, 1);
+    const size_t end = closed_by(mark, mark.size());
+    return mark == "**" ? end : is_word(end) ? end : 0;
+  }
+  if (!value.starts_with("@") && !value.starts_with("%")) return 0;
+  const auto found = find_mark(value);
+  return found && found->begin == 0 ? found->end : 0;
+}
+
+// What stands at the beginning of a value and is no YAML becomes "<…>", a placeholder.
+void replace_page_mark(const PageLine& line, size_t begin, PageLanguage language, SameLength& text) {
+  const size_t length = page_mark(line.text.substr(begin), language);
+  if (length < 3) return;
+  text.put(line.begin + begin, '<');
+  for (size_t i = 1; i + 1 < length; ++i) {
+    const char c = line.text[begin + i];
+    const bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view(" _-.").find(c) != std::string_view::npos;
+    if (!plain) text.put(line.begin + begin + i, '_');
+  }
+  text.put(line.begin + begin + length - 1, '>');
+}
+
+// "// a comment" in JSON, and not the "//" of a URL.
+std::optional<size_t> slashes_of_comment(std::string_view line) {
+  for (size_t at = line.find("//"); at != std::string_view::npos; at = line.find("//", at + 1)) {
+    const bool begins = at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t';
+    if (begins && std::ranges::count(line.substr(0, at), '"') % 2 == 0) return at;
+  }
+  return std::nullopt;
+}
+
+bool has_manifest(std::string_view block) {
+  return block.find("apiVersion") != std::string_view::npos || block.find("kind:") != std::string_view::npos ||
+         block.find("\"kind\"") != std::string_view::npos;
+}
+
+// Whether content follows in a block: dots at its margin then stand for lines.
+bool goes_on(std::string_view rest) {
+  const size_t first = rest.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && !rest.substr(first).starts_with("---");
+}
+
+class PageEditor {
+ public:
+  PageEditor(const doc::SourcePtr& given, PageLanguage language)
+      : text_(given), given_(given->text), language_(language) {}
+
+  PageText edit(const std::vector<Block>& blocks) {
+    for (const PageLine& line : lines(0, given_.size())) {
+      if (is_elision(line.text))
+        text_.comment_out(line);
+      else if (const size_t length = callout_length(line.text))
+        text_.fill(line.begin + line.text.size() - length, line.begin + line.text.size(), ' ');
+    }
+    for (const Block& block : blocks)
+      if (block.fence && block.info != kPageComment &&
+          has_manifest(given_.substr(block.begin, block.end - block.begin)))
+        edit_block(block);
+    return {text_.finish(), std::move(partial_)};
+  }
+
+ private:
+  std::vector<PageLine> lines(size_t begin, size_t end) const {
+    std::vector<PageLine> out;
+    for (size_t at = begin; at < end;) {
+      out.push_back(line_at(given_, at, end));
+      at = out.back().next;
+    }
+    return out;
+  }
+
+  void edit_block(const Block& block) {
+    const size_t first = given_.find_first_not_of(" \t\r\n", block.begin);
+    const bool braces = first < block.end && (given_[first] == '{' || given_[first] == '[');
+    for (const PageLine& line : lines(block.begin, block.end)) {
+      const std::string_view content = content_of(line.text);
+      if (content.empty() || content.starts_with("#")) continue;
+      const auto indent = static_cast<size_t>(content.data() - line.text.data());
+      const bool margin_dots =
+          indent <= block.indent && is_left_out(content) && goes_on(given_.substr(line.next, block.end - line.next));
+      if (margin_dots || is_preprocessed(content) || is_lone_mark(content) || is_lone_placeholder(content)) {
+        text_.comment_out(line);
+        partial_.insert(block.begin);
+      } else if (const auto slashes = braces ? slashes_of_comment(line.text) : std::nullopt) {
+        text_.fill(line.begin + *slashes, line.begin + line.text.size(), ' ');
+      } else if (const auto begin = value_begin(line.text); begin && *begin != std::string_view::npos) {
+        replace_page_mark(line, *begin, language_, text_);
+      } else if (language_ == PageLanguage::kRst && content.starts_with("*")) {
+        replace_page_mark(line, indent, language_, text_);
+      }
+    }
+  }
+
+  SameLength text_;
+  std::string_view given_;
+  PageLanguage language_;
+  std::set<size_t> partial_;
+};
+
+// The delimiter of a here-document that a line opens: "EOF" of `cat <<-'EOF' | …`; empty: none.
+std::string_view here_delimiter(std::string_view line) {
+  const size_t at = line.find("<<");
+  if (at == std::string_view::npos || line.substr(at).starts_with("<<<")) return {};
+  const size_t begin = line.find_first_not_of("-\"'\\ ", at + 2);
+  if (begin == std::string_view::npos) return {};
+  size_t end = begin;
+  while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) != 0 || line[end] == '_')) ++end;
+  return line.substr(begin, end - begin);
+}
+
+}  // namespace
+
+PageText readable_page(const doc::SourcePtr& given, PageLanguage language, const std::vector<Block>& blocks) {
+  return PageEditor(given, language).edit(blocks);
+}
+
+bool leaves_lines_out(std::string_view block) {
+  for (size_t at = 0; at < block.size();) {
+    const PageLine line = line_at(block, at, block.size());
+    at = line.next;
+    const std::string_view content = content_of(line.text);
+    const bool there = std::ranges::any_of(kWaysToLeaveOut, [&](std::string_view dots) {
+      return content == dots || (content.starts_with(kComment) && content.substr(1) == dots.substr(1));
+    });
+    if (there || content == "#..") return true;
+  }
+  return false;
+}
+
+doc::SourcePtr readable_script(const doc::SourcePtr& given) {
+  SameLength text(given);
+  std::string_view delimiter;
+  for (size_t at = 0; at < given->text.size();) {
+    const PageLine line = line_at(given->text, at, given->text.size());
+    at = line.next;
+    const std::string_view content = content_of(line.text);
+    if (delimiter.empty())
+      delimiter = here_delimiter(line.text);
+    else if (content == delimiter)
+      delimiter = {};
+    else if (is_lone_mark(content))
+      text.comment_out(line);
+  }
+  return text.finish();
+}
+
+doc::SourcePtr without_marks(const doc::SourcePtr& given) {
+  SameLength text(given);
+  for (size_t at = 0; at < given->text.size();) {
+    const PageLine line = line_at(given->text, at, given->text.size());
+    at = line.next;
+    const std::string_view content = content_of(line.text);
+    if (content.empty() || content.starts_with('#')) continue;
+    if (!content.starts_with("{") && is_lone_mark(content)) {
+      text.comment_out(line);
+      continue;
+    }
+    const auto begin = value_begin(line.text);
+    if (!begin || *begin == std::string_view::npos) continue;
+    const std::string_view value = line.text.substr(*begin);
+    if (const size_t tag = tag_length(value)) {
+      text.fill(line.begin + *begin, line.begin + *begin + tag, ' ');
+    } else if (value.starts_with("@") || value.starts_with("%")) {
+      const auto mark = find_mark(value);
+      if (mark && mark->begin == 0) text.fill(line.begin + *begin, line.begin + *begin + mark->end, 'x');
+    }
+  }
+  return text.finish();
+}
+
+}  // namespace railbed::check

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/read/placeholders.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace railbed::check {
+namespace {
+
+constexpr size_t kMaxPlaceholder = 80;
+
+bool is_alphabetic(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0;
+}
+bool is_figure(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+bool is_capital(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+
+// Without quotes, brackets of a list and the marks of emphasis around it.
+std::string_view bare_word(std::string_view text) {
+  static constexpr std::string_view kAround = " \t\r\"'`*[],";
+  const size_t first = text.find_first_not_of(kAround);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kAround) + 1 - first);
+}
+
+// What may stand between the brackets: a name, words, alternatives; it begins with a letter.
+bool is_name_of_value(std::string_view text) {
+  if (text.empty() || text.size() > kMaxPlaceholder || (!is_alphabetic(text[0]) && text[0] != '_')) return false;
+  return std::ranges::all_of(text, [](char c) {
+    return is_alphabetic(c) || is_figure(c) || std::string_view("_-. /|,:()'+").find(c) != std::string_view::npos;
+  });
+}
+
+// "<num>" or "{num}" anywhere in the text; empty: none.
+std::string_view bracketed(std::string_view text) {
+  for (const auto& [open, close] : {std::pair('<', '>'), std::pair('{', '}')})
+    for (size_t at = text.find(open); at != std::string_view::npos; at = text.find(open, at + 1)) {
+      const size_t end = text.find(close, at);
+      if (end == std::string_view::npos) break;
+      std::string_view inside = text.substr(at + 1, end - at - 1);
+      const size_t first = std::min(inside.find_first_not_of(" *_"), inside.size());
+      inside.remove_prefix(first);
+      inside = inside.substr(0, inside.find_last_not_of(" *_") + 1);
+      // In braces only one word: `{a: b}` is a map.
+      const bool word = open == '<' || inside.find_first_of(" :,") == std::string_view::npos;
+      if (word && is_name_of_value(inside)) return text.substr(at, end + 1 - at);
+    }
+  return {};
+}
+
+// "NUM_VFS", "PHYSICAL_INTERFACE#0-1": upper-case words with '_' between them.
+bool is_upper_name(std::string_view text) {
+  text = text.substr(0, text.find('#'));
+  if (text.find('_') == std::string_view::npos || text.size() < 4 || !is_capital(text[0])) return false;
+  return std::ranges::all_of(text, [](char c) { return is_capital(c) || is_figure(c) || c == '_' || c == '-'; });
+}
+
+bool is_lower_word(std::string_view text, std::string_view word) {
+  return text.size() == word.size() &&
+         std::ranges::equal(text, word, [](unsigned char a, unsigned char b) { return std::tolower(a) == b; });
+}
+
+// Words that ask their reader to do something, whole or as the beginning.
+bool is_request(std::string_view text) {
+  static constexpr std::array<std::string_view, 12> kWords{"todo",      "tbd",       "fixme",      "changeme",
+                                                           "change_me", "change-me", "replace_me", "replace-me",
+                                                           "replaceme", "fill_in",   "fill-me-in", "placeholder"};
+  if (std::ranges::any_of(kWords, [&](std::string_view word) { return is_lower_word(text, word); })) return true;
+  for (const std::string_view begin : {"your_", "your-", "YOUR_", "YOUR-", "Your_", "Your-", "YOUR ", "your "})
+    if (text.starts_with(begin) && text.size() > begin.size()) return true;
+  return false;
+}
+
+// "xxx", "xx:xx.x", "x.x.x.x/24": letters x in the place of digits.
+bool is_crossed_out(std::string_view text) {
+  const auto crosses = std::ranges::count_if(text, [](char c) { return c == 'x' || c == 'X'; });
+  return crosses >= 3 && std::ranges::all_of(text, [](char c) {
+           return c == 'x' || c == 'X' || is_figure(c) || std::string_view(".:-/").find(c) != std::string_view::npos;
+         });
+}
+
+bool is_type_word(std::string_view text) {
+  static constexpr std::array<std::string_view, 17> kTypes{"int",    "int32",   "int64", "integer", "string",  "str",
+                                                           "bool",   "boolean", "float", "list",    "number",  "array",
+                                                           "object", "map",     "text",  "uint",    "[]string"};
+  static constexpr std::array<std::string_view, 4> kBehind{"optional", "required", "(optional)", "(required)"};
+  const size_t end = std::min(text.find_first_of(" ,"), text.size());
+  const std::string_view word = text.substr(0, end);
+  if (std::ranges::find(kTypes, word) == kTypes.end()) return false;
+  std::string_view rest = text.substr(end);
+  rest.remove_prefix(std::min(rest.find_first_not_of(" ,"), rest.size()));
+  return rest.empty() || std::ranges::find(kBehind, rest) != kBehind.end();
+}
+
+// "netdevice | vfio-pci", "eth|ib"
+bool is_choice(std::string_view text) {
+  const size_t bar = text.find('|');
+  if (bar == std::string_view::npos || bar == 0 || bar + 1 == text.size()) return false;
+  return is_name_of_value(text) && text.find("||") == std::string_view::npos;
+}
+
+bool is_elided_text(std::string_view text) {
+  return text.find("...") != std::string_view::npos || text.find("…") != std::string_view::npos;
+}
+
+}  // namespace
+
+bool is_placeholder(std::string_view written) {
+  if (written.find('\n') != std::string_view::npos || written.size() > 4 * kMaxPlaceholder) return false;
+  const std::string_view text = bare_word(written);
+  if (text.empty()) return false;
+  return !bracketed(text).empty() || is_upper_name(text) || is_request(text) || is_crossed_out(text) ||
+         is_type_word(text) || is_choice(text) || is_elided_text(text);
+}
+
+bool may_be_placeholder(std::string_view written) {
+  if (is_placeholder(written)) return true;
+  const std::string_view text = bare_word(written);
+  if (text.size() == 1) return is_capital(text[0]);
+  return text.size() >= 2 && is_capital(text[0]) &&
+         std::ranges::all_of(text, [](char c) { return is_capital(c) || is_figure(c) || c == '-'; });
+}
+
+std::string placeholder_in(std::string_view written) {
+  const std::string_view text = bare_word(written);
+  const std::string_view inner = bracketed(text);
+  return std::string((inner.empty() ? text : inner).substr(0, kMaxPlaceholder));
+}
+
+}  // namespace railbed::check
