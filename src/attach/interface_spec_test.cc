@@ -139,7 +139,7 @@ TEST(InterfaceSpec, SaysWhatIsWrong) {
       {rail({R"({"type":"sriov","trust":"yes"})"}),
        "network default/rail, plugin sriov: trust must be \"on\" or \"off\", found \"yes\""},
       {rail({R"({"type":"sriov","link_state":1})"}),
-       "network default/rail, plugin sriov: link_state must be a string, found an integer 1"},
+       "network default/rail, plugin sriov: link_state must be \"auto\", \"enable\" or \"disable\", found an integer 1"},
       {rail({R"({"type":"sriov","min_tx_rate":9,"max_tx_rate":5})"}),
        "network default/rail, plugin sriov: min_tx_rate is above max_tx_rate"},
       {rail({R"({"type":"sriov","mac":"01:00:5e:00:00:01"})"}),

@@ -101,7 +101,8 @@ std::string complaint(const std::string& text, Card& into, UnknownMembers unknow
     read_record(from, into, unknown);
   }
   const Result<void> first = first_error(found);
-  return first.has_value() ? "" : first.error().story();
+  if (!first.has_value()) return first.error().story();
+  return found.all().empty() ? "" : found.all().front().message;  // unknown members are warnings
 }
 
 TEST(Record, IsWrittenInTheOrderOfItsList) {

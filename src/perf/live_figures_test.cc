@@ -8,11 +8,11 @@
 namespace railbed::perf {
 namespace {
 
-using Clock = LiveFigures::Clock;
+using FiguresClock = LiveFigures::Clock;
 
 TEST(LiveFigures, TellHowFarASizeIs) {
   LiveFigures live;
-  const Clock::time_point start = Clock::now();
+  const FiguresClock::time_point start = FiguresClock::now();
   EXPECT_EQ(live.text(start), "");
   TestSpec spec{.kind = TestKind::kBandwidth, .sizes_bytes = {2, 65536}, .qps = 2, .duration_ms = 2000};
   live.begin(spec, 65536, 2, start);
@@ -43,7 +43,7 @@ class LiveTest : public ServedTest {
     std::stop_source over;
     std::jthread watcher([&](const std::stop_token& stop) {
       while (!stop.stop_requested() && !seen.contains("messages/s") && !seen.contains("round trips")) {
-        if (const std::string text = live.text(Clock::now()); !text.empty()) seen = text;
+        if (const std::string text = live.text(FiguresClock::now()); !text.empty()) seen = text;
         std::this_thread::sleep_for(milliseconds(1));
       }
       over.request_stop();
@@ -62,7 +62,7 @@ class LiveTest : public ServedTest {
                                    .stop = over.get_token()},
                                   spec);
     EXPECT_TRUE(!measured && measured.error().code == Code::kCanceled);
-    EXPECT_EQ(live.text(Clock::now()), "") << "a line that stays when it is over";
+    EXPECT_EQ(live.text(FiguresClock::now()), "") << "a line that stays when it is over";
     watcher.request_stop();
     watcher.join();
     return seen;

@@ -309,7 +309,7 @@ class Remover {
       if (one.kind != LeftoverKind::kProgram) continue;
       one.removed = is_gone(one, left);
       for (const auto& failure : undone.failures)
-        if (failure.record.pod == one.pod && failure.record.interface == one.what) one.error = failure.why.message;
+        if (failure.record.pod == one.pod && failure.record.interface == one.what) one.error = failure.why.story();
     }
     return {};
   }

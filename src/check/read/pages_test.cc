@@ -40,13 +40,13 @@ TEST(Pages, KeepTheirObjectsAmongHeadings) {
     const std::string row(6, mark);
     const std::string heading = "Policy\n" + row + "\n\nText: of it.\n\n";
     const std::string next = "\nOthers\n" + row + "\n\nMore.\n";
-    const PageReport rst = read_as("a.rst", heading + ".. code-block:: yaml\n\n" + indented(kPolicy, "   ") + next);
+    const PageReport rst = read_as("a.rst", heading + ".. code-block:: yaml\n\n" + indented(kPolicyOfPage, "   ") + next);
     EXPECT_EQ(rst.objects, 1) << mark;
     EXPECT_EQ(rst.errors, std::vector<std::string>()) << mark;
-    const PageReport adoc = read_as("a.adoc", heading + "[source,yaml]\n----\n" + kPolicy + "----\n" + next);
+    const PageReport adoc = read_as("a.adoc", heading + "[source,yaml]\n----\n" + kPolicyOfPage + "----\n" + next);
     EXPECT_EQ(adoc.objects, 1) << mark;
     EXPECT_EQ(adoc.errors, std::vector<std::string>()) << mark;
-    const PageReport md = read_as("a.md", heading + "```yaml\n" + kPolicy + "```\n" + next);
+    const PageReport md = read_as("a.md", heading + "```yaml\n" + kPolicyOfPage + "```\n" + next);
     EXPECT_EQ(md.objects, 1) << mark;
     EXPECT_EQ(md.errors, std::vector<std::string>()) << mark;
   }
@@ -54,9 +54,9 @@ TEST(Pages, KeepTheirObjectsAmongHeadings) {
 
 TEST(Pages, KeepTheirObjectsInTabsAndListsAndWhateverTheBlockSays) {
   const std::string tab =
-      indented(".. code-block:: yaml\n   :emphasize-lines: 3\n\n" + indented(kPolicy, "   "), "      ");
+      indented(".. code-block:: yaml\n   :emphasize-lines: 3\n\n" + indented(kPolicyOfPage, "   "), "      ");
   EXPECT_EQ(read_as("a.rst", ".. tabs::\n\n   .. tab:: A\n\n" + tab + "\n   .. tab:: B\n\n      Text.\n").objects, 1);
-  EXPECT_EQ(read_as("a.rst", "Make it::\n\n" + indented(kPolicy, "  ") + "\nDone.\n").objects, 1);
+  EXPECT_EQ(read_as("a.rst", "Make it::\n\n" + indented(kPolicyOfPage, "  ") + "\nDone.\n").objects, 1);
   EXPECT_EQ(read_as("a.md", "=== \"A\"\n\n" + indented("```yaml\n" + kPolicyOfPage + "```\n", "    ")).objects, 1);
   for (const std::string word : {"", "bash", "sh", "console", "text", "shell", "none", "output", "gotemplate", "go"}) {
     const PageReport page = read_as("a.md", "```" + word + "\n" + kPolicyOfPage + "```\n");

@@ -15,7 +15,7 @@ std::string refusal(const Advert& advert, size_t came = kAdvert_bytes) {
 
 // As rping writes it: address, key and size, the most significant byte first.
 TEST(RpingWire, IsRpings) {
-  const auto bytes = encode({.address = 0x0102030405060708, .key = 0x090a0b0c, .size_bytes = 0x0d0e});
+  const auto bytes = encode(Advert{.address = 0x0102030405060708, .key = 0x090a0b0c, .size_bytes = 0x0d0e});
   constexpr unsigned char kWanted[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 0, 13, 14};
   for (size_t i = 0; i < bytes.size(); ++i) EXPECT_EQ(std::to_integer<int>(bytes[i]), kWanted[i]) << i;
 }

@@ -8,6 +8,7 @@
 #include "perf/bounds.h"
 #include "perf/channel/test_messages.h"
 #include "perf/session/test_peers.h"
+#include "perf/stream/tcp_link.h"
 
 namespace railbed::perf {
 namespace {

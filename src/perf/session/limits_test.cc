@@ -11,6 +11,8 @@
 #include "perf/bounds.h"
 #include "perf/channel/test_greeting.h"
 #include "perf/session/test_peers.h"
+#include "perf/stream/tcp_link.h"
+#include "perf/stream/traffic.h"
 
 namespace railbed::perf {
 namespace {
