@@ -129,7 +129,10 @@ const Value* Fields::take(std::string_view key) {
     for (at = 0; at < members->size() && (*members)[at].key != key;) ++at;
   if (at == members->size()) return nullptr;
   next_ = at + 1;
-  if (at < 64) asked_ |= uint64_t{1} << at;
+  if (at < 64)
+    asked_ |= uint64_t{1} << at;
+  else if (family_.name.empty())
+    known_.push_back(key);
   const Value& value = (*members)[at].value;
   return value.is_null() ? nullptr : &value;
 }
@@ -367,7 +370,9 @@ void Fields::hex(std::string_view key, uint64_t& member) {
 void Fields::finish(const std::vector<Elsewhere>& elsewhere) {
   const Value::Object* members = object_.as_object();
   if (members == nullptr || family_.compared || static_cast<size_t>(std::popcount(asked_)) == members->size()) return;
-  for (const Value::Member& member : *members) {
+  for (size_t at = 0; at < members->size(); ++at) {
+    const Value::Member& member = (*members)[at];
+    if (at < 64 && (asked_ >> at & 1) != 0) continue;  // without a family only these bits know it
     if (std::ranges::find(known_, member.key) != known_.end()) continue;
     const auto misplaced = std::ranges::find(elsewhere, std::string_view(member.key), &Elsewhere::key);
     if (misplaced != elsewhere.end()) {

@@ -519,6 +519,7 @@ TEST(Troubles, OfRecordedMachinesAreThese) {
       {"gpu8-ib8",
        {"RB-PORT-001 mlx5_2/1", "RB-PORT-005 ens6f1np1", "RB-PORT-004 mlx5_10/1", "RB-PCIE-001 0000:cb:00.0",
         "RB-PCIE-004 mlx5_11/1"}},
+      {"gpu8-roce8", {}},
       {"ib-unwell", {"RB-PORT-003 mlx5_2/1"}},
       {"lab", {}},
       {"lab-fresh", {}},

@@ -250,7 +250,7 @@ TEST(Cluster, WhatCannotBeReadIsTold) {
                   testing::StartsWith("NetworkAttachmentDefinition broken: ")));
   const auto unread = std::ranges::find(cluster.policies, "empty", &ClusterPolicy::name);
   ASSERT_NE(unread, cluster.policies.end());
-  EXPECT_EQ(unread->state, "cannot be read: object:1:75: spec.resourceName is missing");
+  EXPECT_EQ(unread->state, "cannot be read: object:1:75: spec.nicSelector is missing");  // the schema's first
 }
 
 TEST(Cluster, NodesOfMeasuredPodsAreDrawn) {

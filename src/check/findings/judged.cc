@@ -80,8 +80,10 @@ class UnjudgedFilter {
       return drops_of_key(finding, document);
     if (is_missing(finding) && finding.layer == Layer::kObject) return drops_of_missing(finding, document);
     if (is_filled_in(bundle_.given(finding.span))) return true;
+    // Words of commands and of their output are no values of a manifest (PORT_DOWN); their rules know placeholders.
+    if (document == nullptr) return false;
     if (is_on_page(bundle_, document, finding.span)) return is_on_placeholder(finding);
-    return document != nullptr && document->cls.is(DocumentKind::kTemplate) && is_empty_text(finding.span);
+    return document->cls.is(DocumentKind::kTemplate) && is_empty_text(finding.span);
   }
 
   const Document* at(const doc::Span& span) {
@@ -103,7 +105,9 @@ class UnjudgedFilter {
     const std::string_view key = written_at(finding.span);
     const std::string_view path = finding.subject.field;
     if (is_merge_directive(path.substr(path.find_last_of(".[") + 1)) || engine_of_key(key) != nullptr) return true;
-    if (has_mark(written_at(bundle_.given(finding.span)))) return true;
+    const std::string_view mark = mark_at(bundle_.given(finding.span));
+    const bool plain = mark.starts_with('$') && !mark.starts_with("${") && !mark.starts_with("$(");
+    if (!mark.empty() && !plain) return true;
     return is_on_page(bundle_, document, finding.span) && is_placeholder(key);
   }
 

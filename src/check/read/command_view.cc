@@ -36,7 +36,8 @@ bool agree(const Pair& ends, std::string_view option) {
   const GivenOption* server = ends.server->parsed.given(*ends.server->tool, option);
   const GivenOption* client = ends.client->parsed.given(*ends.client->tool, option);
   if (server == nullptr || client == nullptr) return server == client;
-  return server->argument == client->argument || is_placeholder(server->argument) || is_placeholder(client->argument);
+  return server->argument == client->argument || is_placeholder_word(server->argument) ||
+         is_placeholder_word(client->argument);
 }
 
 namespace {

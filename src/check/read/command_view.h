@@ -46,7 +46,7 @@ bool same_source(const doc::Span& a, const doc::Span& b);
 // `length` bytes at `offset` of a span within one line.
 doc::Span part_of(const doc::Span& line, size_t offset, size_t length);
 // Whether the word is to be replaced by the reader: "<node>", "$NODE", "{{ x }}", "[options]", "...".
-bool is_placeholder(std::string_view word);
+bool is_placeholder_word(std::string_view word);
 
 // Lines of a source outside manifests: prose and pasted output.
 struct TextLine {

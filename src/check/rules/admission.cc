@@ -61,6 +61,15 @@ bool is_never_overcommitted(std::string_view name) {
   return extended || name.starts_with("hugepages-");
 }
 
+// Whether the name is misspelt in the requests: nothing makes it, and the limits have one that is made and not
+// requested. Rules about resources report it.
+bool is_other_name(const Input& in, std::string_view requested, const Value& requests, const Value* limits) {
+  if (limits == nullptr || in.views.producer(requested) != nullptr) return false;
+  return std::ranges::any_of(*limits->as_object(), [&](const Value::Member& limit) {
+    return requests.find(limit.key) == nullptr && in.views.producer(limit.key) != nullptr;
+  });
+}
+
 void requests_and_limits_differ(const Input& in, Findings& out) {
   each_plain_container(
       in, [&](const PodTemplate& pod, const Container& container, const Value* limits, const Value* requests) {
@@ -69,6 +78,7 @@ void requests_and_limits_differ(const Input& in, Findings& out) {
           if (!is_never_overcommitted(request.key)) continue;
           const Value* limit = limits == nullptr ? nullptr : limits->find(request.key);
           if (limit != nullptr && same_quantity(*limit, request.value)) continue;
+          if (limit == nullptr && is_other_name(in, request.key, *requests, limits)) continue;
           const std::string asked(request.value.as_string() ? *request.value.as_string() : request.value.written());
           if (limit == nullptr)
             out.error(request.key_span,

@@ -61,7 +61,7 @@ void unknown_option(const Input& in, Findings& out) {
   for (const ToolCommand& one : all) {
     if (one.tool->options.empty()) continue;
     for (const OptionProblem& problem : one.parsed.problems) {
-      if (problem.what != OptionProblem::kUnknown || is_placeholder(problem.option)) continue;
+      if (problem.what != OptionProblem::kUnknown || is_placeholder_word(problem.option)) continue;
       const Word& word = one.word(problem.word);
       const doc::Span span = part_of(word.span, 0, problem.option.size());
       auto& told = out.error(span, fmt::format("{} ({}) has no option '{}'; it ends with its usage text",
@@ -82,7 +82,7 @@ void stray_word(const Input& in, Findings& out) {
     for (const OptionProblem& problem : one.parsed.problems) {
       if (problem.what != OptionProblem::kStray) continue;
       const Word& word = one.word(problem.word);
-      if (is_placeholder(word.text) || !has_digit(word.text)) continue;
+      if (is_placeholder_word(word.text) || !has_digit(word.text)) continue;
       const std::string message = problem.after.empty()
                                       ? fmt::format("{} does not recognize '{}'", one.tool->name, word.text)
                                       : fmt::format("{} of {} takes no argument, so '{}' has no effect", problem.after,

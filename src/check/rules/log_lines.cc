@@ -119,8 +119,9 @@ void log_shows_tcp(const Input& in, Findings& out) {
   const auto where_causes = places_of(in.bundle, causes);
   const auto where_rdma = places_of(in.bundle, rdma);
   const Value data = data_document("logs.yaml");
-  for (const auto& [source, places] : places_of(in.bundle, tcp)) {
+  for (auto& [source, places] : places_of(in.bundle, tcp)) {
     if (is_deliberate(source->text, data)) continue;
+    std::ranges::sort(places, {}, &SignInText::sign);  // the plainest line first, as in the data
     std::set<std::string_view> told;
     for (const SignInText& one : places) {
       const std::string& library = one.sign->library;

@@ -88,7 +88,7 @@ void ibping_clock(const Input& in, Findings& out) {
 void output_of_another_device(const Input& in, Findings& out) {
   for (const ToolCommand& one : tool_commands(in.bundle)) {
     const Word* asked = one.tool->device_option.empty() ? nullptr : one.argument(one.tool->device_option);
-    if (asked == nullptr || is_placeholder(asked->text)) continue;
+    if (asked == nullptr || is_placeholder_word(asked->text)) continue;
     for (const Line& line : one.command->output) {
       const auto device = value_behind(line.text, "Device");
       if (!device || device->text == asked->text) continue;
