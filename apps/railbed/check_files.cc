@@ -10,6 +10,7 @@
 
 #include "base/command.h"
 #include "check/project/ignored_paths.h"
+#include "check/read/engines.h"
 #include "manifests.h"
 
 namespace railbed {
@@ -23,26 +24,7 @@ constexpr std::array<std::string_view, 9> kReadEndings = {".yaml", ".yml",      
 constexpr std::array<std::string_view, 4> kSkippedFolders = {".git", "vendor", "node_modules", ".terraform"};
 constexpr size_t kMostSkipped = 1000;  // more are not listed
 
-// Languages that make manifests: what is not there may be in one of them.
-struct ForeignLanguage {
-  std::string_view ending;
-  std::string_view name;
-  std::array<std::string_view, 2> program;  // that prints what it makes of a file; empty: depends on its user
-};
-constexpr ForeignLanguage kForeignLanguages[] = {
-    {".tf", "Terraform", {}},         {".jsonnet", "Jsonnet", {"jsonnet", "-y"}},
-    {".libsonnet", "Jsonnet", {}},    {".cue", "CUE", {"cue", "export"}},
-    {".j2", "a Jinja template", {}},  {".tpl", "a template", {}},
-    {".gotmpl", "a Go template", {}}, {".k", "KCL", {"kcl", "run"}},
-    {".star", "Starlark", {}},        {".dhall", "Dhall", {}},
-};
 constexpr size_t kMostForeignBytes = 1 << 20;
-
-const ForeignLanguage* foreign_language(const fs::path& file) {
-  const std::string ending = file.extension().string();
-  const auto found = std::ranges::find(kForeignLanguages, std::string_view(ending), &ForeignLanguage::ending);
-  return found == std::end(kForeignLanguages) ? nullptr : found;
-}
 
 // Whether the text names something that manifests of networks have.
 bool is_about_networks(std::string_view text) {
@@ -188,16 +170,11 @@ class Walk {
   void take(const fs::path& shown, const fs::path& path) {
     if (projects_.is_project_file(path)) return;
     if (is_read_in_folders(path)) return out_.files.push_back(shown.string());
-    const ForeignLanguage* language = foreign_language(path);
-    if (language == nullptr) return;
+    const check::OtherLanguage* other = check::other_language(path.native());
+    if (other == nullptr || !other->makes) return;
     const auto text = small_file(shown, kMostForeignBytes);
-    if (!text || !is_about_networks(*text)) return;
-    std::string command;
-    if (!language->program[0].empty())
-      command = fmt::format(
-          "{} | railbed check -",
-          Command{std::string(language->program[0]), std::string(language->program[1])}.path(shown.string()));
-    out_.foreign.push_back({shown.string(), fmt::format("{} is not read", language->name), command});
+    if (text && is_about_networks(*text))
+      out_.foreign.push_back({shown.string(), fmt::format("a file of {}", other->language), other->command, true});
   }
 
   Result<void> skipped_by_git(const fs::path& shown, bool would_be_read) {

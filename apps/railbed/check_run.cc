@@ -217,7 +217,9 @@ class CheckRun {
 
   // Why the run has not read what it was asked to read.
   void require_read(const check::Report& report) {
-    if (report.objects() == 0 && report.unknown_kinds.empty() && report.commands == 0)
+    // What was not rendered is the reason already; a chart may render to nothing.
+    const bool explained = !errors_.empty() || !rendered_from_.empty();
+    if (!explained && report.objects() == 0 && report.unknown_kinds.empty() && report.commands == 0)
       errors_.push_back({.code = Code::kNotFound,
                          .message = fmt::format("no manifest found in {}", fmt::join(options_.files, " ")),
                          .hint = report.coverage.not_read.empty() ? "" : check::coverage_text(report.coverage)});

@@ -104,7 +104,7 @@ TEST(PublicFiles, APatchIsNoSecondDefinition) {
   EXPECT_EQ(told(files), Told());
   // Without the kustomization nothing says that one apply takes both.
   EXPECT_EQ(told({files[0], files[2]}), Told());
-  EXPECT_EQ(told({{"a.yaml", files[0].second + "---\n" + files[2].second}}), Told{"RB-OP-005 a.yaml:7"});
+  EXPECT_EQ(told({{"a.yaml", files[0].second + "---\n" + files[2].second}}), Told{"RB-OP-005 a.yaml:8"});
 }
 
 // Spiderpool's chart sets this prefix, and its objects tell that it is there.

@@ -218,9 +218,11 @@ std::string render(const Diagnostic& d, Colour colour) {
     out += fmt::format("  {} {}{}\n", painted("note:", Paint::kDim, colour), other, printable(n.text));
     if (n.span.known()) out += excerpt_lines(n.span, Paint::kDim, colour);
   }
-  if (d.confidence != Confidence::kHigh || !d.why.empty())
+  if (d.confidence != Confidence::kHigh)
     out += fmt::format("  {} {}{}{}\n", painted("confidence:", Paint::kDim, colour), confidence_name(d.confidence),
                        d.why.empty() ? "" : "; ", printable(d.why));
+  else if (!d.why.empty())
+    out += fmt::format("  {} {}\n", painted("why:", Paint::kDim, colour), printable(d.why));
   if (!d.fix.empty()) out += fmt::format("  {} {}\n", painted("fix:", Paint::kGood, colour), printable(d.fix));
   return out;
 }

@@ -73,9 +73,23 @@ std::vector<facts::LinkType> links_found(const Graph& graph, std::string_view re
   return found;
 }
 
+bool is_on_link_type(const Graph& graph, std::string_view resource, facts::LinkType type) {
+  return std::ranges::any_of(graph.catalog->policies, [&](const Policy& policy) {
+    if (policy.ignored || policy.group.resource != resource) return false;
+    return labels_match(policy.object->node_selector, graph.labels) &&
+           std::ranges::any_of(graph.facts->nics, [&](const facts::Nic& nic) {
+             return nic.link_type == type && can_have_vfs(nic) && selects(policy.object->nic_selector, nic);
+           });
+  });
+}
+
 LinkConflict link_conflict(std::string_view network_type, const ResourceLink& link) {
-  if (network_type == "sriov" && link.all_infiniband()) return LinkConflict::kEthernetNetwork;
-  if (network_type == "ib-sriov" && link.all_ethernet()) return LinkConflict::kInfinibandNetwork;
+  // Of policies of both kinds one is wrong: a pod gets a VF of either.
+  const bool is_said = link.source == LinkSource::kPolicy;
+  if (network_type == "sriov" && (is_said ? link.infiniband : link.all_infiniband()))
+    return LinkConflict::kEthernetNetwork;
+  if (network_type == "ib-sriov" && (is_said ? link.ethernet : link.all_ethernet()))
+    return LinkConflict::kInfinibandNetwork;
   return LinkConflict::kNone;
 }
 

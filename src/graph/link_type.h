@@ -43,10 +43,14 @@ ResourceLink link_of(const LinkEvidence& evidence);
 // refused, those of the ports that they select.
 std::vector<facts::LinkType> links_found(const Graph& graph, std::string_view resource);
 
+// Whether a policy of `resource` selects a port of this type on this node, refused or not.
+bool is_on_link_type(const Graph& graph, std::string_view resource, facts::LinkType type);
+
 // The link type that an interface's name suggests: "ibp60s0", "ib0"; "ens1f0", "eth2". Unknown for others.
 facts::LinkType link_of_name(std::string_view name);
 
 // Whether a network of this CNI type cannot work on such a resource: its plugin sets what the other link type lacks.
+// Ports of both types are a conflict only where policies demand them.
 enum class LinkConflict : uint8_t { kNone, kEthernetNetwork, kInfinibandNetwork };
 LinkConflict link_conflict(std::string_view network_type, const ResourceLink& link);
 

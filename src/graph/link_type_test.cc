@@ -49,6 +49,9 @@ TEST(LinkType, ANetworkConflictsOnlyWhereAllPortsAreOfTheOtherType) {
     EXPECT_EQ(link_conflict(type, both), LinkConflict::kNone) << type;
     EXPECT_EQ(link_conflict(type, {}), LinkConflict::kNone) << type;
   }
+  const ResourceLink demanded{.source = LinkSource::kPolicy, .ethernet = true, .infiniband = true};
+  EXPECT_EQ(link_conflict("sriov", demanded), LinkConflict::kEthernetNetwork);
+  EXPECT_EQ(link_conflict("ib-sriov", demanded), LinkConflict::kInfinibandNetwork);
   EXPECT_EQ(link_conflict("sriov", eth), LinkConflict::kNone);
   EXPECT_EQ(link_conflict("macvlan", ib), LinkConflict::kNone);
 }

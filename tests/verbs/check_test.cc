@@ -25,7 +25,7 @@ constexpr const char* kPolicy =
     "  mtu: 9000\n"
     "  nicSelector: {vendor: \"15b3\", deviceID: \"101d\", pfNames: [ens1f0np0]}\n";
 constexpr const char* kNoFacts =
-    "not checked, because node facts are missing: 10 rules\n"
+    "not checked, because node facts are missing: 13 rules\n"
     "  give them with --facts: `railbed discover -o yaml` on each node (explain --list names the rules)\n";
 
 // A folder with files, and one with programs, which is all of PATH but for the shell's own.
@@ -98,7 +98,7 @@ TEST_F(CheckFolders, WhatAChartRendersIsCheckedAndNeverRepaired) {
       << "there is no diff: nothing was written";
   EXPECT_EQ(text_of("rails/templates/policy.yaml"), before);
   EXPECT_EQ(check({"--render", "-o", "sarif", below("rails")}).find("replacements"), std::string::npos);
-  EXPECT_EQ(check({below("rails")}).substr(0, 2), "0\n") << "without --render it is a note";
+  EXPECT_EQ(check({below("rails")}).substr(0, 2), "1\n") << "without --render nothing of it is read";
 }
 
 TEST_F(CheckFolders, WhatKubectlMakesOfAnOverlayIsCheckedInsteadOfItsParts) {
@@ -110,7 +110,7 @@ TEST_F(CheckFolders, WhatKubectlMakesOfAnOverlayIsCheckedInsteadOfItsParts) {
           "[ \"$1\" = kustomize ] || exit 9\ncase $2 in */prod) ;; *) exit 8;; esac\n"
           "echo 'apiVersion: v1\nkind: Namespace\nmetadata: {name: prod}'\n");
   EXPECT_EQ(check({"--render", below("k")}),
-            std::string("0\n") + kNoFacts + "0 errors, 0 warnings, 0 notes in 2 objects\n");
+            std::string("0\n") + kNoFacts + "documents: 2 other\n0 errors, 0 warnings, 0 notes in 2 objects\n");
 }
 
 TEST_F(CheckFolders, WhatIsNotRenderedIsToldAndTheRestIsChecked) {
@@ -120,7 +120,7 @@ TEST_F(CheckFolders, WhatIsNotRenderedIsToldAndTheRestIsChecked) {
   program("helm", "echo 'Error: chart requires values' >&2\nexit 1\n");
   EXPECT_EQ(check({"--render", below("bad"), below("k")}),
             std::string("1\n") + kNoFacts +
-                "0 errors, 0 warnings, 0 notes in 1 object\n"
+                "documents: 3 other\n0 errors, 0 warnings, 0 notes in 1 object\n"
                 "railbed: helm template TMP/bad: ended with exit status 1: Error: chart requires values\n"
                 "  try `helm template TMP/bad`; check what it prints: | railbed check -\n"
                 "railbed: TMP/k is a kustomization, and there is no kubectl and no kustomize in PATH\n"

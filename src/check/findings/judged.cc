@@ -105,7 +105,9 @@ class UnjudgedFilter {
     const std::string_view key = written_at(finding.span);
     const std::string_view path = finding.subject.field;
     if (is_merge_directive(path.substr(path.find_last_of(".[") + 1)) || engine_of_key(key) != nullptr) return true;
-    if (has_mark(written_at(bundle_.given(finding.span)))) return true;
+    const std::string_view mark = mark_at(bundle_.given(finding.span));
+    const bool plain = mark.starts_with('$') && !mark.starts_with("${") && !mark.starts_with("$(");
+    if (!mark.empty() && !plain) return true;
     return is_on_page(bundle_, document, finding.span) && is_placeholder(key);
   }
 
@@ -164,10 +166,6 @@ void limit_by_class(const Bundle& bundle, Diagnostics& findings) {
   std::optional<ObjectIndex> index;
   for (Diagnostic& finding : findings.mutable_all()) {
     if (finding.severity != doc::Severity::kError || finding.layer == Layer::kText || !finding.span.known()) continue;
-    if (finding.says == Says::kWithoutKind) {
-      finding.severity = doc::Severity::kWarning;
-      continue;
-    }
     if (!index) index.emplace(bundle);
     const Document* document = index->at(finding.span);
     if (document == nullptr || may_be_error(*document, finding)) continue;
@@ -232,7 +230,7 @@ void fold_placeholders(const Bundle& bundle, Diagnostics& findings) {
     if (indices.size() < 2) continue;
     const size_t first = *std::ranges::min_element(indices, {}, [&](size_t i) { return all[i].span.offset; });
     const bool error = std::ranges::any_of(indices, [&](size_t i) { return all[i].severity == doc::Severity::kError; });
-    Diagnostic one{.id = "RB-API-008",
+    Diagnostic one{.id = all[first].id,
                    .severity = error ? doc::Severity::kError : doc::Severity::kWarning,
                    .span = all[first].span,
                    .message = fmt::format("this file still has {} placeholders, from {} on", indices.size(),
@@ -287,6 +285,32 @@ bool is_known_api_version(std::string_view version) {
 
 }  // namespace
 
+namespace {
+
+// Whether all fields of the spec are those of one kind of the SR-IOV operator.
+bool has_spec_of_ours(const doc::Value& value) {
+  const doc::Value* spec = value.find("spec");
+  const doc::Value::Object* fields = spec == nullptr ? nullptr : spec->as_object();
+  if (fields == nullptr || fields->empty()) return false;
+  static constexpr std::string_view kKinds[] = {"SriovNetworkNodePolicy", "SriovNetwork", "SriovIBNetwork"};
+  return std::ranges::any_of(kKinds, [&](std::string_view kind) {
+    const schema::Schema* schema = schema::find_schema("", kind);
+    if (schema == nullptr) return false;
+    const auto known = schema->fields.find("spec");
+    if (known == schema->fields.end()) return false;
+    const schema::Schema* object = schema::object_in(known->second);
+    return object != nullptr && std::ranges::all_of(*fields, [&](const doc::Value::Member& field) {
+             return object->fields.contains(field.key);
+           });
+  });
+}
+
+bool is_called_patch_file(const doc::Value& value) {
+  return value.span.source != nullptr && file_of(value.span.source->name).find("patch") != std::string_view::npos;
+}
+
+}  // namespace
+
 bool may_lack_its_kind(const doc::Value& value) {
   const doc::Value::Object* members = value.as_object();
   if (members == nullptr) return false;
@@ -297,9 +321,13 @@ bool may_lack_its_kind(const doc::Value& value) {
     return std::ranges::find(kKnown, member.key) != std::end(kKnown) || doc::nearest(member.key, {"kind"}) == "kind";
   };
   const std::string version = doc::text_in(value, "apiVersion");
+  const bool misspelt = std::ranges::any_of(
+      *members, [](const doc::Value::Member& member) { return doc::nearest(member.key, {"kind"}) == "kind"; });
+  if (misspelt && !version.empty() && is_known_api_version(version)) return true;
+  if (version.empty()) return !is_called_patch_file(value) && has_spec_of_ours(value);
   const doc::Value* metadata = value.find("metadata");
   const bool content = value.find("spec") != nullptr || value.find("data") != nullptr;
-  if (version.empty() || metadata == nullptr || !metadata->is_object() || !content) return false;
+  if (metadata == nullptr || !metadata->is_object() || !content) return false;
   return std::ranges::all_of(*members, is_known_key) && is_known_api_version(version);
 }
 

@@ -48,22 +48,32 @@ std::string without_extra_blanks(std::string_view text) {
   return out;
 }
 
-// The value that begins at the place, or whose key does; null where none does.
-const Value* value_at(const Value& value, const doc::Span& place) {
-  const auto begins = [&](const doc::Span& span) {
-    return span.source == place.source && span.offset == place.offset && span.line == place.line;
+// The part of a value that is around an offset: the last one that begins at or before it.
+struct InnerPart {
+  const doc::Span* begin = nullptr;
+  const Value* value = nullptr;
+};
+
+InnerPart inner_part(const Value& value, const doc::Span& place) {
+  InnerPart last;
+  const auto look_at = [&](const doc::Span& begin, const Value& part) {
+    if (begin.source == place.source && begin.offset <= place.offset &&
+        (last.begin == nullptr || begin.offset >= last.begin->offset))
+      last = {&begin, &part};
   };
   if (const Value::Array* items = value.as_array())
-    for (const Value& item : *items) {
-      if (const Value* inner = value_at(item, place)) return inner;
-      if (begins(item.span)) return &item;
-    }
+    for (const Value& item : *items) look_at(item.span, item);
   if (const Value::Object* members = value.as_object())
-    for (const Value::Member& member : *members) {
-      if (const Value* inner = value_at(member.value, place)) return inner;
-      if (begins(member.key_span) || begins(member.value.span)) return &member.value;
-    }
-  return nullptr;
+    for (const Value::Member& member : *members) look_at(member.key_span, member.value);
+  return last;
+}
+
+// The innermost value that begins at the place, or whose key does; null where none does.
+const Value* value_at(const Value& value, const doc::Span& place) {
+  const Value* found = nullptr;
+  for (InnerPart part = inner_part(value, place); part.value != nullptr; part = inner_part(*part.value, place))
+    if (part.begin->offset == place.offset || part.value->span.offset == place.offset) found = part.value;
+  return found;
 }
 
 // A scalar as text; of what has parts only that it has some, since each of them may change.
@@ -115,12 +125,15 @@ class Judge {
 
  private:
   static void classify(Diagnostic& finding, const Document* document, std::optional<GivenClass> given) {
-    if (given)
+    if (given) {
       finding.document_class = given_class_name(*given);
-    else if (finding.document_class.empty() && document != nullptr)
+    } else if (finding.document_class.empty() && document != nullptr) {
       finding.document_class = class_of_document(*document);
-    else if (finding.document_class.empty() && finding.span.source != nullptr && is_page(finding.span.source->name))
+      const bool plain = finding.document_class == kPageClass || finding.document_class == kOtherClass;
+      if (finding.why.empty() && !plain) finding.why = document->cls.why;
+    } else if (finding.document_class.empty() && finding.span.source != nullptr && is_page(finding.span.source->name)) {
       finding.document_class = kPageClass;
+    }
   }
 
   // Whether it rests on more than the object that it points at.
@@ -185,8 +198,11 @@ class Judge {
                   ? fmt::format("{} {}#{}", document->kind, file_of_finding(finding), numbers_.at(document))
                   : fmt::format("{} {}/{}", document->kind, document->ns, document->name);
       text += '\n' + finding.subject.field + '\n';
-      if (const Value* value = value_at(document->value, finding.span))
+      const Value* value = is_missing(finding) ? nullptr : value_at(document->value, finding.span);
+      if (value != nullptr)
         text += normalized(*value);
+      else if (is_missing(finding))
+        text += "missing";
       else if (finding.span.known())  // a word of an embedded text
         text += without_extra_blanks(marked_text(finding.span));
     }

@@ -14,8 +14,8 @@ std::string network(const std::string& name) {
 }
 
 std::string pod(const std::string& networks) {
-  return "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ai, annotations: {k8s.v1.cni.cncf.io/networks: " +
-         networks + "}}\nspec: {containers: [{name: c, image: i}]}\n";
+  return "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ai, annotations: {k8s.v1.cni.cncf.io/networks: \"" +
+         networks + "\"}}\nspec: {containers: [{name: c, image: i}]}\n";
 }
 
 Report report_of(const Files& files) {

@@ -23,6 +23,7 @@ using doc::Value;
 
 // Longer texts of a rule are refused.
 constexpr size_t kMaxDescription = 1000;
+constexpr std::string_view kStandardInput = "<stdin>";
 // Where the pages of docs/ are published.
 constexpr std::string_view kDocumentation = "https://railbed.dev/";
 
@@ -65,7 +66,7 @@ class Sarif {
 
   std::string of(const Report& report) {
     first_source_ = std::make_shared<const doc::Source>(
-        doc::Source{report.sources.empty() ? "<stdin>" : report.sources.front(), ""});
+        doc::Source{report.sources.empty() ? std::string(kStandardInput) : report.sources.front(), ""});
     Value results = Value::array();
     add_results(report, results);
     Value run = Value::object();
@@ -100,7 +101,7 @@ class Sarif {
 
   // What was rendered is in no file: its findings are those of the file that it was rendered from.
   Artifact artifact_of(const std::string& name) const {
-    if (name == "<stdin>") return {"stdin"};
+    if (name == kStandardInput) return {"stdin"};
     if (!is_rendered(name)) return {name};
     const std::string folder(rendered_folder(name));
     const auto file = options_.rendered_from.find(folder);
@@ -108,9 +109,10 @@ class Sarif {
   }
 
   Value artifact_location(const std::string& name) const {
-    const std::string& given = artifact_of(name).path;
-    const std::string path = plain_path(
-        given.starts_with('/') || options_.folder.empty() ? given : fmt::format("{}/{}", options_.folder, given));
+    const std::string given = artifact_of(name).path;
+    const std::string path = plain_path(given.starts_with('/') || options_.folder.empty() || name == kStandardInput
+                                            ? given
+                                            : fmt::format("{}/{}", options_.folder, given));
     Value out = Value::object();
     const std::string inside = options_.root.ends_with('/') ? options_.root : options_.root + "/";
     if (!path.starts_with('/') || (!options_.root.empty() && path.starts_with(inside))) {

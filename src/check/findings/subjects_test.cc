@@ -24,6 +24,8 @@ bool is_of(const doc::Diagnostic& finding, std::initializer_list<std::string_vie
 Layer expected_layer(const doc::Diagnostic& finding) {
   if (is_of(finding, {"RB-YAML-", "RB-JSON-"})) return Layer::kText;
   if (is_of(finding, {"RB-API-"})) return Layer::kObject;
+  // These are about the keys of annotations, and not about the text that is their value.
+  if (is_of(finding, {"RB-ANN-007", "RB-ANN-008"})) return Layer::kMeaning;
   return is_of(finding, {"RB-CNI-", "RB-IPAM-", "RB-ANN-"}) ? Layer::kEmbedded : Layer::kMeaning;
 }
 

@@ -151,7 +151,10 @@ std::optional<Index> read_index(std::string_view all, size_t object_name) {
     }
     path += bytes.text();
     if (version != 4) bytes.take((8 - (bytes.at() - begin) % 8) % 8);
-    if (bytes.failed() || path.empty() || (!index.paths.empty() && path < index.paths.back())) return std::nullopt;
+    // The size of object names is nowhere in the file; with the wrong one the lengths do not fit.
+    const bool fits = (flags & 0xfff) == std::min<size_t>(path.size(), 0xfff);
+    if (bytes.failed() || !fits || path.empty() || (!index.paths.empty() && path < index.paths.back()))
+      return std::nullopt;
     index.paths.push_back(std::move(path));
   }
   index.split = has_extension(bytes, "link", object_name);

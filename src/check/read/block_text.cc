@@ -54,7 +54,7 @@ bool is_difference(std::string_view text) {
     ++all;
     head |= content.starts_with("@@ ") || content.starts_with("diff --git ") || line.text.starts_with("+++ ");
     added += line.text.starts_with("+");
-    removed += line.text.starts_with("-") && !line.text.starts_with("- ") && !line.text.starts_with("---");
+    removed += line.text.starts_with("-") && !line.text.starts_with("---");
     return false;
   });
   return head || (added > 0 && (added + removed) * 2 >= all);

@@ -174,6 +174,7 @@ class Reader {
   void read_manifests() {
     doc::Diagnostics found;
     std::vector<Value> values = doc::parse_yaml(source_, found);
+    if (const Unreadable what = why_not_read(*given_, found); what.unread()) return not_read(what);
     if (found.has_errors()) read_without_marks(values, found);
     if (values.size() == 1 && !found.has_errors()) check_json(found);
     if (const Unreadable what = why_not_read(*given_, found); what.unread()) return not_read(what);

@@ -50,8 +50,9 @@ constexpr int kDeepestValue = 64;
 // Fields whose texts belong to programs of their own: what looks like a mark there is a variable of the shell, of
 // Kubernetes or of a configuration.
 bool is_text_of_others(std::string_view key) {
-  static constexpr std::string_view kKeys[] = {"command", "args",   "env",         "data",          "stringData",
-                                               "script",  "status", "subPathExpr", "managedFields", "description"};
+  static constexpr std::string_view kKeys[] = {"command",      "args",          "env",        "data",
+                                               "stringData",   "script",        "status",     "subPathExpr",
+                                               "capabilities", "managedFields", "description"};
   return std::ranges::find(kKeys, key) != std::end(kKeys);
 }
 
@@ -119,6 +120,9 @@ bool is_something_else(const Document& document) {
   const Value::Object* members = document.value.as_object();
   if (schema == nullptr || members == nullptr) return false;
   if (schema->type != schema::FieldType::kObject || schema->fields.empty() || schema->items != nullptr) return false;
+  // An object with the parts of a manifest is one, even if lines slipped out of them.
+  const Value* metadata = document.value.find("metadata");
+  if (metadata != nullptr && metadata->is_object() && document.value.find("spec") != nullptr) return false;
   int surplus = 0;
   for (const Value::Member& member : *members)
     if (member.key != "apiVersion" && member.key != "kind") surplus += schema->fields.contains(member.key) ? -1 : 1;
@@ -232,8 +236,6 @@ class Classifier {
         document.verb == Verb::kPatch ? "it is patched into an object" : why_patch(document, source);
     document.patch = !why.empty();
     if (document.patch) return {kPart, why};
-    if (document.origin == Origin::kFile && document.carrier.empty() && is_called_patch(source.name))
-      return {kPart, "a patch by the name of its file"};
     DocumentClass as_template = template_class(document, source);
     if (!document.carrier.empty() && document.carried_as == kPart) return {kPart, "a part, in " + document.carrier};
     if (as_template.is(kTemplate)) return as_template;
@@ -312,7 +314,9 @@ class Classifier {
     std::string first;
     any_text(document.value, [&](const doc::Span& place, bool) {
       const std::string_view written = written_at(place);
-      if (!is_placeholder(written) && !has_mark(written)) return false;
+      // Variables of a here-document are the shell's, and everybody sees that.
+      const bool mark = has_mark(written);
+      if (mark ? document.origin == Origin::kScript : !is_placeholder(written)) return false;
       first = placeholder_in(written);
       document.filled_in = place;
       return true;

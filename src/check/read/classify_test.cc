@@ -57,7 +57,7 @@ const std::string kSpec = "numVfs: 8, resourceName: a, nodeSelector: {x: y}, nic
 
 TEST(Classify, ByWhatIsWritten) {
   EXPECT_EQ(classes({{"a.yaml", policy(kSpec)}}), Classes{"manifest"});
-  EXPECT_EQ(classes({{"a.yaml", policy("numVfs: ${VFS}")}}), Classes{"template: a template of envsubst (${VFS})"});
+  EXPECT_EQ(classes({{"a.yaml", policy("numVfs: '${VFS}'")}}), Classes{"template: a template of envsubst (${VFS})"});
   EXPECT_EQ(classes({{"a.yaml", policy("numVfs: 8")}, {"b.yaml", "#@ x = 1\n" + policy("numVfs: #@ x\n")}}),
             (Classes{"manifest", "template: a template of ytt"}));
   EXPECT_EQ(classes({{"a.yaml", policy("resourceName: ''", "{name: ''}")}}),
@@ -74,8 +74,6 @@ TEST(Classify, ByWhatIsWritten) {
             Classes{"other: Teapot of example.org/v1 is not known"});
   EXPECT_EQ(classes({{"a.md", "```yaml\n" + policy("numVfs: <num>") + "```\n"}}),
             Classes{"page: an example with placeholders (<num>)"});
-  EXPECT_EQ(classes({{"overlay/patches/p.yaml", policy("numVfs: 4")}}),
-            Classes{"part: a patch by the name of its file"});
   EXPECT_EQ(classes({{"base/p.yaml", policy(kSpec)},
                      {"o/kustomization.yaml", "resources: [../base/p.yaml]\npatches: [{path: x.yaml}]\n"},
                      {"o/x.yaml", policy("numVfs: 4")}}),

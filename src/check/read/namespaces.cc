@@ -139,6 +139,9 @@ bool is_network_kind(std::string_view kind) {
 void set_namespace(Document& document, std::string_view ns, const doc::Span& where) {
   Value* metadata = document.value.find("metadata");
   if (metadata == nullptr || !metadata->is_object()) return;
+  // A namespace that is no text is a mistake of its own.
+  if (const Value* written = metadata->find("namespace"); written != nullptr && !written->is_null())
+    if (!written->is_string()) return;
   metadata->set("namespace", ns).span = where;
   document.ns = ns;
   document.ns_from = NamespaceFrom::kAdded;
@@ -206,7 +209,7 @@ void infer_namespaces(Bundle& bundle, doc::Diagnostics& out) {
   const std::vector<PodTemplate> pods = find_pods(bundle);
   for (const PodTemplate& pod : pods)
     for (const api::NetworkSelection& selection : pod.networks) {
-      if (!selection.ns->empty()) continue;
+      if (selection.ns.present) continue;
       const auto index = static_cast<size_t>(pod.document - bundle.documents.data());
       if (pod.document->has_namespace()) {
         of_users[*selection.name].insert(pod.document->ns);

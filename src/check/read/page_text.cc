@@ -141,7 +141,7 @@ size_t page_mark(std::string_view value, PageLanguage language) {
              return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == ' ';
            });
   };
-  if (value.starts_with("{{")) return closed_by("}}", 2);
+  if (value.starts_with("{{")) return 0;  // a template
   if (value.starts_with("{")) {
     const size_t end = closed_by("}", 1);
     return is_word(end) && value.substr(0, end).find(' ') == std::string_view::npos ? end : 0;

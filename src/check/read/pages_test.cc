@@ -40,7 +40,8 @@ TEST(Pages, KeepTheirObjectsAmongHeadings) {
     const std::string row(6, mark);
     const std::string heading = "Policy\n" + row + "\n\nText: of it.\n\n";
     const std::string next = "\nOthers\n" + row + "\n\nMore.\n";
-    const PageReport rst = read_as("a.rst", heading + ".. code-block:: yaml\n\n" + indented(kPolicyOfPage, "   ") + next);
+    const PageReport rst =
+        read_as("a.rst", heading + ".. code-block:: yaml\n\n" + indented(kPolicyOfPage, "   ") + next);
     EXPECT_EQ(rst.objects, 1) << mark;
     EXPECT_EQ(rst.errors, std::vector<std::string>()) << mark;
     const PageReport adoc = read_as("a.adoc", heading + "[source,yaml]\n----\n" + kPolicyOfPage + "----\n" + next);

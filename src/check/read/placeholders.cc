@@ -102,7 +102,9 @@ bool is_type_word(std::string_view text) {
 bool is_choice(std::string_view text) {
   const size_t bar = text.find('|');
   if (bar == std::string_view::npos || bar == 0 || bar + 1 == text.size()) return false;
-  return is_name_of_value(text) && text.find("||") == std::string_view::npos;
+  const bool spaced =
+      text.find(" | ") != std::string_view::npos && text.find_first_of("/$;&\"'") == std::string_view::npos;
+  return (is_name_of_value(text) || spaced) && text.find("||") == std::string_view::npos;
 }
 
 bool is_elided_text(std::string_view text) {

@@ -61,32 +61,67 @@ bool is_never_overcommitted(std::string_view name) {
   return extended || name.starts_with("hugepages-");
 }
 
+// Whether the requests and the limits name one resource differently: nothing makes the requested one, and the limits
+// have one that is made and not requested; or they have its name without a prefix. Rules about resources report it.
+bool is_other_name(const Input& in, std::string_view requested, const Value& requests, const Value* limits) {
+  if (limits == nullptr) return false;
+  if (const size_t slash = requested.rfind('/');
+      slash != std::string_view::npos && limits->find(requested.substr(slash + 1)) != nullptr)
+    return true;
+  if (in.views.producer(requested) != nullptr) return false;
+  return std::ranges::any_of(*limits->as_object(), [&](const Value::Member& limit) {
+    return requests.find(limit.key) == nullptr && in.views.producer(limit.key) != nullptr;
+  });
+}
+
+// Whether the key is anywhere in the value, at any depth: something of a wrong depth is not missing.
+bool has_member_below(const Value& value, std::string_view key) {
+  if (value.is_array())
+    return std::ranges::any_of(*value.as_array(), [&](const Value& one) { return has_member_below(one, key); });
+  if (!value.is_object()) return false;
+  return std::ranges::any_of(*value.as_object(), [&](const Value::Member& member) {
+    return member.key == key || has_member_below(member.value, key);
+  });
+}
+
+// Whether limits of the container are at a wrong depth; other rules report that.
+bool has_misplaced_limit(const Container& container, const Value& requests, std::string_view name) {
+  if (has_member_below(requests, "limits")) return true;
+  return std::ranges::any_of(*container.value->as_object(), [&](const Value::Member& member) {
+    if (member.key != "resources") return member.key == name || has_member_below(member.value, name);
+    return member.value.is_object() && member.value.find(name) != nullptr;
+  });
+}
+
 void requests_and_limits_differ(const Input& in, Findings& out) {
-  each_plain_container(
-      in, [&](const PodTemplate& pod, const Container& container, const Value* limits, const Value* requests) {
-        if (requests == nullptr) return;
-        for (const Value::Member& request : *requests->as_object()) {
-          if (!is_never_overcommitted(request.key)) continue;
-          const Value* limit = limits == nullptr ? nullptr : limits->find(request.key);
-          if (limit != nullptr && same_quantity(*limit, request.value)) continue;
-          const std::string asked(request.value.as_string() ? *request.value.as_string() : request.value.written());
-          if (limit == nullptr)
-            out.error(request.key_span,
-                      fmt::format(
-                          "container {} of {} requests {} without a limit, and the API server refuses it: a resource "
-                          "that cannot be overcommitted needs a limit",
-                          container.name, pod.label(), request.key))
-                .with_fix(fmt::format("limits: {}: {}", request.key, asked));
-          else
-            out.error(request.value.span,
-                      fmt::format(
-                          "container {} of {} requests {} of {} and has another limit: the API server refuses it, they "
-                          "must be equal",
-                          container.name, pod.label(), asked, request.key))
-                .note(limit->span, "the limit")
-                .with_fix("the same number in both");
-        }
-      });
+  each_plain_container(in, [&](const PodTemplate& pod, const Container& container, const Value* limits,
+                               const Value* requests) {
+    if (requests == nullptr) return;
+    for (const Value::Member& request : *requests->as_object()) {
+      if (!is_never_overcommitted(request.key)) continue;
+      const Value* limit = limits == nullptr ? nullptr : limits->find(request.key);
+      if (limit != nullptr && same_quantity(*limit, request.value)) continue;
+      if (limit == nullptr &&
+          (is_other_name(in, request.key, *requests, limits) || has_misplaced_limit(container, *requests, request.key)))
+        continue;
+      const std::string asked(request.value.as_string() ? *request.value.as_string() : request.value.written());
+      if (limit == nullptr)
+        out.error(
+               request.key_span,
+               fmt::format("container {} of {} requests {} without a limit, and the API server refuses it: a resource "
+                           "that cannot be overcommitted needs a limit",
+                           container.name, pod.label(), request.key))
+            .with_fix(fmt::format("limits: {}: {}", request.key, asked));
+      else
+        out.error(request.value.span,
+                  fmt::format(
+                      "container {} of {} requests {} of {} and has another limit: the API server refuses it, they "
+                      "must be equal",
+                      container.name, pod.label(), asked, request.key))
+            .note(limit->span, "the limit")
+            .with_fix("the same number in both");
+    }
+  });
 }
 
 // Sizes of pages that processors have (x86-64, arm64, POWER, s390).
@@ -189,7 +224,8 @@ void mount_without_volume(const Input& in, Findings& out) {
   for (const PodTemplate& pod : in.pods) {
     if (!makes_pods_verbatim(pod)) continue;
     const auto names = volumes_of(pod);
-    for (const Container& container : pod.containers)
+    for (const Container& container : pod.containers) {
+      if (has_member_below(*container.value, "volumes")) continue;  // at a wrong depth, which other rules report
       for (const std::string_view key : {"volumeMounts", "volumeDevices"}) {
         const Value* mounts = container.value->find(key);
         if (mounts == nullptr || !mounts->is_array()) continue;
@@ -207,6 +243,7 @@ void mount_without_volume(const Input& in, Findings& out) {
                                      : "did you mean " + near + "?");
         }
       }
+    }
   }
 }
 

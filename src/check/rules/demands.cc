@@ -44,11 +44,19 @@ std::optional<api::IpamConfig> ipam_of(const NetworkView& network) {
   return std::nullopt;
 }
 
+// A range whose prefix is a mistake of its own (RB-IPAM-007): which addresses were meant is not known.
+bool has_absurd_range(const api::IpamConfig& config) {
+  constexpr int kShortest = 8;
+  return std::ranges::any_of(config.range_sets, [](const auto& set) {
+    return std::ranges::any_of(set, [](const api::IpamRange& range) { return range.subnet.length < kShortest; });
+  });
+}
+
 void addresses_that_nothing_gives(const Input& in, Findings& out) {
   each_known_network(in, [&](const PodView& pod, const PodView::Net& net) {
     // KubeVirt attaches networks to virtual machines in its own way.
     const auto ipam = ipam_of(*net.network);
-    if (!ipam || pod.pod->virtual_machine) return;
+    if (!ipam || pod.pod->virtual_machine || has_absurd_range(*ipam)) return;
     const auto requested = requested_addresses(net);
     const Result<void> given = api::can_give(*ipam, net.key, requested);
     if (given) return;
@@ -66,10 +74,11 @@ void demand_that_nothing_takes(const Input& in, Findings& out) {
   each_known_network(in, [&](const PodView& pod, const PodView::Net& net) {
     const auto untaken = api::untaken_demand(*net.selection, net.network->plugins);
     if (!untaken || net.network->document->patch) return;
-    out.error(untaken->span.known() ? untaken->span : selection_span(net),
-              fmt::format("{} asks {} for {}, and no plugin of it has that capability: Multus drops the request, and "
-                          "railbed's agent refuses the pod",
-                          pod.pod->label(), net.network->label(), untaken->what))
+    out.error(
+           untaken->span.known() ? untaken->span : selection_span(net),
+           fmt::format("{} asks {} for {}, and no plugin of it declares that capability: railbed's agent refuses the "
+                       "pod, and the plugin need not see the request",
+                       pod.pod->label(), net.network->label(), untaken->what))
         .note(name_span(*net.network->document), "the network")
         .with_fix(
             net.network->document->kind == "NetworkAttachmentDefinition"

@@ -17,10 +17,10 @@ const Value* link_type_of(const PolicyView& policy) {
 }
 
 // Why the VFs of `resource` have their link type: a note at what says so.
-void note_link_source(const Input& in, const std::string& resource, const graph::ResourceLink& link,
+void note_link_source(const Input& in, const std::string& resource, const graph::ResourceLink& link, bool infiniband,
                       doc::Diagnostic& told) {
   const auto policies = in.views.policies_of(resource);
-  const std::string_view word = link.infiniband ? "InfiniBand" : "Ethernet";
+  const std::string_view word = infiniband ? "InfiniBand" : "Ethernet";
   const Producer* producer = in.views.producer(resource);
   switch (link.source) {
     case graph::LinkSource::kFacts:
@@ -33,7 +33,7 @@ void note_link_source(const Input& in, const std::string& resource, const graph:
       return;
     case graph::LinkSource::kPolicy:
       for (const PolicyView* policy : policies)
-        if (!policy->link_type.empty()) {
+        if (!policy->link_type.empty() && (policy->link_type == "ib") == infiniband) {
           told.note(link_type_of(*policy)->span, "the VFs are made here");
           return;
         }
@@ -69,7 +69,7 @@ void network_of_other_link(const Input& in, Findings& out) {
                  network.label(), network.resource);
     // A name only suggests what a port is.
     auto& told = link.source == graph::LinkSource::kNames ? out.warning(span, text) : out.error(span, text);
-    note_link_source(in, network.resource, link, told);
+    note_link_source(in, network.resource, link, !ib, told);
     told.with_fix(is_crd ? (ib ? "kind: SriovNetwork" : "kind: SriovIBNetwork")
                          : (ib ? "\"type\": \"sriov\"" : "\"type\": \"ib-sriov\""));
   }

@@ -34,7 +34,7 @@ struct Missing {
   const PodView& pod;
   const PodView::Net& net;
 
-  bool namespace_is_known() const { return !net.selection->ns->empty() || pod.pod->document->has_namespace(); }
+  bool namespace_is_known() const { return net.selection->ns.present || pod.pod->document->has_namespace(); }
 };
 
 class MissingNetworks {

@@ -6,6 +6,7 @@
 
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
+#include "graph/link_type.h"
 
 namespace railbed::check {
 namespace {
@@ -52,12 +53,18 @@ bool soft_rdma(const Input& in) {
   return std::ranges::any_of(in.catalog.nodes, [](const auto& node) { return *node.second->soft_rdma; });
 }
 
+// Whether a node is known where the policy takes InfiniBand ports, even if it asks for Ethernet ones.
+bool takes_infiniband(const Input& in, const PolicyView& policy) {
+  return in.views.link(policy.resource).infiniband || std::ranges::any_of(in.graphs, [&](const graph::Graph& graph) {
+           return graph::is_on_link_type(graph, policy.resource, facts::LinkType::kInfiniband);
+         });
+}
+
 void roce_without_mtu(const Input& in, Findings& out) {
   if (soft_rdma(in)) return;
   const Prose* jumbo = jumbo_prose(in);
   for (const PolicyView& policy : in.views.policies) {
-    if (policy.ignored || !policy.rdma || in.views.link(policy.resource).infiniband || !used_for_rdma(in, policy))
-      continue;
+    if (policy.ignored || !policy.rdma || takes_infiniband(in, policy) || !used_for_rdma(in, policy)) continue;
     const auto mtu = integer_at(*policy.spec, "mtu");
     if (mtu && roce_mtu(*mtu) == 4096) continue;
     if (!mtu && std::ranges::any_of(in.views.networks, [&](const NetworkView& network) {

@@ -226,9 +226,10 @@ void operand_of_one_version(const Input& in, Findings& out) {
   }
 }
 
-// The namespace that an object says that it has; null where it says none.
+// The namespace that an object says that it has; null where it says none, or something that is no text.
 const Value* written_namespace(const Document& document) {
-  return at(document.value, "metadata.namespace");
+  const Value* ns = at(document.value, "metadata.namespace");
+  return ns == nullptr || ns->as_string() == nullptr ? nullptr : ns;
 }
 
 bool is_an_operators_namespace(std::string_view ns) {

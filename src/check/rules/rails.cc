@@ -76,12 +76,28 @@ void fewer_rails_than_gpus(const Input& in, Findings& out) {
   }
 }
 
+// Whether a container requests a resource and has another limit: an API server refuses it (RB-ADM-001), and one of the
+// two numbers is the right one.
+bool contradicts_itself(const PodTemplate& pod, const std::string& resource) {
+  const auto text_of = [](const Value& value) {
+    return value.as_string() != nullptr ? *value.as_string() : std::string(value.written());
+  };
+  return std::ranges::any_of(pod.containers, [&](const Container& container) {
+    const Value* resources = container.value->find("resources");
+    const Value* limits = resources == nullptr ? nullptr : resources->find("limits");
+    const Value* requests = resources == nullptr ? nullptr : resources->find("requests");
+    const Value* limit = limits == nullptr ? nullptr : limits->find(resource);
+    const Value* request = requests == nullptr ? nullptr : requests->find(resource);
+    return limit != nullptr && request != nullptr && text_of(*limit) != text_of(*request);
+  });
+}
+
 void networks_and_vfs_differ(const Input& in, Findings& out) {
   for (const PodView& pod : in.views.pods)
     for (const std::string& resource : pod.resources) {
       const int64_t asked = pod.pod->resource_count(resource);
       const int64_t used = pod.networks_with(resource);
-      if (asked == 0 || asked == used) continue;
+      if (asked == 0 || asked == used || contradicts_itself(*pod.pod, resource)) continue;
       const Value* where = nullptr;
       for (const Container& container : pod.pod->containers)
         if (const Value* count = container.resource(resource); where == nullptr) where = count;

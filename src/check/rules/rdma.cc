@@ -5,6 +5,7 @@
 #include <set>
 
 #include "api/names.h"
+#include "api/pod.h"
 #include "check/data_files.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
@@ -541,6 +542,7 @@ doc::Span request_span(const PodTemplate& pod, std::string_view resource) {
 void roce_without_network(const Input& in, Findings& out) {
   for (const PodView& pod : in.views.pods) {
     if (pod.pod->host_network() || !pod.networks.empty() || pod.pod->virtual_machine) continue;
+    if (pod.pod->annotations != nullptr && pod.pod->annotations->find(api::kNetworksAnnotation) != nullptr) continue;
     for (const Producer& producer : in.views.producers) {
       if (producer.by != Producer::By::kSharedPlugin || pod.pod->resource_count(producer.resource) == 0) continue;
       const graph::ResourceLink link = in.views.link(producer.resource);
@@ -570,6 +572,7 @@ void shared_memory_elsewhere(const Input& in, Findings& out) {
     for (const Container& container : pod.containers) {
       const Value* mounts = container.value->find("volumeMounts");
       if (mounts == nullptr || !mounts->is_array() || has_shm(pod, container)) continue;
+      if (container.resource_count("nvidia.com/gpu") > 1) continue;  // RB-RDMA-003 reports it
       for (const Value& mount : *mounts->as_array()) {
         const std::string_view name = text_at(mount, "name");
         const std::string_view path = text_at(mount, "mountPath");
@@ -597,6 +600,7 @@ bool is_of_nvidia(const Input& in, const PolicyView& policy) {
 void nvidia_on_vfio(const Input& in, Findings& out) {
   for (const PolicyView& policy : in.views.policies) {
     if (policy.ignored || text_at(*policy.spec, "deviceType") != "vfio-pci" || !is_of_nvidia(in, policy)) continue;
+    if (flag_at(*policy.spec, "isRdma").value_or(false)) continue;  // RB-API-005 reports both together
     const PodView* user = nullptr;
     bool machine = false;
     for (const PodView& pod : in.views.pods) {
