@@ -13,16 +13,11 @@ namespace {
 
 using doc::Diagnostic;
 
-// What makes two findings of one place the same mistake. Several parts of railbed look at one field; the one that
-// offers a repair is kept.
+// What makes two findings of one place the same mistake: one that two rounds of repairs report, or a rule that comes to
+// one place in several ways; the one that offers a repair is kept. Missing fields are all reported at their object.
 using Mistake = std::tuple<doc::Layer, std::string, std::string>;
 Mistake mistake(const Diagnostic& finding) {
-  // "Not known here" and "belongs elsewhere" are told by two that know differently much.
-  if (finding.says == doc::Says::kUnknownField || finding.says == doc::Says::kMisplacedField)
-    return {finding.layer, "", ""};
-  // Missing fields are all told at the same place, that of the object, and paths may begin at different objects.
-  const std::string_view path = finding.says == doc::Says::kMissingField ? finding.subject.field : std::string_view();
-  return {finding.layer, finding.id, std::string(path.substr(path.rfind('.') + 1))};
+  return {finding.layer, finding.id, finding.says == doc::Says::kMissingField ? finding.subject.field : ""};
 }
 
 void drop_twins(std::vector<Diagnostic>& findings) {

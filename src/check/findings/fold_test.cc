@@ -77,17 +77,6 @@ TEST_F(FoldTest, TheSameFindingTwiceIsOneAndKeepsItsRepair) {
   EXPECT_EQ(findings_.all()[1].message, "three");
 }
 
-TEST_F(FoldTest, AFieldThatIsUnknownHereAndBelongsElsewhereIsOneMistake) {
-  const doc::Span span = index_.at(at("numVfs"), 6);
-  findings_.warning("RB-API-002", span, "unknown").of(doc::Layer::kObject).that_says(doc::Says::kUnknownField);
-  findings_.warning("RB-API-003", span, "elsewhere").of(doc::Layer::kObject).that_says(doc::Says::kMisplacedField);
-  findings_.warning("RB-CNI-002", span, "in a text").of(doc::Layer::kEmbedded).that_says(doc::Says::kUnknownField);
-  fold(findings_);
-  ASSERT_EQ(findings_.all().size(), 2u);
-  EXPECT_EQ(findings_.all()[0].message, "unknown");
-  EXPECT_EQ(findings_.all()[1].message, "in a text");
-}
-
 // Numbers of other families mean other things.
 TEST_F(FoldTest, TwoRulesThatTellOfOnePlaceAreTwoMistakes) {
   const doc::Span span = index_.at(at("many"), 4);
@@ -99,7 +88,7 @@ TEST_F(FoldTest, TwoRulesThatTellOfOnePlaceAreTwoMistakes) {
 
 TEST_F(FoldTest, EveryMissingFieldIsToldOnce) {
   const doc::Span object = index_.at(at("resourceName"), 1);
-  for (const char* path : {"spec.numVfs", "spec.nodeSelector", "numVfs"})
+  for (const char* path : {"spec.numVfs", "spec.nodeSelector", "spec.numVfs"})
     findings_.error("RB-API-006", object, fmt::format("{} is missing", path))
         .of(doc::Layer::kObject)
         .that_says(doc::Says::kMissingField)
