@@ -150,13 +150,19 @@ void compare_others(const Bundle& bundle, Diagnostics& findings) {
   findings.append(std::move(found));
 }
 
+// Why a text is read: to judge it, or to see whether a repair makes it right. A repair that takes away a sign of a
+// manifest makes nothing right, so there what is no manifest for want of one is judged like one.
+enum class ReadFor : uint8_t { kJudgement, kTrial };
+
 // Decides what each document is, and which of them the rules read.
-void sort_documents(Reading& reading, const Patches& patches) {
+void sort_documents(Reading& reading, const Patches& patches, ReadFor purpose) {
   Bundle& bundle = reading.bundle;
   reading.patches = patches;
   reading.patches.merge(patch_files(bundle));
   const Kustomizations kustomizations(bundle);
   classify(bundle, reading.patches, kustomizations);
+  for (Document& document : bundle.documents)
+    if (purpose == ReadFor::kTrial && document.cls.is(DocumentKind::kOther)) document.cls = {};
   add_namespaces(bundle, kustomizations);
   set_aside(bundle);
   infer_namespaces(bundle, reading.findings);
@@ -165,17 +171,20 @@ void sort_documents(Reading& reading, const Patches& patches) {
 
 // What the texts say as they stand, with the repairs that single findings offer. `patches`: sources that are patches by
 // what is said of them elsewhere.
-Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const Patches& patches) {
+Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const Patches& patches,
+                      ReadFor purpose = ReadFor::kJudgement) {
   Reading reading;
   // All other findings about a text with no-break spaces are consequences, so it is repaired and read again first.
   bool again = false;
   for (const doc::SourcePtr& source : sources) again |= tell_no_break_spaces(source, reading.findings);
   if (again) return reading;
   reading.bundle = read_bundle(sources, reading.findings, ApiSchemas::kDropped);
-  sort_documents(reading, patches);
+  sort_documents(reading, patches, purpose);
   std::vector<const doc::Value*> values;
   for (const doc::Value& value : reading.bundle.without_kind)
-    if (may_lack_its_kind(value) && engine_of_lines(value.span.source->text) == nullptr) values.push_back(&value);
+    if (purpose == ReadFor::kTrial ? value.find("metadata") != nullptr || value.find("spec") != nullptr
+                                   : may_lack_its_kind(value) && engine_of_lines(value.span.source->text) == nullptr)
+      values.push_back(&value);
   Diagnostics found;
   for (const Document& document : reading.bundle.documents) {
     values.push_back(&document.value);
@@ -201,7 +210,7 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const Patches&
 Reading read(const std::vector<doc::SourcePtr>& sources, size_t& bytes) {
   Reading reading = read_as_it_is(sources, {});
   const auto try_text = [&reading](const doc::SourcePtr& source) {
-    Reading one = read_as_it_is({source}, reading.patches);
+    Reading one = read_as_it_is({source}, reading.patches, ReadFor::kTrial);
     return Trial{std::move(one.bundle), std::move(one.findings)};
   };
   realign(reading.findings, try_text, bytes);

@@ -8,8 +8,8 @@
 
 #include <fmt/core.h>
 
-#include "base/kinds.h"
 #include "check/findings/fold.h"
+#include "check/read/carriers.h"
 #include "check/read/classify.h"
 #include "check/read/engines.h"
 #include "check/read/objects.h"
@@ -279,8 +279,7 @@ namespace {
 bool is_known_api_version(std::string_view version) {
   const size_t slash = version.rfind('/');
   if (slash == std::string_view::npos) return version == "v1";
-  const std::string_view group = version.substr(0, slash);
-  return std::ranges::any_of(kinds(), [&](const Kind& kind) { return kind.group == group; });
+  return why_it_makes(version.substr(0, slash), "", false).empty();
 }
 
 }  // namespace
