@@ -108,10 +108,22 @@ std::string_view long_name(const ToolOption& option) {
   return *std::ranges::max_element(option.names, {}, &std::string::size);
 }
 
+bool agree_in_all(const Pair& pair) {
+  return std::ranges::all_of(pair.client->tool->options, [&](const ToolOption& option) {
+    return !option.both_sides || agree(pair, option.names[0]);
+  });
+}
+
 void sides_differ(const Input& in, Findings& out) {
   const std::vector<ToolCommand> all = tool_commands(in.bundle);
-  for (const Pair& pair : pairs(all)) {
+  const std::vector<Pair> found = pairs(all);
+  for (const Pair& pair : found) {
     if (!pair.server->parsed.problems.empty() || !pair.client->parsed.problems.empty()) continue;
+    // A page shows a test, and then the output of another run of it: the server has its client.
+    if (std::ranges::any_of(found, [&](const Pair& other) {
+          return other.server == pair.server && other.client != pair.client && agree_in_all(other);
+        }))
+      continue;
     for (const ToolOption& option : pair.client->tool->options) {
       if (!option.both_sides) continue;
       const GivenOption* server = pair.server->parsed.given(*pair.server->tool, option.names[0]);
