@@ -110,7 +110,7 @@ Finding exchanged(const Named& one, const Named& other, std::string_view why) {
   return {.id = "RB-NAME-001",
           .severity = doc::Severity::kWarning,
           .subject = {one.is_rdma ? Subject::Kind::kRdmaDevice : Subject::Kind::kInterface, one.name},
-          .message = fmt::format("{} is at {} and {} at {}, in each other's place: {}", one.name, one.nic->pci.address,
+          .message = fmt::format("{} ({}) and {} ({}) are in each other's place: {}", one.name, one.nic->pci.address,
                                  other.name, other.nic->pci.address, why),
           .evidence = {place_of(one), place_of(other)},
           .fix = "compare with a node that works: railbed discover --facts A B"};
@@ -176,7 +176,7 @@ class NameTroubles {
 
   void by_order(const std::vector<Named>& names) {
     if (const auto pair = only_exchange(numbers_in_order(names)))
-      tell(names[pair->first], names[pair->second], "all others of their kind are in the order of addresses");
+      tell(names[pair->first], names[pair->second], "all others are in the order of addresses");
   }
 
   // Two functions whose devices are numbered one way and whose interfaces the other.

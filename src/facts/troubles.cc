@@ -221,8 +221,8 @@ class Troubles {
       if (port.rdma->link_type != LinkType::kEthernet || is_down || mtu <= 0 || roce_mtu(mtu) >= kMostMtu) continue;
       warn({.id = "RB-PORT-007",
             .subject = subject_of(*port.netdev),
-            .message = fmt::format("{}: interface {} of a rail has MTU {}: RoCE sends {} bytes a packet instead of {}",
-                                   name_of(nic), port.netdev->name, mtu, roce_mtu(mtu), kMostMtu),
+            .message = fmt::format("{}: interface {} of a rail has MTU {}, RoCE {}", name_of(nic), port.netdev->name,
+                                   mtu, roce_mtu(mtu)),
             .evidence = {of_interface(*port.netdev, "mtu", std::to_string(mtu))},
             .fix = Command{"ip", "link", "set", "dev"}.value(port.netdev->name).words({"mtu", "9000"}).to_string()});
     }
@@ -294,11 +294,10 @@ class Troubles {
     if (rails.empty()) return;
     warn({.id = "RB-GPU-001",
           .subject = {Subject::Kind::kNode, facts_.node},
-          .message =
-              fmt::format("a GPU is missing near rail{} {}: there are {} GPUs, and ports in such a place have one",
-                          rails.size() == 1 ? "" : "s", fmt::join(rails, ", "), facts_.gpus.size()),
+          .message = fmt::format("a GPU is missing near rail{} {}: {} are here", rails.size() == 1 ? "" : "s",
+                                 fmt::join(rails, ", "), facts_.gpus.size()),
           .evidence = std::move(evidence),
-          .fix = "look for Xid 79 in the kernel's log (dmesg), and for the GPU in lspci"});
+          .fix = "look for Xid 79 in the kernel's log"});
   }
 
   void shared(const SharedSubnet& subnet) {

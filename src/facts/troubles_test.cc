@@ -160,7 +160,7 @@ std::vector<WholeCase> port_cases() {
        {"RB-PORT-007",
         kWarning,
         {Subject::Kind::kInterface, "eth2"},
-        "mlx5_2 (0000:02:00.0): interface eth2 of a rail has MTU 1500: RoCE sends 1024 bytes a packet instead of 4096",
+        "mlx5_2 (0000:02:00.0): interface eth2 of a rail has MTU 1500, RoCE 1024",
         {sysfs("/sys/class/net/eth2/mtu", "1500")},
         "ip link set dev eth2 mtu 9000"}},
   };
@@ -282,8 +282,7 @@ std::vector<WholeCase> place_cases() {
        {"RB-NAME-001",
         kWarning,
         {Subject::Kind::kRdmaDevice, "mlx5_4"},
-        "mlx5_4 is at 0000:03:00.0 and mlx5_3 at 0000:04:00.0, in each other's place: all others of their kind are in "
-        "the order of addresses",
+        "mlx5_4 (0000:03:00.0) and mlx5_3 (0000:04:00.0) are in each other's place: all others are in the order of addresses",
         {sysfs("/sys/class/infiniband/mlx5_4/device", "0000:03:00.0"),
          sysfs("/sys/class/infiniband/mlx5_3/device", "0000:04:00.0")},
         "compare with a node that works: railbed discover --facts A B"}},
@@ -306,9 +305,9 @@ std::vector<WholeCase> place_cases() {
        {"RB-GPU-001",
         kWarning,
         {Subject::Kind::kNode, "n1"},
-        "a GPU is missing near rail 1 (mlx5_36 (0000:24:00.0)): there are 3 GPUs, and ports in such a place have one",
+        "a GPU is missing near rail 1 (mlx5_36 (0000:24:00.0)): 3 are here",
         {sysfs("/sys/bus/pci/devices/0000:24:00.0", "no GPU near it")},
-        "look for Xid 79 in the kernel's log (dmesg), and for the GPU in lspci"}},
+        "look for Xid 79 in the kernel's log"}},
   };
 }
 

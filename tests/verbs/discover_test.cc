@@ -105,9 +105,9 @@ TEST_F(DiscoverVerb, ComparesNodesByTheirFacts) {
   std::vector<std::string> found;
   for (const doc::Value& one : *doc::list_in(fleet, "findings"))
     found.push_back(doc::text_in(one, "node") + " " + doc::text_in(one, "id"));
-  EXPECT_THAT(
-      found, ElementsAre("gpu8-ib8 RB-PORT-001", "gpu8-ib8 RB-PORT-005", "gpu8-ib8 RB-PORT-004", "gpu8-ib8 RB-PCIE-001",
-                         "b RB-PORT-001", "b RB-PORT-005", "b RB-PORT-004", "b RB-PCIE-001"));
+  EXPECT_THAT(found, ElementsAre("gpu8-ib8 RB-PORT-001", "gpu8-ib8 RB-PORT-005", "gpu8-ib8 RB-PORT-004",
+                                 "gpu8-ib8 RB-PCIE-001", "gpu8-ib8 RB-PCIE-004", "b RB-PORT-001", "b RB-PORT-005",
+                                 "b RB-PORT-004", "b RB-PCIE-001", "b RB-PCIE-004"));
   // One node is no fleet.
   EXPECT_EQ(run_verb({"discover", "--facts", first}).output, run_verb({"discover", "--from", first}).output);
   EXPECT_EQ(run_verb({"discover", "--facts", first, second, "-o", "nccl"}).errors,

@@ -239,7 +239,7 @@ void fold_placeholders(const Bundle& bundle, Diagnostics& findings) {
       if (i != first) one.note(all[i].span, all[i].message);
       dropped.insert(i);
     }
-    one.with_fix("write the real values").of(Layer::kObject).that_says(Says::kPlaceholder);
+    one.with_fix("write the real values").of(all[first].layer).that_says(Says::kPlaceholder);
     all[first] = std::move(one);
     dropped.erase(first);
   }
