@@ -241,14 +241,14 @@ std::string reason(const Grouping& grouping) {
                      one.equal ? "again" : "differently", place(*one.second));
 }
 
-// One note for each pair of files of a folder.
+// One note for each file of a folder that contradicts one before it.
 void note_alternatives(const Bundle& bundle, const Grouping& grouping, doc::Diagnostics& notes) {
-  std::set<std::pair<std::string, std::string>> told;
+  std::set<std::string> told;
   for (const Contradiction& one : grouping.contradictions()) {
     const std::string first = grouping.file_of_document(*one.first);
     const std::string second = grouping.file_of_document(*one.second);
     if (folder_of(first) != folder_of(second) || is_page(first) || is_page(second) || is_test_data(first)) continue;
-    if (!told.emplace(first, second).second) continue;
+    if (!told.insert(second).second) continue;
     const auto name_at = [&](const Document& document) {
       const doc::Value* metadata = document.value.find("metadata");
       const doc::Value* name = metadata == nullptr ? nullptr : metadata->find("name");

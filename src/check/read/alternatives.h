@@ -29,7 +29,7 @@ struct SourceGroup {
 struct FileGroups {
   std::vector<SourceGroup> groups;  // the first has all files that are no alternatives
   std::string why;                  // why there are several, and what was split; empty: one
-  doc::Diagnostics notes;           // a note for each pair of files of a folder that are alternatives
+  doc::Diagnostics notes;           // a note for each file that is an alternative to one of its folder
   World world;                      // of all files
 };
 

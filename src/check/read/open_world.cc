@@ -152,7 +152,8 @@ World world_of(const Bundle& bundle, Kustomizations kustomizations, std::span<co
       // A network takes its VFs from a resource and makes none; what a carrier holds is a document of its own.
       if (is_network_kind(document.kind))
         world.networks.insert(document.name);
-      else if (!document.carries)
+      else if (!document.carries &&
+               (is_known(document) || !why_it_makes(document.group(), document.kind, false).empty()))
         add_resources(document.value, world.resources);
       add_makers(bundle, document, world);
     }
