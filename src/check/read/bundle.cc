@@ -152,10 +152,7 @@ class Reader {
     return std::string_view(source_->text).substr(region.begin, region.end - region.begin);
   }
 
-  void not_read(Unreadable what) {
-    constexpr std::string_view kFile = "FILE";
-    if (const size_t at = what.command.find(kFile); at != std::string::npos)
-      what.command.replace(at, kFile.size(), source_->name);
+  void not_read(const Unreadable& what) {
     const doc::Span place = source_->text.empty() ? doc::Span{.source = source_} : index_->at(0, 1);
     out_.note("RB-DOC-005", place, what.message()).that_says(doc::Says::kNotRead);
     bundle_.not_read.push_back({source_->name, what.why, what.command, what.makes});
