@@ -23,6 +23,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto list = read_list_config(wire->config);
   if (!list || list->name.empty()) return 0;
   const auto again = read_plugin_config(plugin_input(*list, 0, std::nullopt, {}));
-  if (supported_version(list->version).has_value() && !again && again.error().code == kDecode) __builtin_trap();
+  if (supported_version(list->version).has_value() && !again && code_of(again.error()) == kDecode) __builtin_trap();
   return 0;
 }

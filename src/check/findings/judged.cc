@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include "base/command.h"
 #include "check/findings/fold.h"
 #include "check/read/carriers.h"
 #include "check/read/classify.h"
@@ -181,7 +182,9 @@ std::string check_the_result(const Engine* engine, std::string_view file) {
   std::string advice = engine->advice();
   for (const auto& [word, name] : {std::pair<std::string_view, std::string>("FILE", std::string(file)),
                                    std::pair<std::string_view, std::string>("FOLDER", folder_of(file))})
-    if (const size_t at = advice.find(word); at != std::string::npos) advice.replace(at, word.size(), name);
+    if (const size_t at = advice.find(word);
+        at != std::string::npos && shell_quoted(name) == name)  // or the word stays
+      advice.replace(at, word.size(), name);
   return "check the result: " + advice;
 }
 

@@ -115,6 +115,13 @@ MarkInDocument mark_in(const Bundle& bundle, const Document& document, std::stri
 
 }  // namespace
 
+bool is_local_config(const doc::Value& object) {
+  const Value* metadata = object.find("metadata");
+  const Value* annotations = metadata == nullptr ? nullptr : metadata->find("annotations");
+  const Value* local = annotations == nullptr ? nullptr : annotations->find("config.kubernetes.io/local-config");
+  return local != nullptr && (local->as_string() == nullptr || *local->as_string() != "false");
+}
+
 bool is_something_else(const Document& document) {
   const schema::Schema* schema = schema::find_schema(document.api_version, document.kind);
   const Value::Object* members = document.value.as_object();
@@ -200,14 +207,49 @@ bool is_called_patch(std::string_view name) {
   return folder.find("/patches/") != std::string::npos || folder.find("/patch/") != std::string::npos;
 }
 
+// Whether an object whose kind needs a spec has no field but its identity and its labels.
+bool is_identity_only(const Document& document) {
+  const schema::Schema* schema = schema::find_schema(document.api_version, document.kind);
+  const Value::Object* members = document.value.as_object();
+  if (document.origin != Origin::kFile || schema == nullptr) return false;
+  if (std::ranges::find(schema->required, "spec") == schema->required.end()) return false;
+  return std::ranges::all_of(*members, [](const Value::Member& one) {
+    return one.key == "apiVersion" || one.key == "kind" || one.key == "metadata";
+  });
+}
+
+// Labels of an object that is there already, which an apply merges into it.
+bool has_labels_only(const Document& document) {
+  const Value* metadata = document.value.find("metadata");
+  const Value::Object* members = metadata == nullptr ? nullptr : metadata->as_object();
+  if (!is_identity_only(document) || members == nullptr || metadata->find("name") == nullptr) return false;
+  static constexpr std::string_view kKeys[] = {"name", "namespace", "labels", "annotations"};
+  return (metadata->find("labels") != nullptr || metadata->find("annotations") != nullptr) &&
+         std::ranges::all_of(
+             *members, [](const Value::Member& one) { return std::ranges::find(kKeys, one.key) != std::end(kKeys); });
+}
+
+// `spec:` with nothing but comments below it: what there is to choose from, for a generator or a reader.
+bool has_spec_of_comments(const Document& document, const doc::Source& source) {
+  const Value::Object* members = document.value.as_object();
+  const auto spec = std::ranges::find(*members, std::string_view("spec"), &Value::Member::key);
+  if (spec == members->end() || !spec->value.is_null() || spec->key_span.source.get() != &source) return false;
+  std::string_view rest = std::string_view(source.text).substr(spec->key_span.offset);
+  rest.remove_prefix(std::min(rest.find('\n'), rest.size()));
+  const size_t next = rest.find_first_not_of(" \t\r\n");
+  return next != std::string_view::npos && rest[next] == '#';
+}
+
 using Identity = std::tuple<std::string, std::string, std::string>;  // group, kind, name
 
 class Classifier {
  public:
   Classifier(Bundle& bundle, const std::map<std::string, std::string>& patches, const Kustomizations& kustomizations)
       : bundle_(bundle), patches_(patches), kustomizations_(kustomizations) {
-    for (const Document& document : bundle.documents)
+    for (const Document& document : bundle.documents) {
       if (!document.name.empty()) files_of_[identity(document)].insert(file_name(document));
+      if (has_status_only(document)) compared_.insert(document.value.span.source.get());
+    }
   }
 
   void run() {
@@ -230,12 +272,17 @@ class Classifier {
   DocumentClass class_of(Document& document, const doc::Source& source) {
     using enum DocumentKind;
     document.patch = false;
+    if (is_local_config(document.value)) return {kOther, "kustomize reads it and does not emit it (local-config)"};
     if (document.verb == Verb::kDelete) return {kPart, "only its identity: it is deleted"};
     if (const std::string why = why_assertion(document, source.name); !why.empty()) return {kAssertion, why};
+    if (compared_.contains(document.value.span.source.get()) && is_identity_only(document))
+      return {kAssertion, "it is compared with an object, as those beside it that have a status only"};
     const std::string why =
         document.verb == Verb::kPatch ? "it is patched into an object" : why_patch(document, source);
     document.patch = !why.empty();
     if (document.patch) return {kPart, why};
+    if (has_labels_only(document)) return {kPart, "it has labels only: they are merged into an object that is there"};
+    if (has_spec_of_comments(document, source)) return {kPart, "the fields of its spec are comments"};
     DocumentClass as_template = template_class(document, source);
     if (!document.carrier.empty() && document.carried_as == kPart) return {kPart, "a part, in " + document.carrier};
     if (as_template.is(kTemplate)) return as_template;
@@ -328,12 +375,13 @@ class Classifier {
   const std::map<std::string, std::string>& patches_;
   const Kustomizations& kustomizations_;
   std::map<Identity, std::set<std::string>> files_of_;
+  std::set<const doc::Source*> compared_;  // with objects that only have a status
   const doc::Source* lines_source_ = nullptr;
   const Engine* lines_engine_ = nullptr;
 };
 
 bool is_read_by_rules(const Document& document) {
-  if (document.verb == Verb::kDelete || document.patch) return false;
+  if (document.verb == Verb::kDelete || document.patch || is_local_config(document.value)) return false;
   switch (document.cls.kind) {
     case DocumentKind::kAssertion:
       return false;

@@ -27,4 +27,7 @@ void set_aside(Bundle& bundle);
 // Whether most fields of the object are unknown to its kind: it must be something else.
 bool is_something_else(const Document& document);
 
+// Whether kustomize and kpt read the object and never emit it (config.kubernetes.io/local-config).
+bool is_local_config(const doc::Value& object);
+
 }  // namespace railbed::check

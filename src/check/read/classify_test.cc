@@ -55,6 +55,31 @@ std::string policy(const std::string& spec, const std::string& metadata = "{name
 }
 const std::string kSpec = "numVfs: 8, resourceName: a, nodeSelector: {x: y}, nicSelector: {pfNames: [ens1]}";
 
+TEST(Classify, WhatIsNotAppliedAsItIs) {
+  const std::string local =
+      "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: values\n  annotations: "
+      "{config.kubernetes.io/local-config: 'LOCAL'}\ndata: {mtu: 9000, net: {a: b}}\n";
+  const auto with = [&](const std::string& value) { return std::regex_replace(local, std::regex("LOCAL"), value); };
+  EXPECT_EQ(classes({{"a.yaml", with("true")}}),
+            Classes{"other: kustomize reads it and does not emit it (local-config)"});
+  EXPECT_EQ(told_by_class({{"a.yaml", with("true")}}), Told());
+  EXPECT_EQ(told_by_class({{"a.yaml", with("false")}}),
+            (Told{"error RB-API-004 a.yaml:6", "error RB-API-004 a.yaml:6"}));
+  const std::string pool = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, ";
+  EXPECT_EQ(classes({{"a.yaml", pool + "labels: {x: y}}\n"}}),
+            Classes{"part: it has labels only: they are merged into an object that is there"});
+  EXPECT_EQ(classes({{"a.yaml", pool + "namespace: b}\n"}}), Classes{"manifest"});
+  EXPECT_EQ(classes({{"a.yaml", pool + "labels: {x: y}}\nsepc: {}\n"}}), Classes{"manifest"});
+  EXPECT_EQ(classes({{"a.yaml", pool + "namespace: b}\n---\n" + pool + "namespace: c}\nstatus: {x: 1}\n"}}),
+            (Classes{"assertion: it is compared with an object, as those beside it that have a status only",
+                     "assertion: it has a status and no spec: it is compared with an object"}));
+  const std::string head =
+      "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\nmetadata: {name: a}\n";
+  EXPECT_EQ(classes({{"a.yaml", head + "spec:\n  # to choose from\n#  numVfs: 8\n"}}),
+            Classes{"part: the fields of its spec are comments"});
+  EXPECT_EQ(told_by_class({{"a.yaml", head + "spec:\n"}}), Told{"error RB-API-006 a.yaml:4"});
+}
+
 TEST(Classify, ByWhatIsWritten) {
   EXPECT_EQ(classes({{"a.yaml", policy(kSpec)}}), Classes{"manifest"});
   EXPECT_EQ(classes({{"a.yaml", policy("numVfs: '${VFS}'")}}), Classes{"template: a template of envsubst (${VFS})"});

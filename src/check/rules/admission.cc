@@ -220,6 +220,11 @@ std::vector<std::string_view> volumes_of(const PodTemplate& pod) {
   return names;
 }
 
+// Of Kubernetes itself: nothing adds to the pods of these kinds.
+bool is_built_in(std::string_view api_version) {
+  return api_version == "v1" || api_version.starts_with("apps/") || api_version.starts_with("batch/");
+}
+
 void mount_without_volume(const Input& in, Findings& out) {
   for (const PodTemplate& pod : in.pods) {
     if (!makes_pods_verbatim(pod)) continue;
@@ -234,10 +239,12 @@ void mount_without_volume(const Input& in, Findings& out) {
           const std::string_view text = text_at(mount, "name");
           if (text.empty() || text.find_first_of("<{$") != std::string_view::npos) continue;
           if (std::ranges::find(names, text) != names.end()) continue;
-          auto& told =
-              out.error(name->span, fmt::format("container {} of {} mounts the volume {}, which the pod does not "
-                                                "have: the API server refuses it",
-                                                container.name, pod.label(), text));
+          // An operator may add volumes to the pods that it makes, as the MPI operator does (mpi-job-config, ssh-auth).
+          const bool sure = is_built_in(pod.document->api_version);
+          const std::string told_text = fmt::format(
+              "container {} of {} mounts the volume {}, which the pod does not have: {}", container.name, pod.label(),
+              text, sure ? "the API server refuses it" : "the API server refuses it unless the operator adds it");
+          auto& told = sure ? out.error(name->span, told_text) : out.warning(name->span, told_text);
           const std::string near = doc::nearest(text, names);
           told.with_fix(near.empty() ? fmt::format("a volume named {} in the pod's volumes", text)
                                      : "did you mean " + near + "?");

@@ -74,11 +74,14 @@ void demand_that_nothing_takes(const Input& in, Findings& out) {
   each_known_network(in, [&](const PodView& pod, const PodView::Net& net) {
     const auto untaken = api::untaken_demand(*net.selection, net.network->plugins);
     if (!untaken || net.network->document->patch) return;
-    out.error(
-           untaken->span.known() ? untaken->span : selection_span(net),
-           fmt::format("{} asks {} for {}, and no plugin of it declares that capability: railbed's agent refuses the "
-                       "pod, and the plugin need not see the request",
-                       pod.pod->label(), net.network->label(), untaken->what))
+    // Multus passes an address and a MAC in CNI_ARGS, too, which the plugins static and bridge read.
+    const bool by_arguments = untaken->capability == "ips" || untaken->capability == "mac";
+    const doc::Span span = untaken->span.known() ? untaken->span : selection_span(net);
+    const std::string text = fmt::format(
+        "{} asks {} for {}, and no plugin of it declares that capability: railbed's agent refuses the "
+        "pod, and the plugin need not see the request",
+        pod.pod->label(), net.network->label(), untaken->what);
+    (by_arguments ? out.warning(span, text) : out.error(span, text))
         .note(name_span(*net.network->document), "the network")
         .with_fix(
             net.network->document->kind == "NetworkAttachmentDefinition"
