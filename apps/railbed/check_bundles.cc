@@ -62,8 +62,8 @@ check::Report check_together(const Sources& sources, const std::vector<facts::No
   return check::check_files(sources, nodes, settings);
 }
 
-// What is found of the files of all environments is told once.
-class Told {
+// A finding in a file that several environments share is reported once.
+class SeenFindings {
  public:
   void keep_new(check::Report& report) {
     std::erase_if(report.findings.mutable_all(), [&](const doc::Diagnostic& finding) {
@@ -93,13 +93,13 @@ void keep_rendered_text(check::Report& report) {
 check::Report check_bundles(Sources sources, const std::vector<facts::NodeFacts>& nodes, const CheckOptions& options) {
   std::vector<Environment> environments = environments_of(std::move(sources), *options.settings.policy);
   check::Report all;
-  Told told;
+  SeenFindings seen;
   for (Environment& environment : environments) {
     check::Settings settings = options.settings;
     settings.counted = std::move(environment.counted);
     check::Report one = options.each ? check_each(std::move(environment.sources), nodes, settings)
                                      : check_together(environment.sources, nodes, settings, options.together);
-    if (environments.size() > 1) told.keep_new(one);
+    if (environments.size() > 1) seen.keep_new(one);
     std::string grouped = std::move(one.grouped);
     all.add(std::move(one));
     if (!grouped.empty()) all.grouped = std::move(grouped);

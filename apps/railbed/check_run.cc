@@ -219,9 +219,11 @@ class CheckRun {
   void require_read(const check::Report& report) {
     // What was not rendered is the reason already; a chart may render to nothing.
     const bool explained = !errors_.empty() || !rendered_from_.empty();
+    std::vector<std::string> names;
+    for (const std::string& file : options_.files) names.push_back(doc::printable(file));
     if (!explained && report.objects() == 0 && report.unknown_kinds.empty() && report.commands == 0)
       errors_.push_back({.code = Code::kNotFound,
-                         .message = fmt::format("no manifest found in {}", fmt::join(options_.files, " ")),
+                         .message = fmt::format("no manifest found in {}", fmt::join(names, " ")),
                          .hint = report.coverage.not_read.empty() ? "" : check::coverage_text(report.coverage)});
     int objects = 0;
     for (const auto& [name, number] : report.read_from) objects += number;

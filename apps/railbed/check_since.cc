@@ -30,7 +30,8 @@ struct Blob {
   size_t size = 0;
 };
 
-// git, as it may be used on a repository whose author is unknown: these commands start no other program.
+// git, as it may be used on a repository whose author is unknown: these commands start no other program. A partial
+// clone would fetch what it lacks, by a command that the repository's configuration names; so no transport is allowed.
 class Git {
  public:
   Git(fs::path root, const std::vector<std::string>& given) : root_(std::move(root)), path_(trusted_path(given)) {
@@ -108,8 +109,10 @@ class Git {
                         .message = "there is no git in PATH, which --since needs",
                         .hint = "install it, or compare with --baseline"});
     words.insert(words.begin(), {"-C", root_.string()});
-    std::vector<std::string> environment = {"PATH=" + path_, "LC_ALL=C", "GIT_LITERAL_PATHSPECS=1",
-                                            "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0"};
+    std::vector<std::string> environment = {"PATH=" + path_,           "LC_ALL=C",
+                                            "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0",
+                                            "GIT_TERMINAL_PROMPT=0",   "GIT_ALLOW_PROTOCOL=none",
+                                            "GIT_NO_LAZY_FETCH=1"};
     for (const char* name : {"HOME", "XDG_CONFIG_HOME"})  // whose repositories are trusted
       if (const char* value = std::getenv(name)) environment.push_back(fmt::format("{}={}", name, value));
     const os::RunResult ran = TRY(os::run_program({.program = program_,

@@ -11,7 +11,7 @@
 namespace railbed {
 namespace {
 
-// Whether the folder is one of the checked ones or below one: whoever wrote the manifests may have put programs there.
+// Whether the folder is one of the checked ones or below one: the authors of the manifests may have put programs there.
 bool is_checked(const std::filesystem::path& folder, const std::vector<std::string>& given) {
   std::error_code failure;
   const std::filesystem::path real = std::filesystem::weakly_canonical(folder, failure);

@@ -340,9 +340,9 @@ class Repeater {
   std::jthread thread_;  // last member, because the thread uses the others
 };
 
-// Counted, told in the log, and its failure among the events.
-agent::Reply told(AgentServices& services, const cni::Request& request,
-                  const std::function<agent::Reply(const cni::Request&, agent::RequestStory&)>& handle) {
+// Counts and logs the request, and adds its failure to the events.
+agent::Reply answer_and_log(AgentServices& services, const cni::Request& request,
+                            const std::function<agent::Reply(const cni::Request&, agent::RequestStory&)>& handle) {
   agent::RequestStory story;
   agent::Reply reply =
       services.metrics.metered(request, story, [&](const cni::Request& one) { return handle(one, story); });
@@ -357,7 +357,7 @@ agent::Reply told(AgentServices& services, const cni::Request& request,
 }
 
 agent::Reply handle(AgentServices& services, agent::Replay& replay, const cni::Request& request) {
-  return told(services, request, [&](const cni::Request& one, agent::RequestStory& story) -> agent::Reply {
+  return answer_and_log(services, request, [&](const cni::Request& one, agent::RequestStory& story) -> agent::Reply {
     if (one.command == cni::Command::kAdd && !replay.settle(one.container_id))
       return {.result = cni::fail_with(cni::kTryAgainLater, "an earlier DEL of this container is not finished yet",
                                        "the reason is in the agent's log; the agent retries every few seconds")};
@@ -492,7 +492,7 @@ Result<int> run(AgentOptions& options, JoinCluster join) {
       *disk, options.pending, [&](const cni::Request& request) { return repeat(services, request); },
       [](const std::string& line) { log::warn(line); }, services.events);
   const std::unique_ptr<agent::KeptPages> pages = TRY(serve_pages(services, replay, options));
-  (void)services.readiness.reasons();  // looked at before anybody asks, so that nobody waits for the first look
+  (void)services.readiness.reasons();  // read now, so that no request waits for the first reading
   options.server.trouble = [&](agent::Trouble what, const std::string& story) {
     const bool starved = what == agent::Trouble::kThreads || what == agent::Trouble::kAccept;
     const std::string_view kind = what == agent::Trouble::kSocket ? "removed" : starved ? "starved" : "limit";

@@ -124,7 +124,7 @@ class NodeKeeper {
   int generation_ = 0;
   std::vector<std::string> problems_;
   std::vector<api::FoundNic> last_reported_nics_;  // in the status
-  std::set<PciAddress> held_before_;               // by pods, when that was told
+  std::set<PciAddress> held_before_;               // by pods, at the last report
 
   plan::InUse allocated_;  // by the kubelet, when it was asked last in this pass
   std::set<PciAddress> withdrawn_;
