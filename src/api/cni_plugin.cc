@@ -26,11 +26,17 @@ void check_infiniband(const Plugin& plugin, doc::Fields& fields) {
         .for_one_machine();
 }
 
+// Of a plugin of others, whose keys are not known: its ipam is one of ours. Calico fills in the subnet ("usePodCidr").
+void check_ipam_of_others(const Plugin& plugin, doc::Diagnostics& out) {
+  const Value* ipam = plugin.config.find("ipam");
+  if (ipam != nullptr && plugin.type != "calico" && ipam_type(doc::text_in(*ipam, "type"))) check_ipam(*ipam, out);
+}
+
 }  // namespace
 
 void check_plugin(const Plugin& plugin, const std::string& path, doc::Diagnostics& out) {
   const schema::CniType* type = schema::find_cni_type(plugin.type);
-  if (type == nullptr || !type->makes_or_changes_interfaces()) return;
+  if (type == nullptr || !type->makes_or_changes_interfaces()) return check_ipam_of_others(plugin, out);
   doc::Fields fields(plugin.config, path, doc::Family("RB-CNI").after_schema(), out);
   for (const schema::CniKey& key : schema::cni_common_keys())
     if (key.name != "type" && key.name != "name" && schema::find_cni_key(*type, key.name) == &key)

@@ -108,8 +108,13 @@ class Loader {
         "RB-API-011", value ? value->span : document.span,
         fmt::format("{} with kind {}; {}", found, known.name, meant ? "it is read anyway" : "it is skipped"));
     told.with_fix(fmt::format("apiVersion: {}", right)).of(doc::Layer::kObject).about_field("apiVersion");
-    if (meant && version != nullptr) told.that_says(doc::Says::kWrongVersion);
+    if (version != nullptr && (meant || is_of_kubernetes(*version))) told.that_says(doc::Says::kWrongVersion);
     return !meant;
+  }
+
+  // Kubernetes itself has in these groups what railbed knows of it, and nothing of others.
+  static bool is_of_kubernetes(std::string_view version) {
+    return version.find('/') == std::string_view::npos || version.starts_with("apps/") || version.starts_with("batch/");
   }
 
   bool is_given_before(const Value& document, const std::string& kind) {

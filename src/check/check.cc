@@ -27,6 +27,7 @@
 #include "check/read/namespaces.h"
 #include "check/read/objects.h"
 #include "check/read/patches.h"
+#include "check/read/served_versions.h"
 #include "check/repair/moves.h"
 #include "check/repair/realign.h"
 #include "check/repair/repairs.h"
@@ -68,6 +69,15 @@ bool is_for_other_verbs(const Diagnostic& finding) {
   return finding.audience == doc::Audience::kOneMachine;
 }
 
+// What is in a plugin or an ipam of a type that is not known is not compared: that is worth a note.
+void note_unknown_types(Diagnostics& found) {
+  for (Diagnostic& finding : found.mutable_all())
+    if (finding.says == doc::Says::kUnknownType && is_for_other_verbs(finding)) {
+      finding.severity = doc::Severity::kNote;
+      finding.audience = doc::Audience::kEveryone;
+    }
+}
+
 // Addresses of networks that are no objects of railbed's own: macvlan, host-device and others of the Network
 // Operator. Those of the SR-IOV operator and attachment definitions are looked at when they are loaded.
 void check_addresses(const Document& document, Diagnostics& out) {
@@ -88,6 +98,18 @@ bool is_unlike(const doc::Value& value, const Schema& schema) {
   for (const doc::Value::Member& member : *value.as_object())
     if (member.key != "apiVersion" && member.key != "kind") surplus += schema.fields.contains(member.key) ? -1 : 1;
   return surplus > 0;
+}
+
+// Whether no API server has the kind of the document. A plural or other capitals: what it answers is known. A slip: in a
+// text that is applied as it is, and not where one name is only longer than the other.
+bool is_refused_kind(const Document& document, const std::string& meant) {
+  const std::string kind = lower(document.kind);
+  const std::string right = lower(meant);
+  if (kind == right || kind == right + "s") return true;
+  if (right.ends_with('y') && kind == right.substr(0, right.size() - 1) + "ies") return true;
+  const bool applied = document.origin == Origin::kFile || document.origin == Origin::kAnsible;
+  return applied && !document.api_version.empty() && document.cls.is(DocumentKind::kOther) && !document.patch &&
+         !doc::nearest(document.kind, {meant}).empty() && !differ_in_numbers(kind, right);
 }
 
 // Kinds that are not known, told anew: only where the apiVersion and the fields fit what was probably meant (other
@@ -112,9 +134,7 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
       out.mutable_all()[first->second].note(span, "here, too");
       continue;
     }
-    // A plural or other capitals: what the API server answers is known.
-    const bool sure = lower(kind) == lower(meant) || lower(kind) == lower(meant) + "s" ||
-                      (lower(meant).ends_with('y') && lower(kind) == lower(meant.substr(0, meant.size() - 1)) + "ies");
+    const bool sure = is_refused_kind(document, meant);
     const std::string text = sure ? fmt::format("no API server has the kind '{}': it refuses the object", kind)
                                   : fmt::format("unknown kind '{}'; its objects are skipped", kind);
     (sure ? out.error("RB-API-001", span, text) : out.warning("RB-API-001", span, text))
@@ -193,11 +213,13 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const Patches&
   }
   reading.objects = api::load_documents(values, found, api::Compared::kAllKinds);
   compare_others(reading.bundle, found);
+  note_unknown_types(found);
   std::erase_if(found.mutable_all(), is_for_other_verbs);
   // railbed reads the object anyway, and an API server does not.
   for (Diagnostic& finding : found.mutable_all())
     if (finding.says == doc::Says::kWrongVersion) finding.severity = doc::Severity::kError;
   tell_misspelt_kinds(reading.bundle, found);
+  tell_wrong_versions(reading.bundle, found);
   drop_steps(reading.bundle, found);
   drop_unjudged(reading.bundle, found);
   reading.findings.append(std::move(found));

@@ -77,6 +77,11 @@ Diagnostic& Diagnostic::for_one_machine() {
   return *this;
 }
 
+Diagnostic& Diagnostic::of_a_slip() {
+  slip = true;
+  return *this;
+}
+
 Diagnostic& Diagnostic::at_most(Confidence most, std::string reason) {
   if (confidence <= most) return *this;
   confidence = most;

@@ -64,6 +64,7 @@ enum class Says : uint8_t {
   kFilledIn,           // values that are filled in later are not judged
   kNoResource,         // a network of VFs names no resource to take them from
   kWrongVersion,       // the kind is in another apiVersion
+  kUnknownType,        // the fields of a plugin or ipam of this type are not compared
   kNotRead,            // a file or a block is no manifest, or in a language that is not read
 };
 
@@ -124,6 +125,7 @@ struct Diagnostic {
   Audience audience = Audience::kEveryone;
   Confidence confidence = Confidence::kHigh;
   Applicability applicability = Applicability::kNone;
+  bool slip = false;           // a word that is nearly the right one: nothing reads it, and its object is read
   bool preview = false;        // of a rule that has not proven itself yet: never an error
   std::string document_class;  // of the document around it: "manifest", "page", …; empty: of no document
   std::string why;             // why it is less than sure, or less severe than its rule says; may be empty
@@ -140,6 +142,7 @@ struct Diagnostic {
   Diagnostic& that_explains(Says what);
   Diagnostic& about_field(std::string path);
   Diagnostic& for_one_machine();
+  Diagnostic& of_a_slip();
   // Lowers the confidence to `most`, with the reason; one that is lower stays.
   Diagnostic& at_most(Confidence most, std::string reason);
 };

@@ -236,6 +236,7 @@ inline constexpr CniType kOtherTypes[] = {
     {.name = "cnv-bridge"},
     {.name = "ipoib"},
     {.name = "loopback"},
+    {.name = "macvtap"},
     {.name = "ovn-k8s-cni-overlay"},
     {.name = "ovs"},
     {.name = "ptp"},

@@ -464,7 +464,7 @@ class Checker {
     }
     if (by == nullptr) return check_required(value, {schema.by}, schema, frame, none_);
     if (type == nullptr) return check(*by, *schema.fields.at(schema.by), below(frame, schema.by));
-    if (std::ranges::find(schema.others, *type) != schema.others.end()) return;
+    if (std::ranges::find(schema.others, *type) != schema.others.end()) return check_common(value, schema, frame);
     if (type->find('/') != std::string::npos) {
       error(5, by->span, fmt::format("{}: the type of a {} has no '/'", name_of(frame), schema.what))
           .about_field(below(frame, schema.by).path());
@@ -475,12 +475,28 @@ class Checker {
     const std::string meant = doc::nearest(*type, known);
     auto& told =
         warning(1, by->span, fmt::format("{} \"{}\" is unknown; its fields are not checked", schema.what, *type))
-            .about_field(below(frame, schema.by).path());
-    // Plugins of others are nobody's mistake; a name that is near to a known one is.
+            .about_field(below(frame, schema.by).path())
+            .that_says(doc::Says::kUnknownType);
+    // Plugins of others are nobody's mistake; a name that is near to a known one is. Short names are near by chance.
+    constexpr size_t kLongEnough = 5;
     if (meant.empty())
       told.for_one_machine();
     else
       told.with_fix(fmt::format("did you mean \"{}\"?", meant));
+    told.slip = meant.size() >= kLongEnough;
+    check_common(value, schema, frame);
+  }
+
+  // Of a type whose own fields are not known: the fields that all types have. One of them with a shape of its own (an
+  // ipam that names no type) is left to its plugin.
+  void check_common(const Value& value, const Schema& schema, const Frame& frame) {
+    for (const Value::Member& member : *value.as_object()) {
+      const auto field = schema.fields.find(member.key);
+      if (field == schema.fields.end() || member.key == schema.by || member.value.is_null()) continue;
+      const std::string& by = field->second->by;
+      if (!by.empty() && member.value.find(by) == nullptr) continue;
+      check(member.value, *field->second, below(frame, member.key));
+    }
   }
 
   static Frame below(const Frame& frame, std::string_view key) {
@@ -642,8 +658,9 @@ class Checker {
     told.with_fix(fmt::format("did you mean '{}'?", meant));
     std::erase(known, std::string_view(meant));
     const bool only_one = doc::nearest(member.key, known).empty();
-    if (only_one && value.as_object()->size() < kMaxMembers && value.find(meant) == nullptr)
-      rename(told, member, meant);
+    if (!only_one || value.as_object()->size() >= kMaxMembers || value.find(meant) != nullptr) return;
+    told.of_a_slip();
+    rename(told, member, meant);
   }
 
   // Where a field belongs: in an enclosing object; or, if no field here has a similar name, in one below, beside, two

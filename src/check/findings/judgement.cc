@@ -2,6 +2,7 @@
 #include "check/findings/judgement.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -33,6 +34,12 @@ std::string_view class_of_document(const Document& document) {
   const bool example =
       document.origin == Origin::kFence || document.origin == Origin::kProse || document.origin == Origin::kScript;
   return example && document.cls.is(DocumentKind::kManifest) ? kPageClass : class_name(document.cls.kind);
+}
+
+// Groups in which a field seldom comes to a second place: elsewhere a newer version may have it there, too.
+bool has_settled_fields(std::string_view group) {
+  static constexpr std::string_view kGroups[] = {"", "apps", "batch", "k8s.cni.cncf.io", "sriovnetwork.openshift.io"};
+  return std::ranges::find(kGroups, group) != std::end(kGroups);
 }
 
 // Blanks at the ends and runs of blanks do not make another value.
@@ -117,6 +124,7 @@ class Judge {
     classify(finding, document, given);
     if (given == GivenClass::kTemplate && (is_missing(finding) || finding.layer == doc::Layer::kText)) return false;
     if (finding.fingerprint.empty()) finding.fingerprint = fingerprint(finding, document);
+    promote(finding, document);
     weigh(finding, given);
     if (is_left_out(finding)) finding.edits.clear();
     decide_repair(finding);
@@ -134,6 +142,18 @@ class Judge {
     } else if (finding.document_class.empty() && finding.span.source != nullptr && is_page(finding.span.source->name)) {
       finding.document_class = kPageClass;
     }
+  }
+
+  // A word that is nearly the right one, or a field with one place where it belongs, in a text that is applied as it
+  // is: an API server with strict validation refuses the object, and everyone else ignores the word. Other unknown
+  // fields may be those of a newer version.
+  static void promote(Diagnostic& finding, const Document* document) {
+    if (finding.severity != doc::Severity::kWarning || finding.document_class != kManifestClass) return;
+    const bool moved = finding.is(doc::Layer::kObject, doc::Says::kMisplacedField) && !finding.edits.empty() &&
+                       document != nullptr && has_settled_fields(document->group());
+    if (!finding.slip && !moved) return;
+    finding.slip = true;
+    finding.severity = doc::Severity::kError;
   }
 
   // Whether it rests on more than the object that it points at.

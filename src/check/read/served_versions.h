@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The apiVersions of kinds that operators define: data/served_versions.yaml.
+//
+// Why: an API server refuses an object of a version that it does not serve, and of kinds that railbed does not parse
+// nobody else looks at the version. A group that is nearly the right one is told as well; a group of others with a kind
+// of the same name is theirs.
+// Threading: pure functions.
+// Failure: none; a test checks the table.
+#pragma once
+
+#include <string_view>
+
+#include "check/read/bundle.h"
+#include "doc/diagnostic.h"
+
+namespace railbed::check {
+
+// Whether Kubernetes prefers version `one`: "v2" to "v1", "v1" to "v1beta2", "v1beta1" to "v1alpha3".
+bool is_newer_version(std::string_view one, std::string_view other);
+
+// RB-API-011 for the documents of a bundle whose kinds are in the table.
+void tell_wrong_versions(const Bundle& bundle, doc::Diagnostics& out);
+
+}  // namespace railbed::check

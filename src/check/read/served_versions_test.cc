@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/read/served_versions.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "base/kinds.h"
+#include "check/case_files.h"
+#include "check/data_files.h"
+#include "doc/members.h"
+
+namespace railbed::check {
+namespace {
+
+TEST(ServedVersions, AreInTheOrderOfKubernetes) {
+  EXPECT_TRUE(is_newer_version("v2", "v1"));
+  EXPECT_TRUE(is_newer_version("v10", "v9"));
+  EXPECT_TRUE(is_newer_version("v1", "v2beta1"));
+  EXPECT_TRUE(is_newer_version("v1beta1", "v1alpha3"));
+  EXPECT_TRUE(is_newer_version("v1alpha2", "v1alpha1"));
+  EXPECT_FALSE(is_newer_version("v1", "v1"));
+  EXPECT_FALSE(is_newer_version("v1beta1", "v1"));
+  for (const char* wrong : {"", "v", "1", "vx", "v1x", "v1beta", "v1alpha", "v1beta1x", "v1gamma1"})
+    EXPECT_FALSE(is_newer_version(wrong, "v1alpha1")) << wrong;
+}
+
+// What is found of an object of this kind in this apiVersion: "error: message (fix)"; empty for nothing.
+std::string version_finding(const std::string& api_version, const std::string& kind) {
+  const Report report = testing_cases::report_of(
+      "a.yaml", fmt::format("apiVersion: {}\nkind: {}\nmetadata: {{name: default}}\nspec: {{}}\n", api_version, kind));
+  for (const doc::Diagnostic& one : report.findings.all())
+    if (one.id == "RB-API-011") return fmt::format("{}: {} ({})", severity_name(one.severity), one.message, one.fix);
+  return "";
+}
+
+TEST(ServedVersions, TellWhatNoReleaseServes) {
+  const std::string operator_config =
+      "error: apiVersion 'sriovnetwork.openshift.io/v1beta1' with kind SriovOperatorConfig: no release serves it, and "
+      "the API server refuses the object (apiVersion: sriovnetwork.openshift.io/v1)";
+  EXPECT_EQ(version_finding("sriovnetwork.openshift.io/v1beta1", "SriovOperatorConfig"), operator_config);
+  EXPECT_EQ(version_finding("sriovnetwork.openshift.io/v1", "SriovOperatorConfig"), "");
+  EXPECT_EQ(version_finding("sriovnetwork.openshift.io/v2", "OVSNetwork"),
+            "warning: OVSNetwork is known in v1, not in 'sriovnetwork.openshift.io/v2': a later release may serve it "
+            "(apiVersion: sriovnetwork.openshift.io/v1)");
+  EXPECT_EQ(version_finding("sriovnetwork.openshif.io/v1", "SriovNetworkPoolConfig"),
+            "error: apiVersion 'sriovnetwork.openshif.io/v1' with kind SriovNetworkPoolConfig: no API server has this "
+            "kind there, and it refuses the object (apiVersion: sriovnetwork.openshift.io/v1)");
+  EXPECT_EQ(version_finding("v1", "NicClusterPolicy"),
+            "error: apiVersion 'v1' with kind NicClusterPolicy: no API server has this kind there, and it refuses the "
+            "object (apiVersion: mellanox.com/v1alpha1)");
+  EXPECT_EQ(version_finding("mellanox.com/v1alpha1", "NicClusterPolicy"), "");
+  EXPECT_EQ(version_finding("kubeflow.org/v1alpha1", "MPIJob"), "");
+  EXPECT_EQ(version_finding("nvidia.com/{{ version }}", "ClusterPolicy"), "") << "filled in later";
+}
+
+TEST(ServedVersions, LeaveKindsOfOthersAlone) {
+  EXPECT_EQ(version_finding("kyverno.io/v1", "ClusterPolicy"), "");
+  EXPECT_EQ(version_finding("projectcalico.org/v3", "IPPool"), "");
+  EXPECT_EQ(version_finding("example.com/v9", "OVSNetwork"), "");
+}
+
+TEST(ServedVersions, TheTableAgreesWithThatOfKinds) {
+  const doc::Value data = data_document("served_versions.yaml");
+  const doc::Value::Array* rows = doc::list_in(data, "groups");
+  ASSERT_NE(rows, nullptr);
+  for (const doc::Value& row : *rows) {
+    const std::string group = doc::text_in(row, "group");
+    const doc::Value::Array* versions = doc::list_in(row, "versions");
+    const doc::Value::Array* kinds = doc::list_in(row, "kinds");
+    ASSERT_TRUE(versions != nullptr && kinds != nullptr && !versions->empty() && !kinds->empty()) << group;
+    for (size_t i = 1; i < versions->size(); ++i)
+      EXPECT_TRUE(is_newer_version(*(*versions)[i - 1].as_string(), *(*versions)[i].as_string())) << group;
+    for (const doc::Value& kind : *kinds) {
+      const std::string& name = *kind.as_string();
+      const Kind* known = find_kind(name);
+      const bool named = known != nullptr && !known->group.empty();
+      if (named && known->group == group) {
+        EXPECT_EQ(known->version, *versions->front().as_string()) << name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace railbed::check
