@@ -19,6 +19,7 @@
 #include "check/findings/subjects.h"
 #include "check/findings/suppress.h"
 #include "check/findings/twice.h"
+#include "check/findings/unread_lines.h"
 #include "check/read/alternatives.h"
 #include "check/read/blanks.h"
 #include "check/read/classify.h"
@@ -100,8 +101,8 @@ bool is_unlike(const doc::Value& value, const Schema& schema) {
   return surplus > 0;
 }
 
-// Whether no API server has the kind of the document. A plural or other capitals: what it answers is known. A slip: in a
-// text that is applied as it is, and not where one name is only longer than the other.
+// Whether no API server has the kind of the document. A plural or other capitals: what it answers is known. A slip,
+// too, in a text that is applied as it is.
 bool is_refused_kind(const Document& document, const std::string& meant) {
   const std::string kind = lower(document.kind);
   const std::string right = lower(meant);
@@ -522,6 +523,7 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
   for (const Rule& rule : all_rules())
     if (rule.needs == Needs::kFacts && nodes.empty()) report.not_checked.push_back(rule);
 
+  note_unread_lines(bundle, found);
   limit_and_fold(bundle, *settings.world, found);
   judge(bundle, settings, found);
   drop_edits_of_others(texts.current(), found);

@@ -125,7 +125,7 @@ struct Diagnostic {
   Audience audience = Audience::kEveryone;
   Confidence confidence = Confidence::kHigh;
   Applicability applicability = Applicability::kNone;
-  bool slip = false;           // a word that is nearly the right one: nothing reads it, and its object is read
+  bool slip = false;           // of a word that nothing reads, whatever else there is: an error where it is applied
   bool preview = false;        // of a rule that has not proven itself yet: never an error
   std::string document_class;  // of the document around it: "manifest", "page", …; empty: of no document
   std::string why;             // why it is less than sure, or less severe than its rule says; may be empty

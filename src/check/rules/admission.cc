@@ -287,18 +287,34 @@ std::vector<std::string> versions_of_kind(std::string_view kind) {
   return found;
 }
 
+// The versions in which a document's kind is, if its apiVersion is none of them; empty where it is right or unknown.
+std::vector<std::string> right_versions(const Document& document) {
+  if (document.value.find("apiVersion") == nullptr || document.api_version.empty()) return {};
+  // RB-API-011 reports it for the kinds that railbed itself reads.
+  if (document.kind == "Pod" || document.kind == "Node") return {};
+  if (!is_builtin_group(group_part(document.api_version))) return {};
+  if (document.api_version.find_first_of("<{$") != std::string::npos) return {};
+  std::vector<std::string> right = versions_of_kind(document.kind);
+  if (std::ranges::find(right, document.api_version) != right.end()) right.clear();
+  return right;
+}
+
 void wrong_api_version(const Input& in, Findings& out) {
   for (const Document& document : in.bundle.documents) {
-    const Value* version = document.value.find("apiVersion");
-    if (version == nullptr || document.api_version.empty() || !is_whole_object(document)) continue;
-    // RB-API-011 reports it for the kinds that railbed itself reads.
-    if (document.kind == "Pod" || document.kind == "Node") continue;
-    if (!is_builtin_group(group_part(document.api_version))) continue;
-    if (document.api_version.find_first_of("<{$") != std::string::npos) continue;
-    const std::vector<std::string> right = versions_of_kind(document.kind);
-    if (right.empty() || std::ranges::find(right, document.api_version) != right.end()) continue;
-    out.error(version->span, fmt::format("no API server of today has {} in {}: it refuses the object", document.kind,
-                                         document.api_version))
+    const std::vector<std::string> right = right_versions(document);
+    if (right.empty() || !is_whole_object(document)) continue;
+    out.error(document.value.find("apiVersion")->span,
+              fmt::format("no API server of today has {} in {}: it refuses the object", document.kind,
+                          document.api_version))
+        .with_fix("apiVersion: " + right.front());
+  }
+  for (const Document& document : in.bundle.aside) {
+    const std::vector<std::string> right = right_versions(document);
+    if (right.empty() || !document.patch || document.elided || document.rebuilt) continue;
+    out.warning(document.value.find("apiVersion")->span,
+                fmt::format("a patch of {} in {}, which no API server of today has: it finds no object, unless what "
+                            "lists it has a target",
+                            document.kind, document.api_version))
         .with_fix("apiVersion: " + right.front());
   }
 }
@@ -354,7 +370,7 @@ void unknown_network_annotation(const Input& in, Findings& out) {
       if (near.empty())
         told.with_fix(std::string(kNetworkKeys[0]) + ", or leave it out");
       else
-        told.with_fix("did you mean " + near + "?");
+        told.with_fix("did you mean " + near + "?").of_a_slip();
       if (!near.empty() && member.key_span.length == static_cast<int>(member.key.size()))
         told.with_edit(member.key_span, near);
     }

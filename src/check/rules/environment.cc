@@ -109,6 +109,13 @@ void one_index_for_all(const Input& in, Findings& out) {
     }
 }
 
+// Whether a variable is nearly one that its container does not have, of a library whose variables are all known. Names
+// that differ in a number may be those of two devices.
+bool is_sure_slip(const Setting& setting, const std::string& near) {
+  const bool known = setting.name.starts_with("NCCL_") || setting.name.starts_with("NVSHMEM_");
+  return known && !differ_in_numbers(setting.name, near) && setting.container->env(near) == nullptr;
+}
+
 void misspelt(const Input& in, Findings& out) {
   for (const PodView& pod : in.views.pods)
     for (const Setting& setting : settings_of(pod)) {
@@ -119,8 +126,18 @@ void misspelt(const Input& in, Findings& out) {
       if (near.empty()) continue;
       auto& told = out.warning(setting.name_span, fmt::format("unknown variable {}: no library reads it", setting.name))
                        .with_fix("did you mean " + near + "?");
+      told.slip = is_sure_slip(setting, near);
       if (setting.name_span.length == static_cast<int>(setting.name.size())) told.with_edit(setting.name_span, near);
     }
+}
+
+// Whether a variable takes numbers only: a word is refused by the library's own parser, in every version.
+bool takes_numbers(const Value& row) {
+  const std::string_view type = text_at(row, "type");
+  if (type == "flag" || type == "integer") return true;
+  const std::vector<Word> choices = texts_at(row, "choices");
+  return !choices.empty() &&
+         std::ranges::all_of(choices, [](const Word& one) { return doc::plain_integer(one.text).has_value(); });
 }
 
 void wrong_value(const Input& in, Findings& out) {
@@ -132,6 +149,7 @@ void wrong_value(const Input& in, Findings& out) {
       const Value* choices = setting.row->find("choices");
       const std::string_view type = text_at(*setting.row, "type");
       std::string wanted;
+      const bool word = takes_numbers(*setting.row) && setting.text.find_first_of("0123456789") == std::string::npos;
       if (choices != nullptr && !listed(*choices, setting.text)) {
         std::vector<std::string> names;
         for (const Word& word : texts_at(*setting.row, "choices")) names.push_back(word.text);
@@ -144,7 +162,8 @@ void wrong_value(const Input& in, Findings& out) {
       if (wanted.empty()) continue;
       out.warning(setting.value->span, fmt::format("{} takes {}, not \"{}\": it is ignored or read as 0", setting.name,
                                                    wanted, setting.text))
-          .with_fix(fmt::format("value: {}", wanted));
+          .with_fix(fmt::format("value: {}", wanted))
+          .slip = word;
     }
 }
 

@@ -114,6 +114,9 @@ void two_policies_take_the_same(const Input& in, Findings& out) {
                                     : "with one priority the operator keeps the VFs of one of them"));
       told.note(both->one.word.span, "here, too")
           .with_fix("ranges that do not overlap (pfNames: [\"ens1f0#0-3\"]), or one policy");
+      // Where one apply takes both, the webhook refuses one of them.
+      const bool tied = in.settings.world == nullptr || in.settings.world->tied(*first.document, *later.document);
+      if (both->refused && tied) told.severity = doc::Severity::kError;
       if (are_of_one_page(*first.document, *later.document)) told.severity = doc::Severity::kNote;
       break;
     }
@@ -154,9 +157,9 @@ void capitals_in_selector(const Input& in, Findings& out) {
         const bool hexadecimal = word.text.find_first_not_of("0123456789abcdefABCDEF:.") == std::string::npos;
         if (!hexadecimal || !has_capitals(word.text)) continue;
         auto& told =
-            out.warning(word.span, fmt::format("the operator compares {} as a text, and the kernel writes small "
-                                               "letters: {} matches nothing",
-                                               key, word.text))
+            out.error(word.span, fmt::format("the operator compares {} as a text, and the kernel writes small letters: "
+                                             "{} matches nothing",
+                                             key, word.text))
                 .with_fix(lower(word.text));
         if (word.span.length == static_cast<int>(word.text.size())) told.with_edit(word.span, lower(word.text));
       }

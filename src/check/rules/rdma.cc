@@ -62,6 +62,33 @@ const Container* rdma_container(const Input& in, const PodView& pod) {
   return first;
 }
 
+// Resources that shared device plugins make for RDMA: by their prefix, as every guide has them.
+bool asks_for_rdma(const Container& container) {
+  for (const Value* list : container.resource_maps())
+    for (const Value::Member& member : *list->as_object())
+      if (member.key.starts_with("rdma/")) return true;
+  return false;
+}
+
+// Whether variables say which RDMA devices a library takes, and do not turn RDMA off.
+bool sets_rdma_devices(const Container& container) {
+  const Value* off = container.env("NCCL_IB_DISABLE");
+  if (off != nullptr && (off->as_string() == nullptr || *off->as_string() != "0")) return false;
+  const Value* devices = container.env("UCX_NET_DEVICES");
+  const std::string* names = devices == nullptr ? nullptr : devices->as_string();
+  return container.env("NCCL_IB_HCA") != nullptr || (names != nullptr && names->find("mlx5") != std::string::npos);
+}
+
+// The container that plainly uses RDMA although nothing here makes the devices: it asks for them, or it has networks
+// and names devices. Null where none does.
+const Container* plain_rdma_container(const PodView& pod) {
+  for (const Container& container : pod.pod->containers)
+    if (!container.init && !container.made &&
+        (asks_for_rdma(container) || (!pod.networks.empty() && sets_rdma_devices(container))))
+      return &container;
+  return nullptr;
+}
+
 bool may_lock(const Container& container) {
   if (flag_at(*container.value, "securityContext.privileged").value_or(false)) return true;
   for (const Word& word : texts_at(*container.value, "securityContext.capabilities.add"))
@@ -90,6 +117,7 @@ doc::Span container_span(const Container& container) {
 void cannot_lock_memory(const Input& in, Findings& out) {
   for (const PodView& pod : in.views.pods) {
     const Container* container = rdma_container(in, pod);
+    if (container == nullptr) container = plain_rdma_container(pod);
     if (container == nullptr || may_lock(*container) || is_merged(*pod.pod)) continue;
     const doc::Span context = key_span(*container->value, "securityContext");
     out.warning(context.known() ? context : container_span(*container),

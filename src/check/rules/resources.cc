@@ -420,8 +420,8 @@ void two_ranges_in_one_policy(const Input& in, Findings& out) {
     for (const VfRange& part : vf_ranges_of(policy)) {
       const auto [first, fresh] = seen.try_emplace(part.pf, part);
       if (!fresh)
-        out.warning(part.word.span,
-                    fmt::format("a second range of {} in one policy: the operator takes only the first", part.pf))
+        out.error(part.word.span,
+                  fmt::format("a second range of {} in one policy: the operator takes only the first", part.pf))
             .note(first->second.word.span, "this one counts")
             .with_fix("one range, or a policy of its own with a resource of its own");
     }
