@@ -157,10 +157,11 @@ void capitals_in_selector(const Input& in, Findings& out) {
         const bool hexadecimal = word.text.find_first_not_of("0123456789abcdefABCDEF:.") == std::string::npos;
         if (!hexadecimal || !has_capitals(word.text)) continue;
         auto& told =
-            out.error(word.span, fmt::format("the operator compares {} as a text, and the kernel writes small letters: "
-                                             "{} matches nothing",
-                                             key, word.text))
-                .with_fix(lower(word.text));
+            out.warning(word.span, fmt::format("the operator compares {} as a text, and the kernel writes small "
+                                               "letters: {} matches nothing",
+                                               key, word.text))
+                .with_fix(lower(word.text))
+                .of_a_slip();
         if (word.span.length == static_cast<int>(word.text.size())) told.with_edit(word.span, lower(word.text));
       }
 }

@@ -420,10 +420,11 @@ void two_ranges_in_one_policy(const Input& in, Findings& out) {
     for (const VfRange& part : vf_ranges_of(policy)) {
       const auto [first, fresh] = seen.try_emplace(part.pf, part);
       if (!fresh)
-        out.error(part.word.span,
-                  fmt::format("a second range of {} in one policy: the operator takes only the first", part.pf))
+        out.warning(part.word.span,
+                    fmt::format("a second range of {} in one policy: the operator takes only the first", part.pf))
             .note(first->second.word.span, "this one counts")
-            .with_fix("one range, or a policy of its own with a resource of its own");
+            .with_fix("one range, or a policy of its own with a resource of its own")
+            .of_a_slip();
     }
   }
 }
