@@ -35,6 +35,7 @@
 #include "check/rules/dynamic_allocation.h"
 #include "check/rules/lookups.h"
 #include "check/rules/missing_networks.h"
+#include "check/rules/missing_resources.h"
 #include "doc/json.h"
 #include "findings/explain.h"
 #include "graph/resolution.h"
@@ -490,6 +491,7 @@ Diagnostics relations(const Reading& reading, std::span<const PodTemplate> pods,
   const graph::Resolution resolved(reading.objects, nodes, settings.graph, graph::PodPlacement::kChecked, found);
   const Views views = make_views(bundle, pods, resolved.graphs, settings);
   tell_missing_networks(bundle, views, *settings.world, found);
+  weigh_missing_resources(bundle, views, *settings.world, found);
   drop_what_claims_give(bundle, found);
   run_rules({bundle, pods, reading.objects, resolved.catalog, resolved.graphs, nodes, settings, views}, found);
   std::erase_if(found.mutable_all(), is_for_other_verbs);

@@ -77,8 +77,8 @@ Diagnostic& Diagnostic::for_one_machine() {
   return *this;
 }
 
-Diagnostic& Diagnostic::of_a_slip() {
-  slip = true;
+Diagnostic& Diagnostic::that_fails_where_applied() {
+  fails_where_applied = true;
   return *this;
 }
 

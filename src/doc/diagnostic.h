@@ -55,6 +55,7 @@ enum class Says : uint8_t {
   kMisspeltField,      // the subject's field is not there, but one with nearly its name
   kEmptyField,         // the subject's field is there without a value
   kMissingNetwork,     // a pod asks for a network that is not there
+  kMissingResource,    // a network takes its VFs from a resource that no policy creates
   kMatchesNoNic,       // the policy's nicSelector matches nothing
   kSelectsNoNode,      // the policy's nodeSelector matches nothing
   kAboveWebhookLimit,  // the operator's webhook refuses so many VFs
@@ -125,11 +126,11 @@ struct Diagnostic {
   Audience audience = Audience::kEveryone;
   Confidence confidence = Confidence::kHigh;
   Applicability applicability = Applicability::kNone;
-  bool slip = false;           // of a word that nothing reads, whatever else there is: an error where it is applied
-  bool preview = false;        // of a rule that has not proven itself yet: never an error
-  std::string document_class;  // of the document around it: "manifest", "page", …; empty: of no document
-  std::string why;             // why it is less than sure, or less severe than its rule says; may be empty
-  std::string fingerprint;     // the same for the same mistake in a later version of the text; empty: not computed
+  bool fails_where_applied = false;  // an error where the text is applied as it is; else a warning
+  bool preview = false;              // of a rule that has not proven itself yet: never an error
+  std::string document_class;        // of the document around it: "manifest", "page", …; empty: of no document
+  std::string why;                   // why it is less than sure, or less severe than its rule says; may be empty
+  std::string fingerprint;  // the same for the same mistake in a later version of the text; empty: not computed
 
   Diagnostic& note(Span where, std::string text);
   Diagnostic& with_fix(std::string text);
@@ -142,7 +143,7 @@ struct Diagnostic {
   Diagnostic& that_explains(Says what);
   Diagnostic& about_field(std::string path);
   Diagnostic& for_one_machine();
-  Diagnostic& of_a_slip();
+  Diagnostic& that_fails_where_applied();
   // Lowers the confidence to `most`, with the reason; one that is lower stays.
   Diagnostic& at_most(Confidence most, std::string reason);
 };

@@ -388,7 +388,9 @@ void Fields::finish(const std::vector<Elsewhere>& elsewhere) {
                          fmt::format("'{}' is not a field of {}; it has no effect", member.key,
                                      where.empty() ? "this object" : where))
                      .about_field(path_of(member.key));
-    if (!meant.empty()) told.with_fix(fmt::format("did you mean '{}'?", meant));
+    if (meant.empty()) continue;
+    told.with_fix(fmt::format("did you mean '{}'?", meant));
+    if (!has(meant)) told.that_fails_where_applied();
   }
 }
 

@@ -137,17 +137,24 @@ bool wants_vf(std::string_view type) {
   return type == "sriov" || type == "ib-sriov";
 }
 
+// Whether the configuration itself has the address of the VF.
+bool names_device(const api::NetworkAttachmentDefinition& definition) {
+  const doc::Value& config = definition.config.plugins.front().config;
+  return config.find("deviceID") != nullptr || config.find("pciBusID") != nullptr;
+}
+
 void add_network(Catalog& catalog, api::NetworkAttachmentDefinition definition, Diagnostics& diagnostics) {
   Network network;
   network.key = key_of(definition.meta);
   network.resource = *definition.resource_name;
   if (!definition.config.plugins.empty()) network.type = definition.config.plugins.front().type;
-  if (network.resource.empty() && wants_vf(network.type))
+  if (network.resource.empty() && wants_vf(network.type) && !names_device(definition))
     diagnostics
         .warning("RB-NET-002", span_of(definition.meta),
                  fmt::format("network {} of type {} has no resource to take VFs from", network.key, network.type))
         .with_fix("annotation k8s.v1.cni.cncf.io/resourceName: " + catalog.options.resource_prefix + "/NAME")
-        .that_says(doc::Says::kNoResource);
+        .that_says(doc::Says::kNoResource)
+        .that_fails_where_applied();
   network.definition = std::move(definition);
   auto existing = catalog.networks.find(network.key);
   if (existing != catalog.networks.end())
@@ -177,7 +184,7 @@ void check_resources(const Catalog& catalog, Diagnostics& diagnostics) {
         "RB-NET-001",
         definition.resource_name.span.known() ? doc::Span(definition.resource_name.span) : span_of(definition.meta),
         fmt::format("no policy creates resource {}, from which network {} takes its VFs", network.resource, key));
-    told.looks_for(network.resource);
+    told.looks_for(network.resource).that_says(doc::Says::kMissingResource);
     if (!near.empty()) told.with_fix("did you mean " + near + "?");
   }
 }

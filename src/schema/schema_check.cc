@@ -483,7 +483,7 @@ class Checker {
       told.for_one_machine();
     else
       told.with_fix(fmt::format("did you mean \"{}\"?", meant));
-    told.slip = meant.size() >= kLongEnough;
+    told.fails_where_applied = meant.size() >= kLongEnough;
     check_common(value, schema, frame);
   }
 
@@ -659,7 +659,7 @@ class Checker {
     std::erase(known, std::string_view(meant));
     const bool only_one = doc::nearest(member.key, known).empty();
     if (!only_one || value.as_object()->size() >= kMaxMembers || value.find(meant) != nullptr) return;
-    told.of_a_slip();
+    told.that_fails_where_applied();
     rename(told, member, meant);
   }
 

@@ -41,7 +41,7 @@ void drop_twins(std::vector<Diagnostic>& findings) {
 bool breaks_its_object(const Diagnostic& finding) {
   if (!finding.span.known()) return false;
   if (finding.says == doc::Says::kUnknownKind) return true;
-  if (finding.slip) return false;
+  if (finding.fails_where_applied) return false;
   return finding.severity == doc::Severity::kError && finding.missing.empty() && finding.layer != doc::Layer::kMeaning;
 }
 

@@ -151,8 +151,8 @@ class Judge {
     if (finding.severity != doc::Severity::kWarning || finding.document_class != kManifestClass) return;
     const bool moved = finding.is(doc::Layer::kObject, doc::Says::kMisplacedField) && !finding.edits.empty() &&
                        document != nullptr && has_settled_fields(document->group());
-    if (!finding.slip && !moved) return;
-    finding.slip = true;
+    if (!finding.fails_where_applied && !moved) return;
+    finding.fails_where_applied = true;
     finding.severity = doc::Severity::kError;
   }
 

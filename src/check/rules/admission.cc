@@ -370,7 +370,7 @@ void unknown_network_annotation(const Input& in, Findings& out) {
       if (near.empty())
         told.with_fix(std::string(kNetworkKeys[0]) + ", or leave it out");
       else
-        told.with_fix("did you mean " + near + "?").of_a_slip();
+        told.with_fix("did you mean " + near + "?").that_fails_where_applied();
       if (!near.empty() && member.key_span.length == static_cast<int>(member.key.size()))
         told.with_edit(member.key_span, near);
     }

@@ -126,7 +126,7 @@ void misspelt(const Input& in, Findings& out) {
       if (near.empty()) continue;
       auto& told = out.warning(setting.name_span, fmt::format("unknown variable {}: no library reads it", setting.name))
                        .with_fix("did you mean " + near + "?");
-      told.slip = is_sure_slip(setting, near);
+      told.fails_where_applied = is_sure_slip(setting, near);
       if (setting.name_span.length == static_cast<int>(setting.name.size())) told.with_edit(setting.name_span, near);
     }
 }
@@ -163,7 +163,7 @@ void wrong_value(const Input& in, Findings& out) {
       out.warning(setting.value->span, fmt::format("{} takes {}, not \"{}\": it is ignored or read as 0", setting.name,
                                                    wanted, setting.text))
           .with_fix(fmt::format("value: {}", wanted))
-          .slip = word;
+          .fails_where_applied = word;
     }
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 using doc::Value;
 
+constexpr int kConnectXMost = 9978;   // of Ethernet, as mlx5 says
 constexpr int kIpoibMost = 4092;      // 4 KiB of InfiniBand without IPoIB's header
 constexpr int kIpoibDatagram = 2044;  // the same with 2 KiB
 
@@ -294,6 +295,20 @@ void network_below_policy(const Input& in, Findings& out) {
   }
 }
 
+void above_every_port(const Input& in, Findings& out) {
+  if (!in.graphs.empty()) return;  // with facts RB-PF-103 covers that
+  for (const PolicyView& policy : in.views.policies) {
+    const auto mtu = integer_at(*policy.spec, "mtu");
+    const bool nvidia = lower(text_at(*policy.spec, "nicSelector.vendor")) == "15b3";
+    if (policy.ignored || policy.link_type == "ib" || !mtu || *mtu <= kConnectXMost) continue;
+    const std::string text = fmt::format(
+        "mtu {} is above {}, the most of a ConnectX port{}: the kernel refuses it, and the policy is never done", *mtu,
+        kConnectXMost, nvidia ? "" : ", and of most others");
+    const doc::Span span = at(*policy.spec, "mtu")->span;
+    (nvidia ? out.error(span, text) : out.warning(span, text)).with_fix("mtu: 9000");
+  }
+}
+
 constexpr Rule kMtuRules[] = {
     {"RB-MTU-001", "RoCE on VFs with small packets", Needs::kNothing, roce_without_mtu},
     {"RB-MTU-002", "a network's MTU above its PF's", Needs::kNothing, network_above_policy},
@@ -303,6 +318,7 @@ constexpr Rule kMtuRules[] = {
     {"RB-MTU-006", "lossless RoCE set up and not used", Needs::kNothing, no_traffic_class},
     {"RB-MTU-007", "an InfiniBand MTU that the policy does not keep", Needs::kNothing, infiniband_without_mtu},
     {"RB-MTU-008", "a network's MTU below its policy's", Needs::kNothing, network_below_policy},
+    {"RB-MTU-009", "an MTU that no port has", Needs::kNothing, above_every_port},
 };
 
 }  // namespace

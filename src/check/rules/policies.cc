@@ -161,7 +161,7 @@ void capitals_in_selector(const Input& in, Findings& out) {
                                                "letters: {} matches nothing",
                                                key, word.text))
                 .with_fix(lower(word.text))
-                .of_a_slip();
+                .that_fails_where_applied();
         if (word.span.length == static_cast<int>(word.text.size())) told.with_edit(word.span, lower(word.text));
       }
 }

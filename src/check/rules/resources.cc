@@ -424,7 +424,7 @@ void two_ranges_in_one_policy(const Input& in, Findings& out) {
                     fmt::format("a second range of {} in one policy: the operator takes only the first", part.pf))
             .note(first->second.word.span, "this one counts")
             .with_fix("one range, or a policy of its own with a resource of its own")
-            .of_a_slip();
+            .that_fails_where_applied();
     }
   }
 }
