@@ -169,8 +169,10 @@ class IpamReader {
         range.excluded.push_back({*single, single->bits()});
       } else if (auto prefix = parse_prefix(fields, text, "exclude")) {
         if (!prefix->overlaps(range.subnet))
-          fields.warning(5, item.span,
-                         fmt::format("{}: {} does not touch {}", fields.path_of("exclude"), *prefix, range.subnet));
+          fields
+              .warning(5, item.span,
+                       fmt::format("{}: {} does not touch {}", fields.path_of("exclude"), *prefix, range.subnet))
+              .that_fails_where_applied();
         range.excluded.push_back({prefix->network(), prefix->length});
       }
     }

@@ -139,7 +139,8 @@ class PolicyReader {
         out_.warning("RB-API-005", item.span,
                      fmt::format("the operator compares addresses as texts; \"{}\" matches nothing there", *text))
             .of(doc::Layer::kObject)
-            .with_fix(fmt::format("write \"{}\"", *address));
+            .with_fix(fmt::format("write \"{}\"", *address))
+            .that_fails_where_applied();
     }
   }
 

@@ -129,7 +129,8 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
       meant = doc::nearest(kind, {kinds.begin(), kinds.end()});
     }
     const Schema* schema = meant.empty() ? nullptr : find_schema(document.api_version, meant);
-    if (schema == nullptr || is_unlike(document.value, *schema)) continue;
+    if (schema == nullptr) meant = nearest_served_kind(document);
+    if (meant.empty() || (schema != nullptr && is_unlike(document.value, *schema))) continue;
     const doc::Span& span = document.value.find("kind")->span;
     const auto [first, fresh] = told.try_emplace(document.api_version + " " + kind, out.all().size());
     if (!fresh) {

@@ -119,6 +119,7 @@ constexpr std::string_view kLeftOut = "...";
 
 // The family of findings about the objects themselves; others are of texts in them.
 constexpr const char* kOfObjects = "RB-API";
+constexpr const char* kOfAddresses = "RB-IPAM";
 
 class Checker {
  public:
@@ -646,9 +647,12 @@ class Checker {
       return;
     }
     if (const auto home = home_of(member.key, frame, variants, meant.empty())) {
-      warning(3, member.key_span, fmt::format("'{}' {}; it has no effect here", member.key, home->sentence))
-          .with_fix(home->fix)
-          .about_field(below(frame, member.key).path());
+      auto& told =
+          warning(3, member.key_span, fmt::format("'{}' {}; it has no effect here", member.key, home->sentence))
+              .with_fix(home->fix)
+              .about_field(below(frame, member.key).path());
+      // No ipam type has a field of what is around it.
+      told.fails_where_applied = family_ == kOfAddresses;
       return;
     }
     auto& told = warning(2, member.key_span,

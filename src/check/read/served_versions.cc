@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "base/kinds.h"
 #include "check/data_files.h"
 #include "doc/members.h"
 #include "doc/value.h"
@@ -139,6 +140,16 @@ bool is_newer_version(std::string_view one, std::string_view other) {
   const VersionRank a = rank_of(one);
   const VersionRank b = rank_of(other);
   return a.stage >= 0 && std::tie(a.stage, a.major, a.minor) > std::tie(b.stage, b.major, b.minor);
+}
+
+std::string nearest_served_kind(const Document& document) {
+  if (document.api_version.empty()) return "";
+  std::vector<std::string_view> kinds_of_group;
+  for (const ServedRow& row : served_rows())
+    if (row.group == document.group()) kinds_of_group.insert(kinds_of_group.end(), row.kinds.begin(), row.kinds.end());
+  for (const Kind& kind : kinds())
+    if (!kind.version.empty() && kind.api_version() == document.api_version) kinds_of_group.push_back(kind.name);
+  return doc::nearest(document.kind, kinds_of_group);
 }
 
 void tell_wrong_versions(const Bundle& bundle, doc::Diagnostics& out) {

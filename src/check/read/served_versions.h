@@ -8,6 +8,7 @@
 // Failure: none; a test checks the table.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "check/read/bundle.h"
@@ -17,6 +18,10 @@ namespace railbed::check {
 
 // Whether Kubernetes prefers version `one`: "v2" to "v1", "v1" to "v1beta2", "v1beta1" to "v1alpha3".
 bool is_newer_version(std::string_view one, std::string_view other);
+
+// The kind of the document's group that it nearly names, by this table and that of Kubernetes' own kinds; empty where
+// none is near.
+std::string nearest_served_kind(const Document& document);
 
 // RB-API-011 for the documents of a bundle whose kinds are in the table.
 void tell_wrong_versions(const Bundle& bundle, doc::Diagnostics& out);

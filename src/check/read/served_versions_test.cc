@@ -53,6 +53,21 @@ TEST(ServedVersions, TellWhatNoReleaseServes) {
   EXPECT_EQ(version_finding("nvidia.com/{{ version }}", "ClusterPolicy"), "") << "filled in later";
 }
 
+TEST(ServedVersions, NameTheKindOfAGroupThatIsNearlyMeant) {
+  const auto told = [](const std::string& api_version, const std::string& kind) {
+    const Report report = testing_cases::report_of(
+        "a.yaml", fmt::format("apiVersion: {}\nkind: {}\nmetadata: {{name: a}}\n", api_version, kind));
+    for (const doc::Diagnostic& one : report.findings.all())
+      if (one.id == "RB-API-001") return fmt::format("{}: {}", severity_name(one.severity), one.fix);
+    return std::string();
+  };
+  EXPECT_EQ(told("machineconfiguration.openshift.io/v1", "MachineConfg"), "error: did you mean 'MachineConfig'?");
+  EXPECT_EQ(told("operators.coreos.com/v1alpha1", "Subscripton"), "error: did you mean 'Subscription'?");
+  EXPECT_EQ(told("v1", "Namespce"), "error: did you mean 'Namespace'?");
+  EXPECT_EQ(told("example.com/v1", "Namespce"), "");
+  EXPECT_EQ(told("v1", "Config"), "") << "a kubeconfig";
+}
+
 TEST(ServedVersions, LeaveKindsOfOthersAlone) {
   EXPECT_EQ(version_finding("kyverno.io/v1", "ClusterPolicy"), "");
   EXPECT_EQ(version_finding("projectcalico.org/v3", "IPPool"), "");

@@ -479,7 +479,7 @@ void gateway_outside(const Input& in, Findings& out) {
       const std::string text = fmt::format("the gateway {} is not in {}", gateway,
                                            IpPrefix{ranges.front().subnet.network(), ranges.front().subnet.length});
       auto& told = needed ? out.error(span, text + ": the kernel refuses routes through it, and the pod does not start")
-                          : out.warning(span, text + ": pods cannot reach it");
+                          : out.warning(span, text + ": pods cannot reach it").that_fails_where_applied();
       told.note(subnet_span(network, ranges.front()), "the addresses of pods")
           .with_fix("an address of the same subnet");
     }
