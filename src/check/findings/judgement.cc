@@ -123,8 +123,10 @@ class Judge {
         settings_.policy == nullptr ? std::nullopt : settings_.policy->class_of(finding.span);
     classify(finding, document, given);
     if (given == GivenClass::kTemplate && (is_missing(finding) || finding.layer == doc::Layer::kText)) return false;
-    if (finding.fingerprint.empty()) finding.fingerprint = fingerprint(finding, document);
-    promote(finding, document);
+    if (finding.fingerprint.empty()) {  // judged for the first time: what was lowered later stays low
+      finding.fingerprint = fingerprint(finding, document);
+      promote(finding, document);
+    }
     weigh(finding, given);
     if (is_left_out(finding)) finding.edits.clear();
     decide_repair(finding);
