@@ -54,6 +54,7 @@ struct Frame {
 struct Home {
   std::string sentence;  // "is a field of spec, not of spec.nicSelector"
   std::string fix;
+  bool nowhere_else = false;  // no version of what is here will have it
 };
 
 // A description of a value for "found …"; short texts and numbers appear literally.
@@ -652,7 +653,7 @@ class Checker {
               .with_fix(home->fix)
               .about_field(below(frame, member.key).path());
       // No ipam type has a field of what is around it.
-      told.fails_where_applied = family_ == kOfAddresses;
+      told.fails_where_applied = home->nowhere_else || family_ == kOfAddresses;
       return;
     }
     auto& told = warning(2, member.key_span,
@@ -727,8 +728,12 @@ class Checker {
     const std::string here = frame.schema->name.empty() ? root_name(frame) : frame.schema->name;
     for (const Schema::Other& other : frame.schema->also)
       if (other.schema->fields.contains(key) || !way_to(*other.schema, key, 1).empty())
-        return Home{fmt::format("is a field of {}, not of {}", other.name, here), ""};
+        return Home{fmt::format("is a field of {}, not of {}", other.name, here), "", is_long_name(key)};
     return std::nullopt;
+  }
+  // "isRdma", "nicSelector": a name of two words belongs to one project; "mtu" and "vlan" may come anywhere.
+  static bool is_long_name(std::string_view key) {
+    return std::ranges::any_of(key, [](unsigned char c) { return std::isupper(c) != 0; });
   }
   // A label in an object that has a map for labels ("matchLabels"): selectors of pods have one, those of nodes do not.
   static std::optional<Home> label_of(std::string_view key, const Frame& frame) {

@@ -70,6 +70,17 @@ TEST(SlipsInManifests, AreErrorsAndWarningsInPages) {
       {"a key of a network",
        pod_with("k8s.v1.cni.cncf.io/networks: '[{\"name\": \"a\", \"interfaces\": \"net1\"}]'", "tty: true"),
        "RB-ANN-002", "error", "warning"},
+      {"a field of a policy in a plugin",
+       definition_with(R"({"cniVersion": "1.0.0", "type": "host-device", "device": "eth1", "isRdma": true})"),
+       "RB-CNI-003", "error", "warning"},
+      {"a field of a plugin in its ipam",
+       definition_with(
+           R"({"cniVersion": "1.0.0", "type": "macvlan", "master": "eth1", "ipam": {"type": "dhcp", "mtu": 9000}})"),
+       "RB-IPAM-003", "error", "warning"},
+      {"an exclusion outside of the range",
+       definition_with(
+           R"({"cniVersion": "1.0.0", "type": "sriov", "ipam": {"type": "whereabouts", "range": "10.1.0.0/24", "exclude": ["10.2.0.0/28"]}})"),
+       "RB-IPAM-005", "error", "warning"},
       {"a VF without its resource", definition_with(R"({"cniVersion": "1.0.0", "type": "sriov"})"), "RB-NET-002",
        "error", "warning"},
       {"a VF whose address is given",

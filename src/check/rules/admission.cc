@@ -346,7 +346,8 @@ void annotation_above_the_template(const Input& in, Findings& out) {
                                              document.kind))
         .with_fix(is_made(pod)
                       ? std::string("move it to the annotations that the operator gives its pods")
-                      : fmt::format("move it to {}{}metadata.annotations", pod.path, pod.path.empty() ? "" : "."));
+                      : fmt::format("move it to {}{}metadata.annotations", pod.path, pod.path.empty() ? "" : "."))
+        .fails_where_applied = is_built_in(document.api_version);
   }
 }
 

@@ -27,7 +27,8 @@ void networks_in_host_network(const Input& in, Findings& out) {
                        "reserved and is never seen",
                        pod.label()))
         .note(at(*pod.spec, "hostNetwork")->span, "hostNetwork is set here")
-        .with_fix("no hostNetwork; or no networks and no VFs, and the host's own interfaces");
+        .with_fix("no hostNetwork; or no networks and no VFs, and the host's own interfaces")
+        .that_fails_where_applied();
   }
 }
 
