@@ -2,14 +2,14 @@
 #include "check/findings/unread_lines.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
-
-#include "doc/text.h"
 
 namespace railbed::check {
 namespace {
@@ -26,25 +26,29 @@ struct DocumentLines {
   int last = 0;
 };
 
-DocumentLines lines_around(std::string_view text, size_t place) {
-  DocumentLines found{.begin = 0, .end = text.size(), .first = 1, .last = 1};
+// All documents of a text, in one pass: a hostile file has tens of thousands.
+std::vector<DocumentLines> document_lines_of(std::string_view text) {
+  std::vector<DocumentLines> all;
+  all.push_back({.begin = 0, .end = text.size(), .first = 1, .last = 1});
   int number = 0;
   for (size_t at = 0; at < text.size();) {
     const size_t next = std::min(text.find('\n', at), text.size() - 1) + 1;
     const std::string_view line = text.substr(at, next - at);
     ++number;
-    if (line.starts_with("---") && at > place) {
-      found.end = at;
-      return found;
-    }
     if (line.starts_with("---")) {
-      found.begin = at;
-      found.first = number + 1;
+      all.back().end = at;
+      all.push_back({.begin = at, .end = text.size(), .first = number + 1, .last = number});
     }
-    if (line.find_first_not_of(" \t\r\n") != std::string_view::npos) found.last = number;
+    if (line.find_first_not_of(" \t\r\n") != std::string_view::npos) all.back().last = number;
     at = next;
   }
-  return found;
+  return all;
+}
+
+// The one around a place.
+const DocumentLines& document_at(const std::vector<DocumentLines>& all, size_t place) {
+  const auto next = std::ranges::upper_bound(all, place, {}, &DocumentLines::begin);
+  return next == all.begin() ? all.front() : *std::prev(next);
 }
 
 // Where the documents begin that were read, by source.
@@ -63,15 +67,17 @@ std::map<const doc::Source*, std::set<size_t>> begins_of(const Bundle& bundle) {
 
 void note_unread_lines(const Bundle& bundle, doc::Diagnostics& findings) {
   std::map<const doc::Source*, std::set<size_t>> begins;
+  std::map<const doc::Source*, std::vector<DocumentLines>> documents;
   std::set<std::pair<const doc::Source*, size_t>> told;
   for (doc::Diagnostic& finding : findings.mutable_all()) {
     const bool of_yaml = finding.layer == doc::Layer::kText && finding.severity == doc::Severity::kError;
     if (!of_yaml || !finding.span.known() || !is_yaml_file(finding.span.source->name)) continue;
-    const doc::SourcePtr& source = finding.span.source;
-    const DocumentLines lines = lines_around(source->text, finding.span.offset);
-    if (told.empty()) begins = begins_of(bundle);
-    if (lines.first >= lines.last || !told.emplace(source.get(), lines.begin).second) continue;
-    const std::set<size_t>& read = begins[source.get()];
+    const doc::Source* source = finding.span.source.get();
+    if (documents.empty()) begins = begins_of(bundle);
+    if (!documents.contains(source)) documents.emplace(source, document_lines_of(source->text));
+    const DocumentLines& lines = document_at(documents.at(source), finding.span.offset);
+    if (lines.first >= lines.last || !told.emplace(source, lines.begin).second) continue;
+    const std::set<size_t>& read = begins[source];
     const auto first = read.lower_bound(lines.begin);
     if (first != read.end() && *first < lines.end) continue;
     finding.note(finding.span,
