@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -385,6 +386,19 @@ doc::Span Bundle::given(doc::Span span) const {
   const auto found = as_given.find(span.source.get());
   if (found != as_given.end()) span.source = found->second;
   return span;
+}
+
+void Bundle::add_set_later(const doc::Span& value) {
+  const auto length = static_cast<uint32_t>(std::max(value.length, 1));
+  set_later[std::pair(value.source.get(), value.offset)] = value.offset + length;
+}
+
+bool Bundle::is_set_later(const doc::Span& span) const {
+  if (set_later.empty() || !span.known()) return false;
+  auto next = set_later.upper_bound(std::pair(span.source.get(), span.offset));
+  if (next == set_later.begin()) return false;
+  const auto& [begin, end] = *--next;
+  return begin.first == span.source.get() && span.offset < end;
 }
 
 Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics, ApiSchemas schemas) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "check/read/coverage.h"
@@ -112,8 +113,13 @@ struct Bundle {
   // What was changed for reading only (page_text.h): the text that the user gave. Locations are the same in both.
   std::map<const doc::Source*, doc::SourcePtr> as_given;
 
+  // The values that a kustomization sets before it applies them: where each begins, and ends.
+  std::map<std::pair<const doc::Source*, uint32_t>, uint32_t> set_later;
+
   // The same place in the text that the user gave.
   doc::Span given(doc::Span span) const;
+  void add_set_later(const doc::Span& value);
+  bool is_set_later(const doc::Span& span) const;
 };
 
 // Fills kind, api_version, name, ns and ns_from from the value.

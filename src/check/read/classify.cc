@@ -306,6 +306,9 @@ class Classifier {
   DocumentClass template_class(Document& document, const doc::Source& source) {
     using enum DocumentKind;
     if (document.origin != Origin::kFile && (document.origin != Origin::kScript || is_page(source.name))) return {};
+    if (const doc::Span place = replaced_word_in(document); place.known())
+      return filled(document, nullptr, place,
+                    fmt::format("a program replaces values of it ({})", placeholder_in(written_at(place))));
     const Value* metadata = document.value.find("metadata");
     const Value* name = metadata == nullptr ? nullptr : metadata->find("name");
     const doc::Span begin = name == nullptr ? document.value.span : name->span;
@@ -318,6 +321,17 @@ class Classifier {
       return filled(document, engine_of_mark("# $name", source.text), begin,
                     "its name is empty: a source CR that a generator fills in");
     return {};
+  }
+
+  // The first value whose word says that a program replaces it.
+  static doc::Span replaced_word_in(const Document& document) {
+    doc::Span found;
+    any_text(document.value, [&](const doc::Span& place, bool is_key) {
+      if (is_key || !is_replaced_word(written_at(place))) return false;
+      found = place;
+      return true;
+    });
+    return found;
   }
 
   static DocumentClass filled(Document& document, const Engine* engine, const doc::Span& place, std::string why) {
@@ -396,6 +410,7 @@ bool is_read_by_rules(const Document& document) {
 
 void classify(Bundle& bundle, const std::map<std::string, std::string>& patches, const Kustomizations& kustomizations) {
   Classifier(bundle, patches, kustomizations).run();
+  mark_set_fields(bundle, kustomizations);
 }
 
 void set_aside(Bundle& bundle) {
