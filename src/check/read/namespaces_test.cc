@@ -82,6 +82,74 @@ TEST(Namespaces, AreThoseThatDeploymentToolsAndCommandsAdd) {
             Told());
 }
 
+// "id file:line" of the errors of one rule.
+std::vector<std::string> errors_of_rule(const std::string& id, const NamedTexts& files) {
+  std::vector<doc::SourcePtr> sources;
+  for (const auto& [name, text] : files)
+    sources.push_back(std::make_shared<const doc::Source>(doc::Source{name, text}));
+  std::vector<std::string> out;
+  const Report report = check_files(sources, {}, {});
+  for (const doc::Diagnostic& one : report.findings.all())
+    if (one.id == id && one.severity == doc::Severity::kError)
+      out.push_back(fmt::format("{} {}:{}", one.id, one.span.source->name, one.span.line));
+  return out;
+}
+
+std::string indented_by(const std::string& by, const std::string& text) {
+  std::string out = by;
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += by;
+  }
+  return out.substr(0, out.size() - by.size());
+}
+
+// Argo CD puts its namespace onto the policies, which a hub keeps there; what they hold goes to other clusters.
+TEST(Namespaces, AreNotAddedToWhatOtherObjectsHold) {
+  const std::string application =
+      "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\n"
+      "spec: {source: {path: policies}, destination: {namespace: policies}}\n";
+  const std::string flux =
+      "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a}\n"
+      "spec: {path: ./policies, targetNamespace: policies}\n";
+  const std::string config =
+      "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovOperatorConfig\nmetadata: {name: default}\nspec: {}\n";
+  const std::string policy =
+      "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\nmetadata: {name: a, namespace: "
+      "sriov-network-operator}\nspec: {numVfs: 8, resourceName: a, nodeSelector: {x: y}, nicSelector: {pfNames: "
+      "[ens1]}}\n";
+  const std::string in_policy =
+      "apiVersion: policy.open-cluster-management.io/v1\nkind: ConfigurationPolicy\nmetadata: {name: c}\nspec:\n"
+      "  object-templates:\n  - complianceType: musthave\n    objectDefinition:\n" +
+      indented_by("      ", config);
+  const std::string in_work =
+      "apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata: {name: w}\nspec:\n  workload:\n"
+      "    manifests:\n    -\n" +
+      indented_by("      ", config);
+  const std::string in_map =
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata:\n  a.yaml: |\n" + indented_by("    ", config);
+  const std::string generator =
+      "apiVersion: policy.open-cluster-management.io/v1\nkind: PolicyGenerator\nmetadata: {name: g}\npolicies:\n"
+      "- name: p\n  manifests: [{path: crs/config.yaml}]\n";
+  for (const std::string& applies : {application, flux}) {
+    for (const std::string& holder : {in_policy, in_work, in_map})
+      EXPECT_EQ(errors_of_rule("RB-OP-007",
+                               {{"app.yaml", applies}, {"policies/c.yaml", holder}, {"policies/p.yaml", policy}}),
+                Told())
+          << holder;
+    EXPECT_EQ(errors_of_rule("RB-OP-007", {{"app.yaml", applies},
+                                           {"policies/g.yaml", generator},
+                                           {"policies/crs/config.yaml", config},
+                                           {"p.yaml", policy}}),
+              Told());
+  }
+  // Written, it counts: both are of one operator.
+  std::string elsewhere = config;
+  elsewhere.replace(elsewhere.find("{name: default}"), 15, "{name: default, namespace: ops}");
+  EXPECT_EQ(errors_of_rule("RB-OP-007", {{"policies/c.yaml", elsewhere + "---\n" + policy}}),
+            Told{"RB-OP-007 policies/c.yaml:8"});
+}
+
 TEST(Namespaces, ThatAreUnknownFitAny) {
   EXPECT_EQ(told_together({{"a.yaml", network_in("net", "ferry") + "---\n" + pod_in("net")}}),
             Told{"note RB-POD-001 a.yaml:8"});
