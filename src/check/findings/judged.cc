@@ -181,14 +181,27 @@ void drop_unjudged(const Bundle& bundle, Diagnostics& findings) {
   }
 }
 
+namespace {
+
+// Whether a finding points at the object or a part of it by name, as those about something that it lacks do.
+bool points_at_a_name(const Document& document, const Diagnostic& finding) {
+  const std::string field = field_at(document.value, finding.span);
+  return finding.layer == Layer::kMeaning && (field.empty() || field == "name" || field.ends_with(".name"));
+}
+
+}  // namespace
+
 void limit_by_class(const Bundle& bundle, Diagnostics& findings) {
   std::optional<ObjectIndex> index;
   for (Diagnostic& finding : findings.mutable_all()) {
     if (finding.severity != doc::Severity::kError || finding.layer == Layer::kText || !finding.span.known()) continue;
     if (!index) index.emplace(bundle);
     const Document* document = index->at(finding.span);
-    if (document == nullptr || may_be_error(*document, finding)) continue;
+    if (document == nullptr) continue;
+    const bool elided = document->elided && points_at_a_name(*document, finding);
+    if (!elided && may_be_error(*document, finding)) continue;
     finding.severity = doc::Severity::kWarning;
+    if (elided && finding.why.empty()) finding.why = "lines of the object are left out, which may have it";
     if (finding.why.empty()) finding.why = fmt::format("the object is no plain manifest: {}", document->cls.why);
   }
 }

@@ -9,10 +9,12 @@
 
 #include <fmt/core.h>
 
+#include "check/read/charts.h"
 #include "check/read/engines.h"
 #include "check/read/patches.h"
 #include "check/read/paths.h"
 #include "check/read/placeholders.h"
+#include "check/read/pod_templates.h"
 #include "check/read/templates.h"
 #include "doc/members.h"
 #include "schema/schema.h"
@@ -245,7 +247,8 @@ using Identity = std::tuple<std::string, std::string, std::string>;  // group, k
 class Classifier {
  public:
   Classifier(Bundle& bundle, const std::map<std::string, std::string>& patches, const Kustomizations& kustomizations)
-      : bundle_(bundle), patches_(patches), kustomizations_(kustomizations) {
+      : bundle_(bundle), patches_(patches), kustomizations_(kustomizations), charts_(bundle.sources),
+        pod_templates_(named_pod_templates(bundle.sources)) {
     for (const Document& document : bundle.documents) {
       if (!document.name.empty()) files_of_[identity(document)].insert(file_name(document));
       if (has_status_only(document)) compared_.insert(document.value.span.source.get());
@@ -272,6 +275,7 @@ class Classifier {
   DocumentClass class_of(Document& document, const doc::Source& source) {
     using enum DocumentKind;
     document.patch = false;
+    if (const std::string why = why_data(document, source.name); !why.empty()) return {kOther, why};
     if (is_local_config(document.value)) return {kOther, "kustomize reads it and does not emit it (local-config)"};
     if (document.verb == Verb::kDelete) return {kPart, "only its identity: it is deleted"};
     if (const std::string why = why_assertion(document, source.name); !why.empty()) return {kAssertion, why};
@@ -288,7 +292,19 @@ class Classifier {
     if (as_template.is(kTemplate)) return as_template;
     if (!document.carrier.empty() && document.carried_as == kTemplate)
       return {kTemplate, "filled in by " + document.carrier};
+    if (const std::string completed = why_pod_template(document, source.name, pod_templates_); !completed.empty())
+      return {kPart, completed};
     return plain_class(document);
+  }
+
+  // Of a file of a chart that helm does not apply.
+  std::string why_data(Document& document, const std::string& file) const {
+    document.data = false;
+    if (document.origin != Origin::kFile || kustomizations_.lists(file)) return "";
+    document.chart = charts_.chart_of_template(file);
+    const std::string why = charts_.why_data(file);
+    document.data = !why.empty();
+    return why;
   }
 
   std::string why_patch(const Document& document, const doc::Source& source) const {
@@ -388,6 +404,8 @@ class Classifier {
   Bundle& bundle_;
   const std::map<std::string, std::string>& patches_;
   const Kustomizations& kustomizations_;
+  Charts charts_;
+  std::set<std::string, std::less<>> pod_templates_;  // names of files that settings name
   std::map<Identity, std::set<std::string>> files_of_;
   std::set<const doc::Source*> compared_;  // with objects that only have a status
   const doc::Source* lines_source_ = nullptr;
@@ -395,7 +413,7 @@ class Classifier {
 };
 
 bool is_read_by_rules(const Document& document) {
-  if (document.verb == Verb::kDelete || document.patch || is_local_config(document.value)) return false;
+  if (document.verb == Verb::kDelete || document.patch || document.data || is_local_config(document.value)) return false;
   switch (document.cls.kind) {
     case DocumentKind::kAssertion:
       return false;

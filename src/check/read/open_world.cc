@@ -142,6 +142,11 @@ bool World::tied(const Document& one, const Document& other) const {
   return kustomizations.together(first->name, second->name);
 }
 
+bool World::apart(std::string_view one, std::string_view other) const {
+  return !together && !is_rendered(one) && !is_rendered(other) && !kustomizations.together(one, other) &&
+         environments.are_apart(one, other);
+}
+
 World world_of(const Bundle& bundle, Kustomizations kustomizations, std::span<const NotRead> unopened) {
   World world;
   for (const NotRead& one : bundle.not_read)
@@ -162,6 +167,7 @@ World world_of(const Bundle& bundle, Kustomizations kustomizations, std::span<co
       add_makers(bundle, document, world);
     }
   world.kustomizations = std::move(kustomizations);
+  world.environments = Environments(bundle);
   return world;
 }
 
