@@ -98,9 +98,9 @@ class UnjudgedFilter {
   // Whether a kustomization sets the value that the finding is about, or one that it is compared with.
   bool is_set_later(const Diagnostic& finding) const {
     if (bundle_.is_set_later(finding.span)) return true;
-    return finding.layer == Layer::kMeaning &&
-           std::ranges::any_of(finding.notes,
-                               [&](const Diagnostic::Note& note) { return bundle_.is_set_later(note.span); });
+    return finding.layer == Layer::kMeaning && std::ranges::any_of(finding.notes, [&](const Diagnostic::Note& note) {
+             return bundle_.is_set_later(note.span);
+           });
   }
 
   // Whether a word stands for the value in a file: what rules make of it is wrong, and of one that a program replaces

@@ -160,16 +160,18 @@ class Judge {
     const std::string file = file_apart(finding);
     if (file.empty()) return;
     if (finding.severity == doc::Severity::kError) finding.severity = doc::Severity::kWarning;
-    finding.at_most(Confidence::kMedium,
-                    fmt::format("nothing applies this file together with {}, which may be of another environment", file));
+    finding.at_most(
+        Confidence::kMedium,
+        fmt::format("nothing applies this file together with {}, which may be of another environment", file));
   }
 
   // What helm applies with a file of a chart is known after rendering.
   void weigh_chart(Diagnostic& finding) const {
     const Document* document = objects_.at(finding.span);
     if (document == nullptr || document->chart.empty() || !relates(finding)) return;
-    finding.at_most(Confidence::kMedium,
-                    fmt::format("it is a file of the chart {}, whose other templates are not rendered", document->chart));
+    finding.at_most(
+        Confidence::kMedium,
+        fmt::format("it is a file of the chart {}, whose other templates are not rendered", document->chart));
   }
 
   void weigh(Diagnostic& finding, std::optional<GivenClass> given) const {

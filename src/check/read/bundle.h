@@ -53,9 +53,9 @@ struct Document {
   // The object lost its line breaks or indentation, and the schema decided where each field belongs, so fields in the
   // wrong place cannot be recognized.
   bool rebuilt = false;
-  bool elided = false;  // in a page that leaves lines out ("..."): what is missing is no mistake
-  bool patch = false;   // it changes another object
-  bool data = false;    // a program reads the file, and nothing applies it
+  bool elided = false;     // in a page that leaves lines out ("..."): what is missing is no mistake
+  bool patch = false;      // it changes another object
+  bool data = false;       // a program reads the file, and nothing applies it
   std::string chart = {};  // that has it among its templates; empty: none
   NamespaceFrom ns_from = NamespaceFrom::kUnknown;
   Verb verb = Verb::kApply;

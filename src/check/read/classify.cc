@@ -247,7 +247,10 @@ using Identity = std::tuple<std::string, std::string, std::string>;  // group, k
 class Classifier {
  public:
   Classifier(Bundle& bundle, const std::map<std::string, std::string>& patches, const Kustomizations& kustomizations)
-      : bundle_(bundle), patches_(patches), kustomizations_(kustomizations), charts_(bundle.sources),
+      : bundle_(bundle),
+        patches_(patches),
+        kustomizations_(kustomizations),
+        charts_(bundle.sources),
         pod_templates_(named_pod_templates(bundle.sources)) {
     for (const Document& document : bundle.documents) {
       if (!document.name.empty()) files_of_[identity(document)].insert(file_name(document));
@@ -413,7 +416,8 @@ class Classifier {
 };
 
 bool is_read_by_rules(const Document& document) {
-  if (document.verb == Verb::kDelete || document.patch || document.data || is_local_config(document.value)) return false;
+  if (document.verb == Verb::kDelete || document.patch || document.data || is_local_config(document.value))
+    return false;
   switch (document.cls.kind) {
     case DocumentKind::kAssertion:
       return false;

@@ -63,8 +63,7 @@ bool Environments::Content::depends_on(const Content& other) const {
 
 Environments::Environments(const Bundle& bundle) {
   for (const Document& document : bundle.documents)
-    if (const std::string file = file_of_span(bundle, document.value.span); !file.empty())
-      add_document(document, file);
+    if (const std::string file = file_of_span(bundle, document.value.span); !file.empty()) add_document(document, file);
   for (const PodTemplate& pod : find_pods(bundle)) {
     const std::string file = file_of_span(bundle, pod.document->value.span);
     if (file.empty()) continue;

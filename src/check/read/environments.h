@@ -46,8 +46,8 @@ class Environments {
   void add_appliers(const Bundle& bundle);
   bool are_applied_together(std::string_view one, std::string_view other) const;
 
-  std::map<std::string, Content, std::less<>> files_;    // by plain path
-  std::map<std::string, Content, std::less<>> folders_;  // of all files below
+  std::map<std::string, Content, std::less<>> files_;                     // by plain path
+  std::map<std::string, Content, std::less<>> folders_;                   // of all files below
   std::map<std::string, std::vector<std::string>, std::less<>> applied_;  // plain paths, by what applies them
 };
 

@@ -23,8 +23,8 @@ struct HeldManifest {
   Applied applied;
 };
 
-// The delimiter of a here-document that a line opens: "EOF" of `cat <<-'EOF' | …`, "SHELL" of `inline: <<~SHELL`; empty:
-// none.
+// The delimiter of a here-document that a line opens: "EOF" of `cat <<-'EOF' | …`, "SHELL" of `inline: <<~SHELL`;
+// empty: none.
 std::string_view here_delimiter(std::string_view line);
 
 // The innermost here-documents in a part of a text that have manifests, also `define NAME … endef` of make and texts

@@ -116,9 +116,8 @@ std::set<std::string> files_of_generators(const Bundle& bundle) {
 
 bool is_generated_from(const std::set<std::string>& files, std::string_view file) {
   const std::string path = plain_path(file);
-  return std::ranges::any_of(files, [&](const std::string& one) {
-    return path == one || (path.starts_with(one) && path[one.size()] == '/');
-  });
+  return std::ranges::any_of(
+      files, [&](const std::string& one) { return path == one || (path.starts_with(one) && path[one.size()] == '/'); });
 }
 
 // Namespaces of `kubectl -n NS apply -f FILE`, by the file's name; a file with two has none.

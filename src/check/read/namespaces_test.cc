@@ -150,6 +150,47 @@ TEST(Namespaces, AreNotAddedToWhatOtherObjectsHold) {
             Told{"RB-OP-007 policies/c.yaml:8"});
 }
 
+// Two demos in one repository, each with its own operator.
+TEST(Environments, AreApartUnlessSomethingTiesThem) {
+  const std::string api = "apiVersion: sriovnetwork.openshift.io/v1\nkind: ";
+  const std::string config = api + "SriovOperatorConfig\nmetadata: {name: default, namespace: ops-a}\nspec: {}\n";
+  const auto policy = [&](const std::string& name, const std::string& ns) {
+    return api + "SriovNetworkNodePolicy\nmetadata: {name: " + name + ", namespace: " + ns +
+           "}\nspec: {numVfs: 8, resourceName: " + name + ", nodeSelector: {x: y}, nicSelector: {pfNames: [ens1]}}\n";
+  };
+  const auto network = [&](const std::string& resource, const std::string& ns) {
+    return api + "SriovNetwork\nmetadata: {name: net-" + resource + ", namespace: " + ns +
+           "}\nspec: {resourceName: " + resource + "}\n";
+  };
+  const NamedTexts demos = {{"a/config.yaml", config},
+                            {"a/net.yaml", network("ra", "ops-a")},
+                            {"a/policy.yaml", policy("ra", "ops-a")},
+                            {"b/net.yaml", network("rb", "ops-b")},
+                            {"b/policy.yaml", policy("rb", "ops-b")}};
+  const auto with = [&](const std::string& name, const std::string& text) {
+    NamedTexts files = demos;
+    files.emplace_back(name, text);
+    return errors_of_rule("RB-OP-007", files);
+  };
+  const Told wrong = {"RB-OP-007 b/policy.yaml:3"};
+  EXPECT_EQ(errors_of_rule("RB-OP-007", demos), Told());
+  EXPECT_EQ(with("README.md", "# Demos\n\n    kubectl apply -f a/\n"), Told());
+  EXPECT_EQ(with("a/kustomization.yaml", "resources: [config.yaml, net.yaml, policy.yaml]\n"), Told());
+  EXPECT_EQ(with("a/up.sh", "kubectl apply -f a/\n"), Told());
+  EXPECT_EQ(with("c/net.yaml", network("ra", "ops-a")), Told());
+  // A kustomization, a script or Applications of one folder apply both; a network takes VFs of the other one's policy.
+  EXPECT_EQ(with("kustomization.yaml", "resources: [a/config.yaml, b/policy.yaml]\n"), wrong);
+  EXPECT_EQ(with("up.sh", "kubectl apply -f a/\nkubectl apply -f b/policy.yaml\n"), wrong);
+  const std::string app = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: ";
+  EXPECT_EQ(
+      with("apps/all.yaml", app + "a}\nspec: {source: {path: a}}\n---\n" + app + "b}\nspec: {source: {path: b}}\n"),
+      wrong);
+  EXPECT_EQ(with("b/more.yaml", network("ra", "ops-b")), wrong);
+  // Folders that complete each other.
+  EXPECT_EQ(errors_of_rule("RB-OP-007", {{"operator/config.yaml", config}, {"policies/p.yaml", policy("rb", "ops-b")}}),
+            Told{"RB-OP-007 policies/p.yaml:3"});
+}
+
 TEST(Namespaces, ThatAreUnknownFitAny) {
   EXPECT_EQ(told_together({{"a.yaml", network_in("net", "ferry") + "---\n" + pod_in("net")}}),
             Told{"note RB-POD-001 a.yaml:8"});

@@ -75,11 +75,11 @@ size_t callout_length(std::string_view line) {
 }
 
 // Words that say that lines are left out, in brackets, between dots or in a comment; or the end of such a sentence.
-constexpr std::string_view kLeftOutWords[] = {"snip", "snipped", "cut",  "omitted",    "elided",
+constexpr std::string_view kLeftOutWords[] = {"snip", "snipped", "cut",       "omitted",  "elided",
                                               "etc",  "rest",    "truncated", "and so on"};
-constexpr std::string_view kLeftOutEnds[] = {" omitted",    " truncated", " snipped",  " left out",     " elided",
-                                             " not shown",  " go here",   " goes here", " omitted here", " unchanged",
-                                             " as before",  " for brevity"};
+constexpr std::string_view kLeftOutEnds[] = {" omitted",      " truncated", " snipped",   " left out",
+                                             " elided",       " not shown", " go here",   " goes here",
+                                             " omitted here", " unchanged", " as before", " for brevity"};
 
 std::string lower_text(std::string_view text) {
   std::string out(text);

@@ -97,8 +97,7 @@ bool is_word_among(std::string_view text, const std::vector<std::string>& words,
                    const std::vector<std::string>& begins) {
   if (text.size() > kMaxPlaceholder) return false;
   const std::string word = plain_word(text);
-  return std::ranges::find(words, word) != words.end() ||
-         std::ranges::any_of(begins, [&](const std::string& begin) {
+  return std::ranges::find(words, word) != words.end() || std::ranges::any_of(begins, [&](const std::string& begin) {
            return word.size() > begin.size() && word.starts_with(begin);
          });
 }

@@ -90,8 +90,8 @@ std::string why_pod_template(const Document& document, std::string_view file,
   if (file_of(file).starts_with("Jenkinsfile")) return "Jenkins completes it";
   std::string lower(file);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const bool called = std::ranges::any_of(
-      kNameParts, [&](std::string_view part) { return lower.find(part) != std::string::npos; });
+  const bool called =
+      std::ranges::any_of(kNameParts, [&](std::string_view part) { return lower.find(part) != std::string::npos; });
   return called ? "a template of pods by its name: a program completes it" : "";
 }
 

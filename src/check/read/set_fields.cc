@@ -100,8 +100,7 @@ class SetFieldReader {
     for (const Value& target : *list) {
       const Value* selection = doc::object_in(target, "select");
       if (selection == nullptr) continue;
-      for (const std::string& path : doc::texts_in(target, "fieldPaths"))
-        add(*selection, steps_of_field_path(path));
+      for (const std::string& path : doc::texts_in(target, "fieldPaths")) add(*selection, steps_of_field_path(path));
     }
   }
 
