@@ -132,7 +132,7 @@ TEST(Classify, DataOfAChartIsNotApplied) {
           {{"c/Chart.yaml", chart}, {"c/kustomization.yaml", "resources: [files/p.yaml]\n"}, {"c/files/p.yaml", bad}}),
       Classes{"manifest"});
   EXPECT_EQ(std::ranges::count(told_by_class({{"c/Chart.yaml", chart}, {"c/templates/p.yaml", bad}}),
-                               "error RB-API-004 c/templates/p.yaml:4"),
+                               std::string("error RB-API-004 c/templates/p.yaml:4")),
             1);
 }
 
@@ -153,7 +153,7 @@ TEST(Classify, PodTemplatesAreCompletedByTheirProgram) {
   EXPECT_EQ(classes({{"a.yaml", pod}}), Classes{"other: it has no name"});
   const Told in_template =
       told_by_class({{"pod-template.yaml", std::regex_replace(pod, std::regex("name: c"), "name: 8")}});
-  EXPECT_EQ(std::ranges::count(in_template, "error RB-API-004 pod-template.yaml:4"), 1);
+  EXPECT_EQ(std::ranges::count(in_template, std::string("error RB-API-004 pod-template.yaml:4")), 1);
 }
 
 TEST(Classify, CarriersHoldTheirObjects) {
