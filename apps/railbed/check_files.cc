@@ -170,6 +170,11 @@ class Walk {
   void take(const fs::path& shown, const fs::path& path) {
     if (projects_.is_project_file(path)) return;
     if (is_read_in_folders(path)) return out_.files.push_back(shown.string());
+    if (check::has_here_documents(path.native())) {
+      const auto script = small_file(shown, kMostForeignBytes);
+      if (script && is_about_networks(*script)) out_.files.push_back(shown.string());
+      return;
+    }
     const check::OtherLanguage* other = check::other_language(path.native());
     if (other == nullptr || !other->makes) return;
     const auto text = small_file(shown, kMostForeignBytes);

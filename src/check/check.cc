@@ -157,7 +157,7 @@ void drop_edits_of_others(const std::vector<doc::SourcePtr>& sources, Diagnostic
 // Whether the fields of a document are compared with its kind: also where no rule reads it.
 bool is_compared(const Document& document) {
   return document.verb != Verb::kDelete && !document.cls.is(DocumentKind::kAssertion) && !is_something_else(document) &&
-         !is_local_config(document.value);
+         !document.data && !is_local_config(document.value);
 }
 
 // What the schemas say of documents that no rule reads: patches, copies.

@@ -132,5 +132,62 @@ TEST(PublicFiles, PoliciesOfAPageMayBeAlternatives) {
   EXPECT_EQ(told({{"a.yaml", policy("a") + "---\n" + policy("b")}}), Told{"RB-POLICY-015 a.yaml:9"});
 }
 
+constexpr const char* kPolicyHead =
+    "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\nmetadata: {name: a, namespace: "
+    "sriov-network-operator}\nspec: {resourceName: a, nodeSelector: {a: b}, nicSelector: {pfNames: [eno1]}, numVfs: ";
+
+// A replacement, a patch of JSON or a transformer writes the value that is applied.
+TEST(PublicFiles, ValuesThatAKustomizationSetsAreNotJudged) {
+  const std::string policy = std::string(kPolicyHead) + "\"4\"}\n";
+  const std::string target = "{select: {kind: SriovNetworkNodePolicy, name: a}, fieldPaths: [spec.numVfs]}";
+  const std::string resources = "resources: [p.yaml]\n";
+  const std::string operation = "[{op: replace, path: /spec/numVfs, value: 8}]";
+  const std::string selected = "target: {kind: SriovNetworkNodePolicy}";
+  const NamedTexts lists[] = {
+      {{"k/kustomization.yaml", resources + "replacements: [{source: {kind: X}, targets: [" + target + "]}]\n"}},
+      {{"k/kustomization.yaml", resources + "replacements: [{path: r.yaml}]\n"},
+       {"k/r.yaml", "source: {kind: X}\ntargets: [" + target + "]\n"}},
+      {{"k/kustomization.yaml", resources + "patches: [{" + selected + ", patch: \"" + operation + "\"}]\n"}},
+      {{"k/kustomization.yaml", resources + "patches: [{" + selected + ", path: j.yaml}]\n"},
+       {"k/j.yaml", "- {op: replace, path: /spec/numVfs, value: 8}\n"}},
+      {{"k/kustomization.yaml", resources + "transformers: [t.yaml]\n"},
+       {"k/t.yaml",
+        "apiVersion: builtin\nkind: ReplacementTransformer\nmetadata: {name: t}\nreplacements: [{targets: [" + target +
+            "]}]\n"}}};
+  for (const NamedTexts& list : lists) {
+    NamedTexts files = list;
+    files.emplace_back("k/p.yaml", policy);
+    EXPECT_EQ(told(files), Told()) << list[0].second;
+  }
+  // Of other fields, objects and files.
+  EXPECT_EQ(told({{"k/p.yaml", policy}}), Told{"RB-API-004 k/p.yaml:4"});
+  for (const std::string& other : {std::string("{select: {kind: SriovNetworkNodePolicy}, fieldPaths: [spec.mtu]}"),
+                                   std::string("{select: {kind: SriovNetwork}, fieldPaths: [spec.numVfs]}"),
+                                   std::string("{select: {name: b}, fieldPaths: [spec.numVfs]}")})
+    EXPECT_EQ(told({{"k/kustomization.yaml", resources + "replacements: [{targets: [" + other + "]}]\n"},
+                    {"k/p.yaml", policy}}),
+              Told{"RB-API-004 k/p.yaml:4"})
+        << other;
+}
+
+// "severity id" of each finding about a type or a placeholder.
+std::vector<std::string> severities(const std::string& text) {
+  const Report report = check({std::make_shared<const doc::Source>(doc::Source{"a.yaml", text})}, {}, {});
+  std::vector<std::string> out;
+  for (const doc::Diagnostic& one : report.findings.all())
+    if (one.id == "RB-API-004" || one.id == "RB-DOC-006")
+      out.push_back(fmt::format("{} {}", doc::severity_name(one.severity), one.id));
+  return out;
+}
+
+TEST(PublicFiles, APlaceholderIsNoErrorAndAWordForAProgramIsNone) {
+  for (const char* word : {"CHANGEME", "TBD", "<vfs>", "xxx", "REPLACE_ME", "placeholder"})
+    EXPECT_EQ(severities(std::string(kPolicyHead) + word + "}\n"), Told{"warning RB-API-004"}) << word;
+  for (const char* word : {"_replaced_", "replaced-by-kustomize", "to-be-filled", "REPLACED_BY_CI", "set-by-argocd"})
+    EXPECT_EQ(severities(std::string(kPolicyHead) + word + "}\n"), Told{"note RB-DOC-006"}) << word;
+  for (const char* word : {"eight", "\"8\"", "EIGHT_VFS", "replacement"})
+    EXPECT_EQ(severities(std::string(kPolicyHead) + word + "}\n"), Told{"error RB-API-004"}) << word;
+}
+
 }  // namespace
 }  // namespace railbed::check

@@ -76,6 +76,7 @@ class UnjudgedFilter {
     if (!finding.span.known()) return false;
     if (finding.says == Says::kFilledIn) return false;
     if (finding.layer == Layer::kText) return drops_of_text(finding);
+    if (is_set_later(finding)) return true;
     const Document* document = at(finding.span);
     if (finding.says == Says::kUnknownField || finding.says == Says::kMisplacedField)
       return drops_of_key(finding, document);
@@ -84,6 +85,7 @@ class UnjudgedFilter {
     // Words of commands and of their output are no values of a manifest (PORT_DOWN); their rules know placeholders.
     if (document == nullptr) return false;
     if (is_on_page(bundle_, document, finding.span)) return is_on_placeholder(finding);
+    if (is_on_unknown_value(finding)) return true;
     return document->cls.is(DocumentKind::kTemplate) && is_empty_text(finding.span);
   }
 
@@ -93,6 +95,22 @@ class UnjudgedFilter {
   }
 
  private:
+  // Whether a kustomization sets the value that the finding is about, or one that it is compared with.
+  bool is_set_later(const Diagnostic& finding) const {
+    if (bundle_.is_set_later(finding.span)) return true;
+    return finding.layer == Layer::kMeaning && std::ranges::any_of(finding.notes, [&](const Diagnostic::Note& note) {
+             return bundle_.is_set_later(note.span);
+           });
+  }
+
+  // Whether a word stands for the value in a file: what rules make of it is wrong, and of one that a program replaces
+  // the form does not matter either.
+  static bool is_on_unknown_value(const Diagnostic& finding) {
+    const std::string_view written = written_at(finding.span);
+    if (is_replaced_word(written)) return true;
+    return finding.layer == Layer::kMeaning && finding.says != Says::kPlaceholder && is_sure_placeholder(written);
+  }
+
   // An error of YAML or JSON in a text of an object.
   bool drops_of_text(const Diagnostic& finding) {
     const Document* document = at(finding.span);
@@ -163,14 +181,27 @@ void drop_unjudged(const Bundle& bundle, Diagnostics& findings) {
   }
 }
 
+namespace {
+
+// Whether a finding points at the object or a part of it by name, as those about something that it lacks do.
+bool points_at_a_name(const Document& document, const Diagnostic& finding) {
+  const std::string field = field_at(document.value, finding.span);
+  return finding.layer == Layer::kMeaning && (field.empty() || field == "name" || field.ends_with(".name"));
+}
+
+}  // namespace
+
 void limit_by_class(const Bundle& bundle, Diagnostics& findings) {
   std::optional<ObjectIndex> index;
   for (Diagnostic& finding : findings.mutable_all()) {
     if (finding.severity != doc::Severity::kError || finding.layer == Layer::kText || !finding.span.known()) continue;
     if (!index) index.emplace(bundle);
     const Document* document = index->at(finding.span);
-    if (document == nullptr || may_be_error(*document, finding)) continue;
+    if (document == nullptr) continue;
+    const bool elided = document->elided && points_at_a_name(*document, finding);
+    if (!elided && may_be_error(*document, finding)) continue;
     finding.severity = doc::Severity::kWarning;
+    if (elided && finding.why.empty()) finding.why = "lines of the object are left out, which may have it";
     if (finding.why.empty()) finding.why = fmt::format("the object is no plain manifest: {}", document->cls.why);
   }
 }
@@ -213,6 +244,18 @@ void tell_filled_in(const Bundle& bundle, Diagnostics& findings) {
     }
 }
 
+namespace {
+
+// The real value is not known, so it is not certain that something is wrong.
+void limit_placeholder(Diagnostic& finding) {
+  if (finding.severity != doc::Severity::kError || finding.layer == Layer::kText) return;
+  if (finding.says != Says::kPlaceholder && !is_sure_placeholder(written_at(finding.span))) return;
+  finding.severity = doc::Severity::kWarning;
+  if (finding.why.empty()) finding.why = "a placeholder stands for the value, which is not known";
+}
+
+}  // namespace
+
 void fold_placeholders(const Bundle& bundle, Diagnostics& findings) {
   std::set<const doc::Source*> applied;
   for (const Document& document : bundle.documents)
@@ -226,8 +269,11 @@ void fold_placeholders(const Bundle& bundle, Diagnostics& findings) {
   };
   std::map<const doc::Source*, std::vector<size_t>> of_file;
   std::vector<Diagnostic>& all = findings.mutable_all();
-  for (size_t i = 0; i < all.size(); ++i)
-    if (is_one(all[i])) of_file[all[i].span.source.get()].push_back(i);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!is_one(all[i])) continue;
+    limit_placeholder(all[i]);
+    of_file[all[i].span.source.get()].push_back(i);
+  }
   std::set<size_t> dropped;
   for (auto& [source, indices] : of_file) {
     if (indices.size() < 2) continue;
@@ -238,6 +284,7 @@ void fold_placeholders(const Bundle& bundle, Diagnostics& findings) {
                    .span = all[first].span,
                    .message = fmt::format("this file still has {} placeholders, from {} on", indices.size(),
                                           placeholder_in(written_at(all[first].span)))};
+    if (!error) one.why = all[first].why;
     for (const size_t i : indices) {
       if (i != first) one.note(all[i].span, all[i].message);
       dropped.insert(i);

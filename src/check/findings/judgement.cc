@@ -168,7 +168,37 @@ class Judge {
     });
   }
 
+  // The file of a note that is of another environment than the finding's; empty: none.
+  std::string file_apart(const Diagnostic& finding) const {
+    if (settings_.world == nullptr || finding.span.source == nullptr) return "";
+    for (const Diagnostic::Note& note : finding.notes)
+      if (note.span.source != nullptr && settings_.world->apart(finding.span.source->name, note.span.source->name))
+        return note.span.source->name;
+    return "";
+  }
+
+  // Two files that nothing applies together may contradict each other.
+  void weigh_environments(Diagnostic& finding) const {
+    const std::string file = file_apart(finding);
+    if (file.empty()) return;
+    if (finding.severity == doc::Severity::kError) finding.severity = doc::Severity::kWarning;
+    finding.at_most(
+        Confidence::kMedium,
+        fmt::format("nothing applies this file together with {}, which may be of another environment", file));
+  }
+
+  // What helm applies with a file of a chart is known after rendering.
+  void weigh_chart(Diagnostic& finding) const {
+    const Document* document = objects_.at(finding.span);
+    if (document == nullptr || document->chart.empty() || !relates(finding)) return;
+    finding.at_most(
+        Confidence::kMedium,
+        fmt::format("it is a file of the chart {}, whose other templates are not rendered", document->chart));
+  }
+
   void weigh(Diagnostic& finding, std::optional<GivenClass> given) const {
+    weigh_environments(finding);
+    weigh_chart(finding);
     const Maturity& maturity = maturity_of(finding.id);
     finding.preview |= maturity.state == RuleState::kPreview;
     if (finding.preview && finding.severity == doc::Severity::kError) finding.severity = doc::Severity::kWarning;

@@ -49,15 +49,17 @@ bool is_difference(std::string_view text) {
   size_t all = 0;
   size_t added = 0;
   size_t removed = 0;
+  size_t kept = 0;  // as `diff -u` writes lines that are in both
   bool head = false;
   any_line(text, [&](std::string_view content, const PageLine& line) {
     ++all;
     head |= content.starts_with("@@ ") || content.starts_with("diff --git ") || line.text.starts_with("+++ ");
     added += line.text.starts_with("+");
     removed += line.text.starts_with("-") && !line.text.starts_with("---");
+    kept += line.text.starts_with(" ");
     return false;
   });
-  return head || (added > 0 && (added + removed) * 2 >= all);
+  return head || (added > 0 && ((added + removed) * 2 >= all || added + removed + kept == all));
 }
 
 bool is_request_line(std::string_view line) {
@@ -118,10 +120,21 @@ bool is_console(std::string_view text, bool comments) {
   return command;
 }
 
+// Whether the first line is one that `set -x` printed: "+ oc create -f -".
+bool begins_with_trace(std::string_view text) {
+  bool trace = false;
+  any_line(text, [&](std::string_view, const PageLine& line) {
+    trace = line.text.starts_with('+') && prompt_length(line.text) > 0;
+    return true;
+  });
+  return trace;
+}
+
 }  // namespace
 
 BlockText block_text(std::string_view text, BlockLanguage language) {
-  if (is_difference(text)) return BlockText::kOther;
+  if (begins_with_trace(text)) return BlockText::kCommands;
+  if (language == BlockLanguage::kDifference || is_difference(text)) return BlockText::kOther;
   const std::string_view first = first_content(text);
   if (is_request_line(first)) return BlockText::kRequest;
   if (begins_manifest(text, first, language)) return BlockText::kManifest;
@@ -135,6 +148,7 @@ BlockText block_text(std::string_view text, BlockLanguage language) {
       return BlockText::kCommands;
     case BlockLanguage::kUnsaid:
       return looks_like_manifest(text) ? BlockText::kManifest : BlockText::kProse;
+    case BlockLanguage::kDifference:
     case BlockLanguage::kOther:
       break;
   }

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -16,6 +17,7 @@
 #include "check/read/block_text.h"
 #include "check/read/carriers.h"
 #include "check/read/engines.h"
+#include "check/read/here_documents.h"
 #include "check/read/markdown.h"
 #include "check/read/namespaces.h"
 #include "check/read/page_text.h"
@@ -40,7 +42,7 @@ const Value::Array* list_items(const Value& value, const std::string& kind) {
   return items ? items->as_array() : nullptr;
 }
 
-enum class FileForm : uint8_t { kManifest, kMarkdown, kRst, kAsciiDoc, kShell, kProse, kUnknown };
+enum class FileForm : uint8_t { kManifest, kMarkdown, kRst, kAsciiDoc, kShell, kHolder, kProse, kUnknown };
 
 std::string lower_ending(std::string_view name) {
   const size_t dot = name.rfind('.');
@@ -64,6 +66,7 @@ FileForm form_of(const doc::Source& source) {
   if (is_one_of(".adoc", ".asciidoc")) return FileForm::kAsciiDoc;
   if (ending == ".rst") return FileForm::kRst;
   if (is_one_of(".sh", ".bash") || source.text.starts_with("#!")) return FileForm::kShell;
+  if (has_here_documents(source.name)) return FileForm::kHolder;
   if (has_fence(source.text)) return FileForm::kMarkdown;
   if (ending == ".txt") return FileForm::kProse;
   if (begins_like_manifest(source.text)) return FileForm::kManifest;
@@ -128,6 +131,10 @@ class Reader {
         use(readable_script(given));
         if (!is_unreadable()) read_commands({0, source_->text.size()}, ShellText::kFile);
         return;
+      case FileForm::kHolder:
+        use(readable_script(given));
+        if (!is_unreadable()) read_held(manifests_in_script(source_->text, {0, source_->text.size()}));
+        return;
       case FileForm::kProse:
         use(given);
         if (!is_unreadable()) read_text({0, source_->text.size()}, ProseOf::kPlainText);
@@ -184,7 +191,17 @@ class Reader {
       bundle_.not_read.push_back({source_->name, "in parts " + template_of(*engine), engine->advice(), true});
     fold_missing_separators(found);
     out_.append(std::move(found));
+    std::vector<HeldManifest> held;
+    if (source_->text.find("apiVersion") != std::string::npos)
+      for (const Value& value : values)
+        if (doc::text_in(value, "kind").empty())
+          std::ranges::move(manifests_in_texts(value, source_->text), std::back_inserter(held));
     add_all(std::move(values), Origin::kFile, {});
+    read_held(held);
+  }
+
+  void read_held(const std::vector<HeldManifest>& held) {
+    for (const HeldManifest& one : held) read_block(one.region, Origin::kScript, one.applied);
   }
 
   // Marks of engines that are no YAML ("mtu: @MTU@") hide the rest of their document.
@@ -272,10 +289,39 @@ class Reader {
 
   void read_commands(doc::Region region, ShellText kind) {
     std::string where;
+    const size_t before = bundle_.commands.size();
     const auto here_document = [this](doc::Region document, const Applied& applied) {
-      if (looks_like_manifest(text_of(document))) read_block(document, Origin::kScript, applied);
+      if (!looks_like_manifest(text_of(document))) return;
+      // `ssh node <<EOS` with a here-document in it.
+      const std::vector<HeldManifest> inner = manifests_in_script(source_->text, document);
+      if (inner.empty() || block_text(text_of(document), BlockLanguage::kOther) == BlockText::kManifest)
+        return read_block(document, Origin::kScript, applied);
+      read_held(inner);
     };
     read_shell(source_, *index_, region, kind, bundle_, here_document, where);
+    if (kind != ShellText::kFile) read_shown_files(before, region.indent);
+  }
+
+  // `cat policy.yaml`
+  static bool shows_a_file(const Command& command) {
+    if (command.words.size() != 2 || command.words[1].text.find_first_of("-<>") == 0) return false;
+    const std::string& program = command.words[0].text;
+    return program == "cat" || program == "bat" || program == "less" || program == "more";
+  }
+
+  // What a command on a page printed is the file, if that is a manifest.
+  void read_shown_files(size_t first, size_t indent) {
+    std::vector<doc::Region> regions;
+    for (size_t i = first; i < bundle_.commands.size(); ++i) {
+      const std::vector<Command::Line>& output = bundle_.commands[i].output;
+      if (output.empty() || !shows_a_file(bundle_.commands[i])) continue;
+      const doc::Span& begin = output.front().span;
+      const size_t last = output.back().span.offset + output.back().text.size();
+      const size_t end = std::min(source_->text.find('\n', last), source_->text.size() - 1) + 1;
+      regions.push_back({begin.offset - static_cast<size_t>(begin.column - 1), end, indent});
+    }
+    for (const doc::Region& one : regions)
+      if (block_text(text_of(one), BlockLanguage::kOther) == BlockText::kManifest) read_block(one, Origin::kFence, {});
   }
 
   void read_text(doc::Region region, ProseOf kind) {
@@ -385,6 +431,19 @@ doc::Span Bundle::given(doc::Span span) const {
   const auto found = as_given.find(span.source.get());
   if (found != as_given.end()) span.source = found->second;
   return span;
+}
+
+void Bundle::add_set_later(const doc::Span& value) {
+  const auto length = static_cast<uint32_t>(std::max(value.length, 1));
+  set_later[std::pair(value.source.get(), value.offset)] = value.offset + length;
+}
+
+bool Bundle::is_set_later(const doc::Span& span) const {
+  if (set_later.empty() || !span.known()) return false;
+  auto next = set_later.upper_bound(std::pair(span.source.get(), span.offset));
+  if (next == set_later.begin()) return false;
+  const auto& [begin, end] = *--next;
+  return begin.first == span.source.get() && span.offset < end;
 }
 
 Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics, ApiSchemas schemas) {

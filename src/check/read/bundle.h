@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "check/read/coverage.h"
@@ -52,8 +53,10 @@ struct Document {
   // The object lost its line breaks or indentation, and the schema decided where each field belongs, so fields in the
   // wrong place cannot be recognized.
   bool rebuilt = false;
-  bool elided = false;  // in a page that leaves lines out ("..."): what is missing is no mistake
-  bool patch = false;   // it changes another object
+  bool elided = false;     // in a page that leaves lines out ("..."): what is missing is no mistake
+  bool patch = false;      // it changes another object
+  bool data = false;       // a program reads the file, and nothing applies it
+  std::string chart = {};  // that has it among its templates; empty: none
   NamespaceFrom ns_from = NamespaceFrom::kUnknown;
   Verb verb = Verb::kApply;
   DocumentClass cls = {};          // as classify() decides
@@ -112,8 +115,13 @@ struct Bundle {
   // What was changed for reading only (page_text.h): the text that the user gave. Locations are the same in both.
   std::map<const doc::Source*, doc::SourcePtr> as_given;
 
+  // The values that a kustomization sets before it applies them: where each begins, and ends.
+  std::map<std::pair<const doc::Source*, uint32_t>, uint32_t> set_later;
+
   // The same place in the text that the user gave.
   doc::Span given(doc::Span span) const;
+  void add_set_later(const doc::Span& value);
+  bool is_set_later(const doc::Span& span) const;
 };
 
 // Fills kind, api_version, name, ns and ns_from from the value.

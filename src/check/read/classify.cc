@@ -9,10 +9,12 @@
 
 #include <fmt/core.h>
 
+#include "check/read/charts.h"
 #include "check/read/engines.h"
 #include "check/read/patches.h"
 #include "check/read/paths.h"
 #include "check/read/placeholders.h"
+#include "check/read/pod_templates.h"
 #include "check/read/templates.h"
 #include "doc/members.h"
 #include "schema/schema.h"
@@ -245,7 +247,11 @@ using Identity = std::tuple<std::string, std::string, std::string>;  // group, k
 class Classifier {
  public:
   Classifier(Bundle& bundle, const std::map<std::string, std::string>& patches, const Kustomizations& kustomizations)
-      : bundle_(bundle), patches_(patches), kustomizations_(kustomizations) {
+      : bundle_(bundle),
+        patches_(patches),
+        kustomizations_(kustomizations),
+        charts_(bundle.sources),
+        pod_templates_(named_pod_templates(bundle.sources)) {
     for (const Document& document : bundle.documents) {
       if (!document.name.empty()) files_of_[identity(document)].insert(file_name(document));
       if (has_status_only(document)) compared_.insert(document.value.span.source.get());
@@ -272,6 +278,7 @@ class Classifier {
   DocumentClass class_of(Document& document, const doc::Source& source) {
     using enum DocumentKind;
     document.patch = false;
+    if (const std::string why = why_data(document, source.name); !why.empty()) return {kOther, why};
     if (is_local_config(document.value)) return {kOther, "kustomize reads it and does not emit it (local-config)"};
     if (document.verb == Verb::kDelete) return {kPart, "only its identity: it is deleted"};
     if (const std::string why = why_assertion(document, source.name); !why.empty()) return {kAssertion, why};
@@ -288,7 +295,19 @@ class Classifier {
     if (as_template.is(kTemplate)) return as_template;
     if (!document.carrier.empty() && document.carried_as == kTemplate)
       return {kTemplate, "filled in by " + document.carrier};
+    if (const std::string completed = why_pod_template(document, source.name, pod_templates_); !completed.empty())
+      return {kPart, completed};
     return plain_class(document);
+  }
+
+  // Of a file of a chart that helm does not apply.
+  std::string why_data(Document& document, const std::string& file) const {
+    document.data = false;
+    if (document.origin != Origin::kFile || kustomizations_.lists(file)) return "";
+    document.chart = charts_.chart_of_template(file);
+    const std::string why = charts_.why_data(file);
+    document.data = !why.empty();
+    return why;
   }
 
   std::string why_patch(const Document& document, const doc::Source& source) const {
@@ -306,6 +325,9 @@ class Classifier {
   DocumentClass template_class(Document& document, const doc::Source& source) {
     using enum DocumentKind;
     if (document.origin != Origin::kFile && (document.origin != Origin::kScript || is_page(source.name))) return {};
+    if (const doc::Span place = replaced_word_in(document); place.known())
+      return filled(document, nullptr, place,
+                    fmt::format("a program replaces values of it ({})", placeholder_in(written_at(place))));
     const Value* metadata = document.value.find("metadata");
     const Value* name = metadata == nullptr ? nullptr : metadata->find("name");
     const doc::Span begin = name == nullptr ? document.value.span : name->span;
@@ -318,6 +340,17 @@ class Classifier {
       return filled(document, engine_of_mark("# $name", source.text), begin,
                     "its name is empty: a source CR that a generator fills in");
     return {};
+  }
+
+  // The first value whose word says that a program replaces it.
+  static doc::Span replaced_word_in(const Document& document) {
+    doc::Span found;
+    any_text(document.value, [&](const doc::Span& place, bool is_key) {
+      if (is_key || !is_replaced_word(written_at(place))) return false;
+      found = place;
+      return true;
+    });
+    return found;
   }
 
   static DocumentClass filled(Document& document, const Engine* engine, const doc::Span& place, std::string why) {
@@ -374,6 +407,8 @@ class Classifier {
   Bundle& bundle_;
   const std::map<std::string, std::string>& patches_;
   const Kustomizations& kustomizations_;
+  Charts charts_;
+  std::set<std::string, std::less<>> pod_templates_;  // names of files that settings name
   std::map<Identity, std::set<std::string>> files_of_;
   std::set<const doc::Source*> compared_;  // with objects that only have a status
   const doc::Source* lines_source_ = nullptr;
@@ -381,7 +416,8 @@ class Classifier {
 };
 
 bool is_read_by_rules(const Document& document) {
-  if (document.verb == Verb::kDelete || document.patch || is_local_config(document.value)) return false;
+  if (document.verb == Verb::kDelete || document.patch || document.data || is_local_config(document.value))
+    return false;
   switch (document.cls.kind) {
     case DocumentKind::kAssertion:
       return false;
@@ -396,6 +432,7 @@ bool is_read_by_rules(const Document& document) {
 
 void classify(Bundle& bundle, const std::map<std::string, std::string>& patches, const Kustomizations& kustomizations) {
   Classifier(bundle, patches, kustomizations).run();
+  mark_set_fields(bundle, kustomizations);
 }
 
 void set_aside(Bundle& bundle) {

@@ -16,8 +16,8 @@
 
 namespace railbed::check {
 
-// Sets `cls`, `engine`, `filled_in` and `patch` of all documents. `patches`: sources that a kustomization lists as
-// patches, with its name.
+// Sets `cls`, `engine`, `filled_in` and `patch` of all documents, and marks the values that kustomizations set.
+// `patches`: sources that a kustomization lists as patches, with its name.
 void classify(Bundle& bundle, const std::map<std::string, std::string>& patches, const Kustomizations& kustomizations);
 
 // Moves documents that no rule reads to bundle.aside: assertions, output, patches, the identities of objects that are

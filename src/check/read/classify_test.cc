@@ -3,6 +3,7 @@
 // manifest that loses any one of its signs is no manifest, and nothing is missing in it.
 #include "check/read/classify.h"
 
+#include <algorithm>
 #include <regex>
 
 #include <gtest/gtest.h>
@@ -103,6 +104,56 @@ TEST(Classify, ByWhatIsWritten) {
                      {"o/kustomization.yaml", "resources: [../base/p.yaml]\npatches: [{path: x.yaml}]\n"},
                      {"o/x.yaml", policy("numVfs: 4")}}),
             (Classes{"manifest", "part: a patch that o/kustomization.yaml lists"}));
+}
+
+// What helm does not apply: templates read it, and choose by the version of the cluster.
+TEST(Classify, DataOfAChartIsNotApplied) {
+  const std::string chart = "apiVersion: v2\nname: c\nversion: 1.0.0\n";
+  const std::string reads = "{{- if .Values.crds }}\n{{ .Files.Get \"FILE\" }}\n{{- end }}\n";
+  const auto reading = [&](const std::string& file) { return std::regex_replace(reads, std::regex("FILE"), file); };
+  const std::string bad =
+      policy("numVfs: \"8\", resourceName: a, nodeSelector: {x: y}, nicSelector: {pfNames: [ens1]}");
+  const std::string by_files = "other: data of the chart c: its templates read it by .Files";
+  const auto data_class = [&](const std::string& file, const std::string& argument) {
+    return classes({{"c/Chart.yaml", chart}, {"c/templates/t.yaml", reading(argument)}, {"c/" + file, bad}}).back();
+  };
+  EXPECT_EQ(data_class("crd/a.yaml", "crd/a.yaml"), by_files);
+  EXPECT_EQ(data_class("crd/v1beta1/a.yaml", "crd/v1beta1/*.yaml"), by_files);
+  EXPECT_EQ(data_class("conf/p.yaml", "conf/%s.yaml"), by_files);
+  EXPECT_EQ(data_class("files/p.yaml", "x"), "other: data of the chart c: it is in files/");
+  EXPECT_EQ(told_by_class({{"c/Chart.yaml", chart}, {"c/files/crd/v1beta1/a.yaml", bad}}), Told());
+  // Without Chart.yaml among the files, the templates say that it is a chart.
+  EXPECT_EQ(classes({{"c/templates/t.yaml", reading("p.yaml")}, {"c/p.yaml", bad}}), Classes{by_files});
+  // Helm applies these, or a person does.
+  for (const char* file : {"crds/a.yaml", "templates/p.yaml", "examples/p.yaml", "charts/d/crds/p.yaml"})
+    EXPECT_EQ(data_class(file, "other.yaml"), "manifest") << file;
+  EXPECT_EQ(
+      classes(
+          {{"c/Chart.yaml", chart}, {"c/kustomization.yaml", "resources: [files/p.yaml]\n"}, {"c/files/p.yaml", bad}}),
+      Classes{"manifest"});
+  EXPECT_EQ(std::ranges::count(told_by_class({{"c/Chart.yaml", chart}, {"c/templates/p.yaml", bad}}),
+                               std::string("error RB-API-004 c/templates/p.yaml:4")),
+            1);
+}
+
+TEST(Classify, PodTemplatesAreCompletedByTheirProgram) {
+  const std::string pod = "apiVersion: v1\nkind: Pod\nmetadata: {labels: {a: b}}\nspec: {containers: [{name: c}]}\n";
+  const std::string by_name = "part: a template of pods by its name: a program completes it";
+  for (const char* file : {"spark/driver-pod-template.yaml", "conf/pod_template.yaml", "podTemplate-executor.yml",
+                           "pod-templates/gpu.yaml", "runner/hook-extension.yaml"})
+    EXPECT_EQ(classes({{file, pod}}), Classes{by_name}) << file;
+  const std::string named = "part: a template of pods that a setting names: a program completes it";
+  for (const char* setting :
+       {"sparkConf: {spark.kubernetes.driver.podTemplateFile: \"/opt/spark/exec.yaml\"}\n",
+        "config: {kubernetes: {pod_template_file: /opt/airflow/exec.yaml}}\n",
+        "env:\n- name: ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE\n  value: /home/runner/exec.yaml\n"})
+    EXPECT_EQ(classes({{"values.yaml", setting}, {"t/exec.yaml", pod}}), Classes{named}) << setting;
+  EXPECT_EQ(classes({{"a.yaml", std::regex_replace(pod, std::regex("name: c"), "name: spark-kubernetes-driver")}}),
+            Classes{"part: Spark completes it (container spark-kubernetes-driver)"});
+  EXPECT_EQ(classes({{"a.yaml", pod}}), Classes{"other: it has no name"});
+  const Told in_template =
+      told_by_class({{"pod-template.yaml", std::regex_replace(pod, std::regex("name: c"), "name: 8")}});
+  EXPECT_EQ(std::ranges::count(in_template, std::string("error RB-API-004 pod-template.yaml:4")), 1);
 }
 
 TEST(Classify, CarriersHoldTheirObjects) {

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "check/data_files.h"
+#include "doc/members.h"
 
 namespace railbed::check {
 namespace {
@@ -62,6 +63,7 @@ bool is_in_text(const Mark& mark) {
 struct EngineTable {
   std::vector<Engine> engines;
   std::vector<OtherLanguage> languages;
+  std::vector<std::string> holders;  // names and endings of files with here-documents
   // The marks in texts by the byte that they begin with, and those bytes.
   std::array<std::vector<const Mark*>, 256> by_first_byte;
   std::string first_bytes;
@@ -89,6 +91,7 @@ const EngineTable& table() {
                                   .language = text_in_row(row, "language"),
                                   .command = text_in_row(row, "command"),
                                   .makes = row.find("makes") != nullptr});
+    made.holders = doc::texts_in(data, "here_documents");
     made.index();  // the rows stay where they are when the table is moved
     return made;
   }();
@@ -252,6 +255,14 @@ const OtherLanguage* other_language(std::string_view file_name) {
   std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const auto found = std::ranges::find(table().languages, ending, &OtherLanguage::ending);
   return found == table().languages.end() ? nullptr : &*found;
+}
+
+bool has_here_documents(std::string_view file_name) {
+  const std::string_view file = file_name.substr(file_name.rfind('/') + 1);  // npos + 1 is 0
+  return std::ranges::any_of(table().holders, [&](const std::string& one) {
+    if (one.starts_with('.')) return file.ends_with(one);
+    return file == one || (file.starts_with(one) && (file[one.size()] == '.' || file[one.size()] == '-'));
+  });
 }
 
 }  // namespace railbed::check

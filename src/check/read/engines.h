@@ -71,5 +71,7 @@ struct OtherLanguage {
   bool makes = false;    // it may make objects of Kubernetes
 };
 const OtherLanguage* other_language(std::string_view file_name);
+// Whether it is a file of another program in which here-documents are looked for: "Vagrantfile", "Makefile".
+bool has_here_documents(std::string_view file_name);
 
 }  // namespace railbed::check

@@ -72,6 +72,13 @@ TEST(Engines, AreNamedByWhatElseIsInTheFile) {
   EXPECT_EQ(engine_of_key("sops")->name, "SOPS");
 }
 
+TEST(Engines, KnowFilesWithHereDocuments) {
+  for (const char* yes : {"Vagrantfile", "a/Makefile", "Dockerfile.rdma", "Jenkinsfile-nightly", "x.mk"})
+    EXPECT_TRUE(has_here_documents(yes)) << yes;
+  for (const char* no : {"Vagrantfiles", "a.yaml", "Makefile/a", "make", "mk"})
+    EXPECT_FALSE(has_here_documents(no)) << no;
+}
+
 TEST(Engines, HaveAWayToCheckTheirResult) {
   for (const Engine& engine : engines()) {
     EXPECT_FALSE(engine.marks.empty()) << engine.name;
@@ -115,6 +122,17 @@ TEST(Placeholders, AreWhatAPageAsksItsReaderToWrite) {
   for (const char* text : {"ens1f0np0", "8", "\"15b3\"", "0000:18:00.0", "ETH", "IB", "a-b", "rail_0", "{a: b}",
                            "[a, b]", "true", "10.0.0.0/24", "netdevice", "", "x", "Pod", "1 < 2 > 0"})
     EXPECT_FALSE(is_placeholder(text)) << text;
+  for (const char* sure :
+       {"<num>", "rail-<n>", "CHANGEME", "change-me", "__REPLACE_ME__", "to be defined", "_replaced_",
+        "replaced-by-kustomize", "to-be-filled", "your-namespace", "xxx", "XX:XX:XX", "\"...\""})
+    EXPECT_TRUE(is_sure_placeholder(sure)) << sure;
+  for (const char* file :
+       {"NUM_VFS", "int", "a | b", "rail_0", "replacement", "replaces", "MY_RAIL", "changes", "your"})
+    EXPECT_FALSE(is_sure_placeholder(file)) << file;
+  for (const char* program : {"_replaced_", "REPLACED", "\"replaced-by-ci\"", "to_be_replaced", "to-be-filled-by-argo"})
+    EXPECT_TRUE(is_replaced_word(program)) << program;
+  for (const char* person : {"REPLACE_ME", "<num>", "placeholder", "rail0", "tbd"})
+    EXPECT_FALSE(is_replaced_word(person)) << person;
   EXPECT_TRUE(may_be_placeholder("NAMESPACE"));
   EXPECT_TRUE(may_be_placeholder("N"));
   EXPECT_FALSE(may_be_placeholder("rail0"));

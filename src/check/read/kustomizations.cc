@@ -19,10 +19,11 @@ struct Listing {
   std::set<std::string> patches;
   std::vector<std::string> elsewhere;  // entries of other machines, generators, charts
   Additions adds;
+  std::vector<SetField> sets;
   bool component = false;
 };
 
-Listing listing_of(const Value& value, const std::string& name) {
+Listing listing_of(const Value& value, const std::string& name, const Bundle& bundle) {
   Listing made{.file = name};
   for (const std::string_view key : {"resources", "bases", "components"})
     for (const std::string& path : listed_paths(value.find(key), name)) made.resources.push_back(path);
@@ -37,6 +38,7 @@ Listing listing_of(const Value& value, const std::string& name) {
   made.adds.suffix = doc::text_in(value, "nameSuffix");
   for (const std::string_view key : {"nameSuffix", "namePrefix"})
     if (const Value* part = value.find(key)) made.adds.name_span = part->span;
+  made.sets = fields_set_by(value, name, bundle);
   made.component = doc::text_in(value, "kind") == "Component";
   return made;
 }
@@ -47,7 +49,7 @@ std::map<std::string, Listing> listings_of(const Bundle& bundle) {
   const auto add = [&](const Value& value) {
     if (value.span.source == nullptr) return;
     const std::string name = bundle.given(value.span).source->name;
-    if (is_kustomization(name)) all.emplace(plain_path(folder_of(name)), listing_of(value, name));
+    if (is_kustomization(name)) all.emplace(plain_path(folder_of(name)), listing_of(value, name, bundle));
   };
   for (const Document& document : bundle.documents)
     if (document.api_version.starts_with("kustomize.config.k8s.io/")) add(document.value);
@@ -97,6 +99,7 @@ class RootBuilder {
     for (const std::string& path : listing.patches)
       if (const auto file = sources_.find(path); file != sources_.end()) root_.files.emplace(file->second, outer);
     root_.not_read.insert(root_.not_read.end(), listing.elsewhere.begin(), listing.elsewhere.end());
+    root_.sets.insert(root_.sets.end(), listing.sets.begin(), listing.sets.end());
   }
 
   const std::map<std::string, Listing>& all_;
@@ -150,6 +153,35 @@ const Additions* Kustomizations::additions(std::string_view file) const {
     all = &here;
   }
   return all;
+}
+
+namespace {
+
+// The value with all that is below it.
+void mark_set_value(const Value& value, Bundle& bundle, int depth = 0) {
+  constexpr int kDeepest = 64;
+  if (depth > kDeepest || !value.span.known()) return;
+  bundle.add_set_later(value.span);
+  if (const Value::Array* items = value.as_array())
+    for (const Value& item : *items) mark_set_value(item, bundle, depth + 1);
+  if (const Value::Object* members = value.as_object())
+    for (const Value::Member& member : *members) mark_set_value(member.value, bundle, depth + 1);
+}
+
+}  // namespace
+
+void mark_set_fields(Bundle& bundle, const Kustomizations& kustomizations) {
+  for (const KustomizationRoot& root : kustomizations.roots()) {
+    if (root.sets.empty()) continue;
+    for (const Document& document : bundle.documents) {
+      const doc::SourcePtr source = bundle.given(document.value.span).source;
+      if (source == nullptr || !document.carrier.empty() || !root.files.contains(source->name)) continue;
+      for (const SetField& field : root.sets) {
+        if (!field.takes(document)) continue;
+        for (const Value* value : values_of_steps(document.value, field.steps)) mark_set_value(*value, bundle);
+      }
+    }
+  }
 }
 
 }  // namespace railbed::check

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "check/read/bundle.h"
+#include "check/read/set_fields.h"
 
 namespace railbed::check {
 
@@ -36,6 +37,7 @@ struct KustomizationRoot {
   std::string file;                        // its kustomization.yaml
   std::map<std::string, Additions> files;  // names of sources
   std::vector<std::string> not_read;       // entries that are no files of the run
+  std::vector<SetField> sets;              // what it sets in objects of those files
 };
 
 class Kustomizations {
@@ -58,5 +60,8 @@ class Kustomizations {
   std::map<std::string, std::vector<size_t>, std::less<>> roots_of_;  // by file
   std::set<std::string, std::less<>> folders_;
 };
+
+// Notes in the bundle the values that kustomizations set in objects of their files.
+void mark_set_fields(Bundle& bundle, const Kustomizations& kustomizations);
 
 }  // namespace railbed::check

@@ -62,6 +62,11 @@ const Value* value_along(const Value& value, std::initializer_list<std::string_v
   return here;
 }
 
+const Value::Array& items_of(const Value* list) {
+  static const Value::Array kNone;
+  return list != nullptr && list->is_array() ? *list->as_array() : kNone;
+}
+
 void add_target(const Value* ns, const Value* path, bool overwrites, std::vector<Target>& out) {
   const std::string* its_ns = ns == nullptr ? nullptr : ns->as_string();
   const std::string* its_path = path == nullptr ? nullptr : path->as_string();
@@ -89,6 +94,30 @@ std::vector<Target> targets_in(const Bundle& bundle) {
     }
   }
   return targets;
+}
+
+// The files from which a generator of policies takes source CRs, by plain path: what it makes of them goes to another
+// cluster, and nothing that applies the policies adds to them.
+std::set<std::string> files_of_generators(const Bundle& bundle) {
+  std::set<std::string> files;
+  for (const Document& document : bundle.documents) {
+    if (document.kind != "PolicyGenerator" && document.kind != "PolicyGenTemplate") continue;
+    const std::string folder = folder_of(file_of_document(bundle, document)) + "/";
+    for (const Value& source : items_of(value_along(document.value, {"spec", "sourceFiles"})))
+      if (const std::string path = doc::text_in(source, "fileName"); !path.empty())
+        files.insert(plain_path(folder + "source-crs/" + path));
+    for (const Value& policy : items_of(document.value.find("policies")))
+      for (const Value& manifest : items_of(policy.find("manifests")))
+        if (const std::string path = doc::text_in(manifest, "path"); !path.empty())
+          files.insert(plain_path(folder + path));
+  }
+  return files;
+}
+
+bool is_generated_from(const std::set<std::string>& files, std::string_view file) {
+  const std::string path = plain_path(file);
+  return std::ranges::any_of(
+      files, [&](const std::string& one) { return path == one || (path.starts_with(one) && path[one.size()] == '/'); });
 }
 
 // Namespaces of `kubectl -n NS apply -f FILE`, by the file's name; a file with two has none.
@@ -151,10 +180,12 @@ void add_namespaces(Bundle& bundle, const Kustomizations& kustomizations) {
   const std::vector<Target> targets = targets_in(bundle);
   const auto commands = namespaces_of_commands(bundle);
   if (kustomizations.empty() && targets.empty() && commands.empty()) return;
+  const std::set<std::string> generators = files_of_generators(bundle);
   for (Document& document : bundle.documents) {
     const std::string& file = file_of_document(bundle, document);
-    if (file.empty()) continue;
-    if (const Additions* adds = kustomizations.additions(file); adds != nullptr && document.carrier.empty()) {
+    // What an object holds is applied by a program of its own, where its namespace says or the program does.
+    if (file.empty() || !document.carrier.empty() || is_generated_from(generators, file)) continue;
+    if (const Additions* adds = kustomizations.additions(file)) {
       if (!adds->ns.empty() && !is_cluster_wide(document)) set_namespace(document, adds->ns, adds->ns_span);
       if (is_network_kind(document.kind)) rename_network(document, *adds);
     }

@@ -82,6 +82,115 @@ TEST(Namespaces, AreThoseThatDeploymentToolsAndCommandsAdd) {
             Told());
 }
 
+// "id file:line" of the errors of one rule.
+std::vector<std::string> errors_of_rule(const std::string& id, const NamedTexts& files) {
+  std::vector<doc::SourcePtr> sources;
+  for (const auto& [name, text] : files)
+    sources.push_back(std::make_shared<const doc::Source>(doc::Source{name, text}));
+  std::vector<std::string> out;
+  const Report report = check_files(sources, {}, {});
+  for (const doc::Diagnostic& one : report.findings.all())
+    if (one.id == id && one.severity == doc::Severity::kError)
+      out.push_back(fmt::format("{} {}:{}", one.id, one.span.source->name, one.span.line));
+  return out;
+}
+
+std::string indented_by(const std::string& by, const std::string& text) {
+  std::string out = by;
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += by;
+  }
+  return out.substr(0, out.size() - by.size());
+}
+
+// Argo CD puts its namespace onto the policies, which a hub keeps there; what they hold goes to other clusters.
+TEST(Namespaces, AreNotAddedToWhatOtherObjectsHold) {
+  const std::string application =
+      "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\n"
+      "spec: {source: {path: policies}, destination: {namespace: policies}}\n";
+  const std::string flux =
+      "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a}\n"
+      "spec: {path: ./policies, targetNamespace: policies}\n";
+  const std::string config =
+      "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovOperatorConfig\nmetadata: {name: default}\nspec: {}\n";
+  const std::string policy =
+      "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\nmetadata: {name: a, namespace: "
+      "sriov-network-operator}\nspec: {numVfs: 8, resourceName: a, nodeSelector: {x: y}, nicSelector: {pfNames: "
+      "[ens1]}}\n";
+  const std::string in_policy =
+      "apiVersion: policy.open-cluster-management.io/v1\nkind: ConfigurationPolicy\nmetadata: {name: c}\nspec:\n"
+      "  object-templates:\n  - complianceType: musthave\n    objectDefinition:\n" +
+      indented_by("      ", config);
+  const std::string in_work =
+      "apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata: {name: w}\nspec:\n  workload:\n"
+      "    manifests:\n    -\n" +
+      indented_by("      ", config);
+  const std::string in_map =
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata:\n  a.yaml: |\n" + indented_by("    ", config);
+  const std::string generator =
+      "apiVersion: policy.open-cluster-management.io/v1\nkind: PolicyGenerator\nmetadata: {name: g}\npolicies:\n"
+      "- name: p\n  manifests: [{path: crs/config.yaml}]\n";
+  for (const std::string& applies : {application, flux}) {
+    for (const std::string& holder : {in_policy, in_work, in_map})
+      EXPECT_EQ(errors_of_rule("RB-OP-007",
+                               {{"app.yaml", applies}, {"policies/c.yaml", holder}, {"policies/p.yaml", policy}}),
+                Told())
+          << holder;
+    EXPECT_EQ(errors_of_rule("RB-OP-007", {{"app.yaml", applies},
+                                           {"policies/g.yaml", generator},
+                                           {"policies/crs/config.yaml", config},
+                                           {"p.yaml", policy}}),
+              Told());
+  }
+  // Written, it counts: both are of one operator.
+  std::string elsewhere = config;
+  elsewhere.replace(elsewhere.find("{name: default}"), 15, "{name: default, namespace: ops}");
+  EXPECT_EQ(errors_of_rule("RB-OP-007", {{"policies/c.yaml", elsewhere + "---\n" + policy}}),
+            Told{"RB-OP-007 policies/c.yaml:8"});
+}
+
+// Two demos in one repository, each with its own operator.
+TEST(Environments, AreApartUnlessSomethingTiesThem) {
+  const std::string api = "apiVersion: sriovnetwork.openshift.io/v1\nkind: ";
+  const std::string config = api + "SriovOperatorConfig\nmetadata: {name: default, namespace: ops-a}\nspec: {}\n";
+  const auto policy = [&](const std::string& name, const std::string& ns) {
+    return api + "SriovNetworkNodePolicy\nmetadata: {name: " + name + ", namespace: " + ns +
+           "}\nspec: {numVfs: 8, resourceName: " + name + ", nodeSelector: {x: y}, nicSelector: {pfNames: [ens1]}}\n";
+  };
+  const auto network = [&](const std::string& resource, const std::string& ns) {
+    return api + "SriovNetwork\nmetadata: {name: net-" + resource + ", namespace: " + ns +
+           "}\nspec: {resourceName: " + resource + "}\n";
+  };
+  const NamedTexts demos = {{"a/config.yaml", config},
+                            {"a/net.yaml", network("ra", "ops-a")},
+                            {"a/policy.yaml", policy("ra", "ops-a")},
+                            {"b/net.yaml", network("rb", "ops-b")},
+                            {"b/policy.yaml", policy("rb", "ops-b")}};
+  const auto with = [&](const std::string& name, const std::string& text) {
+    NamedTexts files = demos;
+    files.emplace_back(name, text);
+    return errors_of_rule("RB-OP-007", files);
+  };
+  const Told wrong = {"RB-OP-007 b/policy.yaml:3"};
+  EXPECT_EQ(errors_of_rule("RB-OP-007", demos), Told());
+  EXPECT_EQ(with("README.md", "# Demos\n\n    kubectl apply -f a/\n"), Told());
+  EXPECT_EQ(with("a/kustomization.yaml", "resources: [config.yaml, net.yaml, policy.yaml]\n"), Told());
+  EXPECT_EQ(with("a/up.sh", "kubectl apply -f a/\n"), Told());
+  EXPECT_EQ(with("c/net.yaml", network("ra", "ops-a")), Told());
+  // A kustomization, a script or Applications of one folder apply both; a network takes VFs of the other one's policy.
+  EXPECT_EQ(with("kustomization.yaml", "resources: [a/config.yaml, b/policy.yaml]\n"), wrong);
+  EXPECT_EQ(with("up.sh", "kubectl apply -f a/\nkubectl apply -f b/policy.yaml\n"), wrong);
+  const std::string app = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: ";
+  EXPECT_EQ(
+      with("apps/all.yaml", app + "a}\nspec: {source: {path: a}}\n---\n" + app + "b}\nspec: {source: {path: b}}\n"),
+      wrong);
+  EXPECT_EQ(with("b/more.yaml", network("ra", "ops-b")), wrong);
+  // Folders that complete each other.
+  EXPECT_EQ(errors_of_rule("RB-OP-007", {{"operator/config.yaml", config}, {"policies/p.yaml", policy("rb", "ops-b")}}),
+            Told{"RB-OP-007 policies/p.yaml:3"});
+}
+
 TEST(Namespaces, ThatAreUnknownFitAny) {
   EXPECT_EQ(told_together({{"a.yaml", network_in("net", "ferry") + "---\n" + pod_in("net")}}),
             Told{"note RB-POD-001 a.yaml:8"});

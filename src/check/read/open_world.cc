@@ -10,6 +10,7 @@
 #include "check/read/carriers.h"
 #include "check/read/namespaces.h"
 #include "check/read/paths.h"
+#include "check/read/placeholders.h"
 #include "check/read/rendered.h"
 #include "check/read/templates.h"
 #include "doc/members.h"
@@ -73,7 +74,9 @@ std::string name_of_file(const Bundle& bundle, const Document& document) {
 // Whether a field that says which network or resource an object makes is filled in later.
 bool has_open_name(const Bundle& bundle, const Document& document) {
   const auto is_open = [&](const Value* value) {
-    return value != nullptr && value->span.known() && is_filled_in(bundle.given(value->span));
+    return value != nullptr && value->span.known() &&
+           (is_filled_in(bundle.given(value->span)) || bundle.is_set_later(value->span) ||
+            is_sure_placeholder(written_at(value->span)));
   };
   return is_open(value_below(document.value, {"metadata", "name"})) ||
          is_open(value_below(document.value, {"spec", "resourceName"})) ||
@@ -120,8 +123,9 @@ void add_makers(const Bundle& bundle, const Document& document, World& world) {
   const std::string file = name_of_file(bundle, document);
   if (!why.empty() && !document.carries && !applies_files_here(bundle, document))
     world.not_read.push_back({document.label(), std::string(why), "", true});
-  const bool open = document.cls.is(DocumentKind::kTemplate) && makes_networks_or_resources(document.kind) &&
-                    has_open_name(bundle, document);
+  // Of a page nobody expects that its names are those of the files beside it.
+  const bool own = document.cls.is(DocumentKind::kTemplate) || document.origin == Origin::kFile;
+  const bool open = own && makes_networks_or_resources(document.kind) && has_open_name(bundle, document);
   if (open || has_open_entries(bundle, document)) world.not_read.push_back({file, "is a template", "", true});
 }
 
@@ -136,6 +140,11 @@ bool World::tied(const Document& one, const Document& other) const {
   if (is_rendered(first->name) && is_rendered(second->name))
     return rendered_folder(first->name) == rendered_folder(second->name);
   return kustomizations.together(first->name, second->name);
+}
+
+bool World::apart(std::string_view one, std::string_view other) const {
+  return !together && !is_rendered(one) && !is_rendered(other) && !kustomizations.together(one, other) &&
+         environments.are_apart(one, other);
 }
 
 World world_of(const Bundle& bundle, Kustomizations kustomizations, std::span<const NotRead> unopened) {
@@ -158,6 +167,7 @@ World world_of(const Bundle& bundle, Kustomizations kustomizations, std::span<co
       add_makers(bundle, document, world);
     }
   world.kustomizations = std::move(kustomizations);
+  world.environments = Environments(bundle);
   return world;
 }
 

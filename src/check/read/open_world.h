@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "check/read/bundle.h"
+#include "check/read/environments.h"
 #include "check/read/kustomizations.h"
 
 namespace railbed::check {
@@ -27,10 +28,13 @@ struct World {
   std::set<std::string, std::less<>> resources;
   std::vector<NotRead> not_read;  // what may make more
   Kustomizations kustomizations;
+  Environments environments;
   bool together = false;  // the user says that the files are all there is
 
   // Whether one apply takes both documents.
   bool tied(const Document& one, const Document& other) const;
+  // Whether two files are of different environments: demos or clusters side by side.
+  bool apart(std::string_view one, std::string_view other) const;
 };
 
 // `unopened`: files beside the bundle's that may make objects and are in languages that are not read.

@@ -80,6 +80,7 @@ BlockLanguage language_of(std::string_view info) {
     return BlockLanguage::kConsole;
   if (is_one_of("", "text", "txt", "plain", "plaintext", "output", "log", "none", "code"))
     return BlockLanguage::kUnsaid;
+  if (is_one_of("diff", "patch", "udiff")) return BlockLanguage::kDifference;
   return BlockLanguage::kOther;
 }
 

@@ -49,7 +49,7 @@ bool is_row_of_marks(std::string_view line, char mark, size_t least);
 bool is_underline(std::string_view row, std::string_view above);
 
 // What the first word behind a fence says about its content. kUnknown: a word that no list has.
-enum class BlockLanguage { kManifest, kShell, kConsole, kUnsaid, kOther };
+enum class BlockLanguage { kManifest, kShell, kConsole, kUnsaid, kDifference, kOther };
 BlockLanguage language_of(std::string_view info);
 
 // Collects the blocks of a page: what lies between blocks of code is text.

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <string>
 
 #include "check/read/asciidoc.h"
+#include "check/read/block_text.h"
 #include "check/read/engines.h"
+#include "check/read/here_documents.h"
 #include "check/read/placeholders.h"
 
 namespace railbed::check {
@@ -71,17 +74,93 @@ size_t callout_length(std::string_view line) {
   return line.size() - begin;
 }
 
-// How pages say that lines are left out.
-constexpr std::string_view kWaysToLeaveOut[] = {"...", "…", "[...]", "- ...", "[…]", "(...)", "<snip>", "[snip]"};
+// Words that say that lines are left out, in brackets, between dots or in a comment; or the end of such a sentence.
+constexpr std::string_view kLeftOutWords[] = {"snip", "snipped", "cut",       "omitted",  "elided",
+                                              "etc",  "rest",    "truncated", "and so on"};
+constexpr std::string_view kLeftOutEnds[] = {" omitted",      " truncated", " snipped",   " left out",
+                                             " elided",       " not shown", " go here",   " goes here",
+                                             " omitted here", " unchanged", " as before", " for brevity"};
 
+std::string lower_text(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+bool says_left_out(std::string_view words) {
+  const std::string text = lower_text(words);
+  return std::ranges::find(kLeftOutWords, text) != std::end(kLeftOutWords) ||
+         std::ranges::any_of(kLeftOutEnds, [&](std::string_view end) { return text.ends_with(end); });
+}
+
+constexpr std::string_view kDots[] = {"…", "⋮", "⋯"};
+
+// Whether a line of dots, brackets and dashes has dots enough to be an elision: "- ." is a path.
+bool is_made_of_dots(std::string_view text) {
+  return std::ranges::count(text, '.') >= 3 || text == "." || text == ".." ||
+         std::ranges::any_of(kDots, [&](std::string_view dots) { return text.find(dots) != std::string_view::npos; });
+}
+
+// The length of a byte of decoration, or of dots, at the beginning or end of a text; 0: it is a word.
+size_t decoration_length(std::string_view text, bool front) {
+  constexpr std::string_view kBytes = " \t<>[](){}-=~*.,";
+  if (text.empty()) return 0;
+  if (kBytes.find(front ? text.front() : text.back()) != std::string_view::npos) return 1;
+  for (const std::string_view dots : kDots)
+    if (front ? text.starts_with(dots) : text.ends_with(dots)) return dots.size();
+  return 0;
+}
+
+// The words of a line without dots, brackets and dashes around them.
+std::string_view without_decoration(std::string_view text) {
+  while (const size_t length = decoration_length(text, true)) text.remove_prefix(length);
+  while (const size_t length = decoration_length(text, false)) text.remove_suffix(length);
+  return text;
+}
+
+// How pages say that lines are left out: "...", "- ...", "[…]", "<snip>", "-- output omitted --", "{...}", ".".
 bool is_left_out(std::string_view content) {
-  return std::ranges::find(kWaysToLeaveOut, content) != std::end(kWaysToLeaveOut);
+  constexpr size_t kLongest = 80;
+  if (content.empty() || content.size() > kLongest) return false;
+  const std::string_view words = without_decoration(content);
+  if (words.empty()) return is_made_of_dots(content);
+  const bool decorated = words.size() + 1 < content.size();
+  const bool list_item = content.starts_with("- ") && words.size() + 2 == content.size();
+  return decorated && !list_item && says_left_out(words);
+}
+
+// "# ...", "# ... more rails", "# snip", "# (other fields omitted)"; and what is left of an elision that became a
+// comment.
+bool is_comment_of_elision(std::string_view content) {
+  content.remove_prefix(std::min(content.find_first_not_of("#/ \t"), content.size()));
+  if (content.starts_with("..") || content.starts_with("…")) return true;
+  const std::string_view words = without_decoration(content);
+  return words.empty() ? is_made_of_dots(content) : says_left_out(words);
+}
+
+// A part of a line: "spec: {...}", "pfNames: [ ... ]", "ipam: …".
+bool elides_inside(std::string_view content) {
+  static constexpr std::string_view kParts[] = {"{...}", "{ ... }", "[...]", "[ ... ]", "{…}", "[…]", "<...>", ", ..."};
+  return std::ranges::any_of(kParts, [&](std::string_view part) { return content.find(part) != content.npos; }) ||
+         content.ends_with(": ...") || content.ends_with(": …");
 }
 
 // At the margin dots end a document of YAML.
 bool is_elision(std::string_view line) {
   const size_t first = line.find_first_not_of(kLineBlanks);
   return first != std::string_view::npos && first > 0 && is_left_out(content_of(line));
+}
+
+// What a program printed below a manifest: "sriovnetwork.sriovnetwork.openshift.io/rail0 created", "Success/Update
+// image". At the margin of a map nothing is a text of several words; a key that lost its ':' is a mistake.
+bool is_stray_output(std::string_view content) {
+  static constexpr std::string_view kKeys[] = {"apiVersion", "kind", "metadata", "spec",       "data",
+                                               "status",     "type", "rules",    "stringData", "roleRef"};
+  const size_t blank = content.find(' ');
+  if (blank == std::string_view::npos || std::isalnum(static_cast<unsigned char>(content[0])) == 0) return false;
+  if (content.find(": ") != std::string_view::npos || content.ends_with(":")) return false;
+  const std::string_view first = content.substr(0, blank);
+  return std::ranges::find(kKeys, first) == std::end(kKeys);
 }
 
 // A line that a preprocessor replaces: AsciiDoc's conditions and inclusions, snippets of MkDocs, statements of Jinja,
@@ -222,13 +301,19 @@ class PageEditor {
   void edit_block(const Block& block) {
     const size_t first = given_.find_first_not_of(" \t\r\n", block.begin);
     const bool braces = first < block.end && (given_[first] == '{' || given_[first] == '[');
+    const std::string_view text = given_.substr(block.begin, block.end - block.begin);
+    const bool manifest = !braces && block_text(text, language_of(block.info)) == BlockText::kManifest;
     for (const PageLine& line : lines(block.begin, block.end)) {
       const std::string_view content = content_of(line.text);
       if (content.empty() || content.starts_with("#")) continue;
       const auto indent = static_cast<size_t>(content.data() - line.text.data());
+      const bool margin = indent <= block.indent;
       const bool margin_dots =
-          indent <= block.indent && is_left_out(content) && goes_on(given_.substr(line.next, block.end - line.next));
-      if (margin_dots || is_preprocessed(content) || is_lone_mark(content) || is_lone_placeholder(content)) {
+          margin && is_left_out(content) && goes_on(given_.substr(line.next, block.end - line.next));
+      if (is_left_out(content)) partial_.insert(block.begin);
+      if (margin && manifest && is_stray_output(content)) {
+        text_.comment_out(line);
+      } else if (margin_dots || is_preprocessed(content) || is_lone_mark(content) || is_lone_placeholder(content)) {
         text_.comment_out(line);
         partial_.insert(block.begin);
       } else if (const auto slashes = braces ? slashes_of_comment(line.text) : std::nullopt) {
@@ -247,17 +332,6 @@ class PageEditor {
   std::set<size_t> partial_;
 };
 
-// The delimiter of a here-document that a line opens: "EOF" of `cat <<-'EOF' | …`; empty: none.
-std::string_view here_delimiter(std::string_view line) {
-  const size_t at = line.find("<<");
-  if (at == std::string_view::npos || line.substr(at).starts_with("<<<")) return {};
-  const size_t begin = line.find_first_not_of("-\"'\\ ", at + 2);
-  if (begin == std::string_view::npos) return {};
-  size_t end = begin;
-  while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) != 0 || line[end] == '_')) ++end;
-  return line.substr(begin, end - begin);
-}
-
 }  // namespace
 
 PageText readable_page(const doc::SourcePtr& given, PageLanguage language, const std::vector<Block>& blocks) {
@@ -269,10 +343,8 @@ bool leaves_lines_out(std::string_view block) {
     const PageLine line = line_at(block, at, block.size());
     at = line.next;
     const std::string_view content = content_of(line.text);
-    const bool there = std::ranges::any_of(kWaysToLeaveOut, [&](std::string_view dots) {
-      return content == dots || (content.starts_with(kComment) && content.substr(1) == dots.substr(1));
-    });
-    if (there || content == "#..") return true;
+    if (content.starts_with(kComment) ? is_comment_of_elision(content) : is_left_out(content) || elides_inside(content))
+      return true;
   }
   return false;
 }

@@ -105,6 +105,102 @@ TEST(Pages, BlocksThatAreNoManifestsAreNotReadAsSuch) {
     EXPECT_EQ(read_as("a.md", "```" + std::string(block) + "```\n").errors, std::vector<std::string>()) << block;
 }
 
+// The policy with one line in the place of `numVfs: 4`.
+std::string with_vfs(const std::string& line) {
+  std::string text = kPolicyOfPage;
+  const std::string vfs = "  numVfs: 4\n";
+  return text.replace(text.find(vfs), vfs.size(), line + "\n");
+}
+
+TEST(Pages, NothingIsMissingWhereLinesAreLeftOut) {
+  const auto errors = [](const std::string& line) {
+    return read_as("a.md", "```yaml\n" + with_vfs(line) + "```\n").errors;
+  };
+  for (const char* line :
+       {"  ....", "  ...", "  # ... rest", "  # snip", "  <snip>", "  [...]", "  {...}", "  # (other fields omitted)",
+        "  .\n  .\n  .", "  ⋮", "  -- output omitted --", "  # rest unchanged", "  <output truncated>", "  [snip]"}) {
+    EXPECT_EQ(errors(line), std::vector<std::string>()) << line;
+    EXPECT_EQ(read_as("a.adoc", "[source,yaml]\n----\n" + with_vfs(line) + "----\n").errors, std::vector<std::string>())
+        << line;
+    EXPECT_EQ(read_as("a.rst", ".. code-block:: yaml\n\n" + indented(with_vfs(line), "   ")).errors,
+              std::vector<std::string>())
+        << line;
+  }
+  const std::string head = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n";
+  for (const char* spec : {"spec: {...}\n", "spec: { ... }\n", "spec: …\n", "spec:\n  containers: [...]\n"})
+    EXPECT_EQ(read_as("a.md", "```yaml\n" + head + spec + "```\n").errors, std::vector<std::string>()) << spec;
+  EXPECT_FALSE(read_as("a.md", "```yaml\n" + head + "spec: {hostNetwork: true}\n```\n").errors.empty());
+  // Comments that say nothing of the kind, and names, leave nothing out.
+  for (const char* line : {"  # VFs", "  # the rest of the nodes has none", "  # cut-through switches"})
+    EXPECT_FALSE(errors(line).empty()) << line;
+  // What is written there is judged.
+  EXPECT_EQ(errors("  numVfs: \"4\"\n  # ...").size(), 1u);
+}
+
+TEST(Pages, OutputBesideAManifestIsNoPartOfIt) {
+  for (const char* line : {"Success/Update image", "sriovnetworknodepolicy.sriovnetwork.openshift.io/rails created",
+                           "2 objects changed", "pod/a condition met", "node/worker0 patched (no change)"}) {
+    const PageReport page = read_as("a.md", "```yaml\n" + kPolicyOfPage + line + "\n```\n");
+    EXPECT_EQ(page.errors, std::vector<std::string>()) << line;
+    EXPECT_EQ(page.objects, 1) << line;
+  }
+  std::string lost = kPolicyOfPage;
+  lost.replace(lost.find("\nspec:"), 6, "\nspec");
+  EXPECT_FALSE(read_as("a.md", "```yaml\n" + lost + "```\n").errors.empty()) << "a key that lost its colon";
+  for (const char* block :
+       {"yaml\n+ oc create -f -\nsriovnetwork.sriovnetwork.openshift.io/a created\n",
+        "\n+ kubectl get pods\nNAME READY\n++ hostname\n",
+        "yaml\n apiVersion: v1\n kind: Pod\n metadata:\n   name: a\n spec:\n+  hostNetwork: true\n   x: [\n",
+        "diff\n apiVersion: v1\n kind: Pod\n metadata: [\n", "patch\napiVersion: v1\nkind: Pod\n+metadata: {\n"})
+    EXPECT_EQ(read_as("a.md", "```" + std::string(block) + "```\n").errors, std::vector<std::string>()) << block;
+}
+
+TEST(Pages, AFileThatACommandShowsIsRead) {
+  for (const std::string command : {"$ cat policy.yaml", "[root@node ~]# cat /tmp/policy.yaml", "$ less policy.yaml",
+                                    "+ cat /tmp/policy.yaml", "sh-5.1# cat /etc/rails/policy.yaml"}) {
+    const auto shown = [&](const std::string& policy) {
+      return read_as("a.md", "```console\n" + command + "\n" + policy + "$ kubectl get pods\nNAME\n```\n");
+    };
+    EXPECT_EQ(shown(kPolicyOfPage).objects, 1) << command;
+    EXPECT_EQ(shown(kPolicyOfPage).errors, std::vector<std::string>()) << command;
+    EXPECT_EQ(shown(with_vfs("  numVfs: \"4\"")).errors.size(), 1u) << command;
+  }
+  EXPECT_EQ(read_as("a.md", "```console\n$ cat /etc/hosts\n10.0.0.1 a\n```\n").objects, 0);
+}
+
+// Files of other programs, by name, around a policy.
+std::vector<std::pair<std::string, std::string>> files_around(const std::string& policy) {
+  const std::string apply = "kubectl apply -f - <<EOF\n" + policy + "EOF\n";
+  return {
+      {"Vagrantfile", "Vagrant.configure(\"2\") do |config|\n  config.vm.provision \"shell\", inline: <<-SHELL\n" +
+                          indented(apply, "    ") + "  SHELL\nend\n"},
+      {"a/Vagrantfile.rdma", "$policy = <<~YAML\n" + indented(policy, "  ") + "YAML\nitems = []\nitems << 1\n"},
+      {"Dockerfile", "FROM scratch\nCOPY <<EOF /policy.yaml\n" + policy + "EOF\n"},
+      {"Jenkinsfile", "pipeline {\n  sh '''\n" + indented(apply, "    ") + "  '''\n}\n"},
+      {"Makefile", "define POLICY\n" + policy + "endef\nexport POLICY\n"},
+      {".github/workflows/a.yaml", "on: push\njobs:\n  a:\n    steps:\n    - run: |\n" + indented(apply, "        ")},
+      {"site.yml",
+       "- hosts: all\n  tasks:\n  - copy:\n      dest: /p.yaml\n      content: |\n" + indented(policy, "        ")},
+      {"tasks.yml", "- hosts: all\n  tasks:\n  - shell: |\n" + indented(apply, "      ")},
+      {"user-data.yaml", "#cloud-config\nwrite_files:\n- path: /p.yaml\n  content: |\n" + indented(policy, "    ")},
+      {"deploy.sh", "ssh node <<'EOS'\nset -e\n" + apply + "EOS\n"}};
+}
+
+TEST(Pages, HereDocumentsOfOtherProgramsAreRead) {
+  for (const auto& [name, text] : files_around(kPolicyOfPage)) {
+    const PageReport report = read_as(name, text);
+    EXPECT_EQ(report.objects, 1) << name;
+    EXPECT_EQ(report.errors, std::vector<std::string>()) << name;
+  }
+  for (const auto& [name, text] : files_around(with_vfs("  numVfs: ${VFS}")))
+    EXPECT_EQ(read_as(name, text).errors, std::vector<std::string>()) << name;
+  for (const auto& [name, text] : files_around(with_vfs("  numVfs: \"4\""))) {
+    const PageReport report = read_as(name, text);
+    ASSERT_EQ(report.errors.size(), 1u) << name;
+    EXPECT_TRUE(report.errors[0].starts_with("RB-API-004 ")) << report.errors[0];
+  }
+}
+
 TEST(Pages, FilesOfOtherLanguagesAreNotRead) {
   for (const char* name :
        {"main.tf", "policy.jsonnet", "policy.yaml.j2", "rails.cue", "x.tpl", "a.mdx", "x.go", "x.py", "x.k"}) {

@@ -5,6 +5,10 @@
 #include <array>
 #include <cctype>
 #include <utility>
+#include <vector>
+
+#include "check/data_files.h"
+#include "doc/members.h"
 
 namespace railbed::check {
 namespace {
@@ -61,20 +65,48 @@ bool is_upper_name(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return is_capital(c) || is_figure(c) || c == '_' || c == '-'; });
 }
 
-bool is_lower_word(std::string_view text, std::string_view word) {
-  return text.size() == word.size() &&
-         std::ranges::equal(text, word, [](unsigned char a, unsigned char b) { return std::tolower(a) == b; });
+// The words of placeholders.yaml.
+struct PlaceholderWords {
+  std::vector<std::string> asked;
+  std::vector<std::string> asked_begins;
+  std::vector<std::string> replaced;
+  std::vector<std::string> replaced_begins;
+};
+
+const PlaceholderWords& placeholder_words() {
+  static const PlaceholderWords kWords = [] {
+    const doc::Value data = data_document("placeholders.yaml");
+    return PlaceholderWords{.asked = doc::texts_in(data, "asked"),
+                            .asked_begins = doc::texts_in(data, "asked_begins"),
+                            .replaced = doc::texts_in(data, "replaced"),
+                            .replaced_begins = doc::texts_in(data, "replaced_begins")};
+  }();
+  return kWords;
 }
 
-// Words that ask their reader to do something, whole or as the beginning.
+// "replace-me" of "__REPLACE_ME__".
+std::string plain_word(std::string_view text) {
+  std::string word;
+  for (const char c : text)
+    word += c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const size_t first = word.find_first_not_of('-');
+  return first == std::string::npos ? std::string() : word.substr(first, word.find_last_not_of('-') + 1 - first);
+}
+
+bool is_word_among(std::string_view text, const std::vector<std::string>& words,
+                   const std::vector<std::string>& begins) {
+  if (text.size() > kMaxPlaceholder) return false;
+  const std::string word = plain_word(text);
+  return std::ranges::find(words, word) != words.end() || std::ranges::any_of(begins, [&](const std::string& begin) {
+           return word.size() > begin.size() && word.starts_with(begin);
+         });
+}
+
+// Words that ask their reader to do something, or say that a program does it; whole or as the beginning.
 bool is_request(std::string_view text) {
-  static constexpr std::array<std::string_view, 12> kWords{"todo",      "tbd",       "fixme",      "changeme",
-                                                           "change_me", "change-me", "replace_me", "replace-me",
-                                                           "replaceme", "fill_in",   "fill-me-in", "placeholder"};
-  if (std::ranges::any_of(kWords, [&](std::string_view word) { return is_lower_word(text, word); })) return true;
-  for (const std::string_view begin : {"your_", "your-", "YOUR_", "YOUR-", "Your_", "Your-", "YOUR ", "your "})
-    if (text.starts_with(begin) && text.size() > begin.size()) return true;
-  return false;
+  const PlaceholderWords& known = placeholder_words();
+  return is_word_among(text, known.asked, known.asked_begins) ||
+         is_word_among(text, known.replaced, known.replaced_begins);
 }
 
 // "xxx", "xx:xx.x", "x.x.x.x/24": letters x in the place of digits.
@@ -111,14 +143,31 @@ bool is_elided_text(std::string_view text) {
   return text.find("...") != std::string_view::npos || text.find("…") != std::string_view::npos;
 }
 
+// The word of a value of one line; empty where it is none.
+std::string_view word_of_value(std::string_view written) {
+  if (written.find('\n') != std::string_view::npos || written.size() > 4 * kMaxPlaceholder) return {};
+  return bare_word(written);
+}
+
 }  // namespace
 
 bool is_placeholder(std::string_view written) {
-  if (written.find('\n') != std::string_view::npos || written.size() > 4 * kMaxPlaceholder) return false;
-  const std::string_view text = bare_word(written);
+  const std::string_view text = word_of_value(written);
   if (text.empty()) return false;
   return !bracketed(text).empty() || is_upper_name(text) || is_request(text) || is_crossed_out(text) ||
          is_type_word(text) || is_choice(text) || is_elided_text(text);
+}
+
+bool is_sure_placeholder(std::string_view written) {
+  const std::string_view text = word_of_value(written);
+  if (text.empty()) return false;
+  return !bracketed(text).empty() || is_request(text) || is_crossed_out(text) || text == "..." || text == "…";
+}
+
+bool is_replaced_word(std::string_view written) {
+  const std::string_view text = word_of_value(written);
+  const PlaceholderWords& known = placeholder_words();
+  return !text.empty() && is_word_among(text, known.replaced, known.replaced_begins);
 }
 
 bool may_be_placeholder(std::string_view written) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words that a page writes in the place of its reader's own: <num>, {namespace}, NUM_VFS, YOUR_POLICY, "...", int.
+// Words in the place of a value that is written later: <num>, {namespace}, NUM_VFS, YOUR_POLICY, "...", int on a page;
+// CHANGEME, <num>, xxx, _replaced_ also in a file.
 //
 // Why: documentation shows manifests with placeholders, and a type error at `mtu: <mtu>` tells its author nothing. In a
-// page such values are not judged; in a file that is applied they are one finding.
+// page such values are not judged; in a file that is applied they are one warning, and nothing if the word says that a
+// program replaces it. The words are data (src/check/data/placeholders.yaml), the shapes are here.
 // Threading: pure functions.
 // Failure: none.
 #pragma once
@@ -14,6 +16,10 @@ namespace railbed::check {
 
 // Whether a value or key, as written, is or holds a placeholder.
 bool is_placeholder(std::string_view written);
+// Whether it is one in any text, also in a file that is applied: brackets, a word that asks for a value, crosses, dots.
+bool is_sure_placeholder(std::string_view written);
+// Whether it says that a program replaces it before the file is applied: "_replaced_", "replaced-by-kustomize".
+bool is_replaced_word(std::string_view written);
 // Whether it may be one where something else is needed: an upper-case word, a single capital letter.
 bool may_be_placeholder(std::string_view written);
 // The placeholder to name in a message: "<num>".

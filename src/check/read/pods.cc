@@ -93,6 +93,7 @@ constexpr std::string_view kKubeflow = "kubeflow.org";
 constexpr std::string_view kLws = "leaderworkerset.x-k8s.io";
 constexpr std::string_view kRay = "ray.io";
 constexpr std::string_view kServing = "serving.kserve.io";
+constexpr std::string_view kSpark = "sparkoperator.k8s.io";
 constexpr std::string_view kTrainer = "trainer.kubeflow.org";
 
 constexpr PodKind kPodKinds[] = {
@@ -117,6 +118,14 @@ constexpr PodKind kPodKinds[] = {
      {{{kReplicas}, {"spec.leaderWorkerTemplate", group_workers}}}},
     {"MPIJob", kKubeflow, "spec.mpiReplicaSpecs.*.template", {{{"spec.mpiReplicaSpecs.*.replicas"}}}},
     {"PyTorchJob", kKubeflow, "spec.pytorchReplicaSpecs.*.template", {{{"spec.pytorchReplicaSpecs.*.replicas"}}}},
+    {"SparkApplication", kSpark, "spec.driver", {}, PodPlace::kService},
+    {"SparkApplication", kSpark, "spec.executor", {{{"spec.executor.instances"}}}, PodPlace::kService},
+    {"ScheduledSparkApplication", kSpark, "spec.template.driver", {}, PodPlace::kService},
+    {"ScheduledSparkApplication",
+     kSpark,
+     "spec.template.executor",
+     {{{"spec.template.executor.instances"}}},
+     PodPlace::kService},
     {"TrainJob", kTrainer, "spec.trainer", {{{"spec.trainer.numNodes"}}}, PodPlace::kService},
     {"RayCluster", kRay, "spec.headGroupSpec.template"},
     {"RayCluster",
@@ -240,6 +249,10 @@ const Value* list_of(const Value* object, std::string_view key) {
   return list != nullptr && list->is_array() ? list : nullptr;
 }
 
+bool is_map(const Value* value) {
+  return value != nullptr && value->is_object();
+}
+
 std::string field_text(const Value* object, std::string_view key) {
   const Value* text = field(object, key);
   return text != nullptr && text->as_string() != nullptr ? *text->as_string() : "";
@@ -304,6 +317,11 @@ PodTemplate read_pod(const Document& document, const Value& value, PodPlace plac
       pod.spec = field(&value, "extraPodSpec");
       if (pod.spec == nullptr || !pod.spec->is_object()) pod.spec = &value;
       if (const Value* extra = value.find("extraPodMetadata")) meta = extra;
+      // Spark has a template of the pod beside the fields.
+      if (const Value* own = value.find("template"); is_map(own) && is_map(own->find("spec"))) {
+        pod.spec = own->find("spec");
+        if (const Value* its_meta = own->find("metadata")) meta = its_meta;
+      }
       break;
   }
   pod.annotations = field(meta, "annotations");
@@ -318,10 +336,6 @@ PodTemplate read_pod(const Document& document, const Value& value, PodPlace plac
   if (place == PodPlace::kService && pod.containers.empty()) read_made_container(value, pod);
   read_networks(document, pod);
   return pod;
-}
-
-bool is_map(const Value* value) {
-  return value != nullptr && value->is_object();
 }
 
 // Whether it has a list of containers, one of them with an image.

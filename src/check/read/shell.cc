@@ -69,6 +69,11 @@ size_t prompt_length(std::string_view line) {
     const size_t length = text.starts_with("##") ? 0 : behind(0);
     return length > 0 && looks_like_command(line.substr(length)) ? length : 0;
   }
+  // What `set -x` prints: "+ oc create -f -", "++ hostname".
+  if (const size_t mark = text.starts_with("++ ") ? 1 : 0; mark == 1 || text.starts_with("+ ")) {
+    const size_t length = behind(mark);
+    return length > 0 && looks_like_command(line.substr(length)) ? length : 0;
+  }
   for (size_t at = text.find_first_of("#$%"); at != std::string_view::npos && at < 64;
        at = text.find_first_of("#$%", at + 1)) {
     if (at + 1 >= text.size() || text[at + 1] != ' ') continue;

@@ -34,7 +34,7 @@ void read_shell(const doc::SourcePtr& source, const doc::LineIndex& index, doc::
                 Bundle& bundle, const HereDocument& here_document, std::string& where);
 
 // The bytes of a prompt at the start of a line ("$ ", "[root@node ~]# ", "sh-4.4# "), with the blanks before
-// and behind it; 0 where there is none. "# " counts only when what follows is a command.
+// and behind it; 0 where there is none. "# ", and "+ " of `set -x`, count only when what follows is a command.
 size_t prompt_length(std::string_view line);
 
 // Whether a line without a prompt reads like a command: a known program, and behind it what can follow it.
