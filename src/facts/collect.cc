@@ -13,10 +13,12 @@
 #include "facts/fabrics.h"
 #include "facts/facts_json.h"
 #include "facts/gpu_paths.h"
+#include "facts/kubelet.h"
 #include "facts/labels.h"
 #include "facts/net.h"
 #include "facts/pci.h"
 #include "facts/pci_ids.h"
+#include "facts/platform.h"
 #include "facts/rdma.h"
 #include "facts/sriov_advice.h"
 #include "facts/subnets.h"
@@ -199,6 +201,8 @@ NodeFacts collect(os::Kernel& kernel, const CollectOptions& options) {
   if (options.detail == Detail::kAll) {
     find_module_blocks(attributes, facts);
     read_arp_settings(attributes, links.get(), facts);
+    facts.platform = read_platform(attributes);
+    facts.kubelet = read_kubelet(attributes);
   }
   facts.iommu = iommu(attributes, kernel, facts.nics);
   if (links == nullptr) facts.untold = untold_without_netlink(attributes);

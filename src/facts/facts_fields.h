@@ -196,12 +196,31 @@ void fields(Io& io, T& block) {
   io("text", block.text);
 }
 
+template <typename Io, Is<NodeTaint> T>
+void fields(Io& io, T& taint) {
+  io("key", taint.key);
+  io("value", taint.value);
+  io("effect", taint.effect);
+}
+
+template <typename Io, Is<Kubelet> T>
+void fields(Io& io, T& kubelet) {
+  io("cpuManagerPolicy", kubelet.cpu_manager);
+  io("topologyManagerPolicy", kubelet.topology_manager);
+  io("topologyManagerScope", kubelet.topology_scope);
+  io("memoryManagerPolicy", kubelet.memory_manager);
+  io("reservedSystemCPUs", kubelet.reserved_cpus);
+  io("registerWithTaints", kubelet.taints);
+}
+
 template <typename Io, Is<NodeFacts> T>
 void fields(Io& io, T& facts) {
   io("node", facts.node);
   io("kernel", facts.kernel);
   io("labels", facts.labels);
   io("iommu", facts.iommu);
+  io("platform", facts.platform);
+  io("kubelet", facts.kubelet);
   io("rdmaNetnsMode", facts.rdma_netns_mode);
   io("modules", facts.modules);
   io("moduleBlocks", facts.module_blocks);
