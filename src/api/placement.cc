@@ -20,19 +20,21 @@ constexpr std::string_view kNoSchedule = "NoSchedule";
 constexpr std::string_view kNoExecute = "NoExecute";
 
 // Taints that controllers set and take away as the node's condition changes, by how their keys begin.
-constexpr std::string_view kPassing[] = {
-    "node.kubernetes.io/",          "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler",
-    "DeletionCandidateOfCluster",   "karpenter.sh/",                     "node.cilium.io/agent-not-ready",
-    "startup-taint.cluster-autoscaler.kubernetes.io/"};
+constexpr std::string_view kPassing[] = {"node.kubernetes.io/",
+                                         "node.cloudprovider.kubernetes.io/",
+                                         "ToBeDeletedByClusterAutoscaler",
+                                         "DeletionCandidateOfCluster",
+                                         "karpenter.sh/",
+                                         "node.cilium.io/agent-not-ready",
+                                         "startup-taint.cluster-autoscaler.kubernetes.io/"};
 
 std::vector<NodeRequirement> requirements_in(const Value& term, std::string_view key) {
   std::vector<NodeRequirement> out;
   const Value::Array* list = doc::list_in(term, key);
   if (list == nullptr) return out;
   for (const Value& one : *list)
-    out.push_back({.key = doc::text_in(one, "key"),
-                   .op = doc::text_in(one, "operator"),
-                   .values = doc::texts_in(one, "values")});
+    out.push_back(
+        {.key = doc::text_in(one, "key"), .op = doc::text_in(one, "operator"), .values = doc::texts_in(one, "values")});
   return out;
 }
 
@@ -89,8 +91,7 @@ Placement read_placement(const Value& pod_spec) {
                                    .op = doc::text_in(one, "operator"),
                                    .value = doc::text_in(one, "value"),
                                    .effect = doc::text_in(one, "effect")});
-  const Value* required =
-      doc::at(pod_spec, "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution");
+  const Value* required = doc::at(pod_spec, "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution");
   const Value::Array* terms = required == nullptr ? nullptr : doc::list_in(*required, "nodeSelectorTerms");
   if (terms != nullptr)
     for (const Value& term : *terms)

@@ -21,8 +21,9 @@ TEST(KubeletConfig, IsReadWhereItIsOne) {
       {"another kind", "apiVersion: v1\nkind: Config\ncpuManagerPolicy: static\n", std::nullopt},
       {"no YAML", "kind: [\n", std::nullopt},
       {"all defaults", head, Kubelet{}},
-      {"pinned", head + "cpuManagerPolicy: static\ntopologyManagerPolicy: single-numa-node\n"
-                        "topologyManagerScope: pod\nmemoryManagerPolicy: Static\nreservedSystemCPUs: \"0-1\"\n",
+      {"pinned",
+       head + "cpuManagerPolicy: static\ntopologyManagerPolicy: single-numa-node\n"
+              "topologyManagerScope: pod\nmemoryManagerPolicy: Static\nreservedSystemCPUs: \"0-1\"\n",
        Kubelet{.cpu_manager = "static",
                .topology_manager = "single-numa-node",
                .topology_scope = "pod",

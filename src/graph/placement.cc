@@ -18,8 +18,8 @@ std::optional<PlacementMismatch> placement_mismatch(const api::Pod& pod, const G
     if (why.empty()) why = api::affinity_mismatch(pod.placement.affinity, graph.labels, graph.facts->node);
     if (!why.empty()) return PlacementMismatch{.why = std::move(why)};
   }
-  const api::Taint* taint = api::kept_off_by(graph.taints, pod.placement.tolerations,
-                                             named ? api::Assigned::kYes : api::Assigned::kNo);
+  const api::Taint* taint =
+      api::kept_off_by(graph.taints, pod.placement.tolerations, named ? api::Assigned::kYes : api::Assigned::kNo);
   if (taint == nullptr) return std::nullopt;
   return PlacementMismatch{.why = fmt::format("it does not tolerate the taint {}", api::to_string(*taint)),
                            .by_taint = true};

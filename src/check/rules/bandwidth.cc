@@ -65,8 +65,8 @@ void promises_more_than_the_port_has(const Input& in, Findings& out) {
     const auto parts = in.views.pool(network.resource);
     if (promise.place == nullptr || parts.empty() || promise.mbps > INT32_MAX) continue;
     if (const Overbooked alone = overbooked(parts, promise.mbps, true); alone.part != nullptr) {
-      out.error(promise.place->span, fmt::format("{} promises each VF {:g}G, and {}: no VF gets that",
-                                                 network.label(), static_cast<double>(promise.mbps) / 1000, port_of(alone)))
+      out.error(promise.place->span, fmt::format("{} promises each VF {:g}G, and {}: no VF gets that", network.label(),
+                                                 static_cast<double>(promise.mbps) / 1000, port_of(alone)))
           .with_fix(fmt::format("{} at most", static_cast<int64_t>(std::floor(alone.gbps * 1000))));
       continue;
     }
@@ -75,15 +75,14 @@ void promises_more_than_the_port_has(const Input& in, Findings& out) {
     int64_t vfs = 0;
     for (const PoolPart& part : parts) vfs += part.vfs;
     const int64_t wanted = vfs_wanted(in, network.resource, static_cast<int64_t>(in.graphs.size()));
-    const std::string text =
-        fmt::format("{} promises each of {} VFs {:g}G, {:g}G together, and {}: {}", network.label(), at.part->vfs,
-                    static_cast<double>(promise.mbps) / 1000, static_cast<double>(promise.mbps * at.part->vfs) / 1000,
-                    port_of(at),
-                    wanted >= vfs ? "the pods use all of them, and none gets what is promised"
-                                  : "with all of them in use none gets what is promised");
+    const std::string text = fmt::format("{} promises each of {} VFs {:g}G, {:g}G together, and {}: {}",
+                                         network.label(), at.part->vfs, static_cast<double>(promise.mbps) / 1000,
+                                         static_cast<double>(promise.mbps * at.part->vfs) / 1000, port_of(at),
+                                         wanted >= vfs ? "the pods use all of them, and none gets what is promised"
+                                                       : "with all of them in use none gets what is promised");
     auto& told = wanted >= vfs ? out.error(promise.place->span, text) : out.warning(promise.place->span, text);
-    told.with_fix(fmt::format("{} at most, or fewer VFs",
-                              static_cast<int64_t>(std::floor(at.gbps * 1000 / at.part->vfs))));
+    told.with_fix(
+        fmt::format("{} at most, or fewer VFs", static_cast<int64_t>(std::floor(at.gbps * 1000 / at.part->vfs))));
   }
 }
 

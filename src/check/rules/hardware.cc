@@ -19,9 +19,8 @@ using doc::Value;
 std::vector<const PodView*> pods_for_gpudirect(const Input& in) {
   std::vector<const PodView*> pods;
   for (const PodView& pod : in.views.pods) {
-    const bool rdma = std::ranges::any_of(pod.networks, [&](const PodView::Net& net) {
-      return net.network != nullptr && in.views.rdma(*net.network);
-    });
+    const bool rdma = std::ranges::any_of(
+        pod.networks, [&](const PodView::Net& net) { return net.network != nullptr && in.views.rdma(*net.network); });
     if (rdma && gpus_of(*pod.pod) > 0) pods.push_back(&pod);
   }
   return pods;
@@ -46,10 +45,11 @@ void gpu_before_pascal(const Input& in, Findings& out) {
           if (!is_before_pascal(gpu.pci) || !told.insert(gpu.pci.device).second) continue;
           const std::string model = facts::short_model(gpu.pci.model);
           out.note(pod->pod->span,
-                   fmt::format("GPU {} of {} ({}) is older than Pascal, from which on drivers support GPUDirect RDMA: the "
-                               "traffic of {} goes through the host's memory",
-                               gpu.pci.address, part.graph->facts->node,
-                               model.empty() ? gpu.pci.vendor + ":" + gpu.pci.device : model, pod->pod->label()))
+                   fmt::format(
+                       "GPU {} of {} ({}) is older than Pascal, from which on drivers support GPUDirect RDMA: the "
+                       "traffic of {} goes through the host's memory",
+                       gpu.pci.address, part.graph->facts->node,
+                       model.empty() ? gpu.pci.vendor + ":" + gpu.pci.device : model, pod->pod->label()))
               .with_fix("nodes with GPUs of the Pascal generation (2016) or later");
         }
 }
@@ -67,10 +67,11 @@ void slow_rail(const Input& in, Findings& out) {
         const bool hardware = facts::hardware_port(nic) != nullptr;
         if (!gbps || !hardware || part.graph->facts->gpus.empty() || *gbps >= kLeastGbps) continue;
         if (!told.emplace(nic.pci.device, *gbps).second) continue;
-        out.note(part.group->from->span,
-                 fmt::format("policy {} makes rails for GPUs on {} of {}, which has {:g}G: {:g}G or more is recommended "
-                             "between nodes with GPUs",
-                             part.group->from->name, part.pf->name, part.graph->facts->node, *gbps, kLeastGbps))
+        out.note(
+               part.group->from->span,
+               fmt::format("policy {} makes rails for GPUs on {} of {}, which has {:g}G: {:g}G or more is recommended "
+                           "between nodes with GPUs",
+                           part.group->from->name, part.pf->name, part.graph->facts->node, *gbps, kLeastGbps))
             .note(pod->pod->span, "this pod has GPUs")
             .with_fix("select faster ports, where the nodes have them (railbed discover shows rates)");
       }
@@ -98,7 +99,7 @@ void foreign_addresses_in_a_cloud(const Input& in, Findings& out) {
     const bool written = type != nullptr && type->span.known();
     out.warning(written ? type->span : name_span(*network.document),
                 fmt::format("{} gives pods {} of their own on nodes of {}, whose network drops packets with addresses "
-                            "that it did not assign: such pods may reach nobody",
+                            "that it did not assign: such pods may reach no other",
                             network.label(), network.type == "macvlan" ? "MAC addresses" : "IP addresses",
                             *platforms.begin()))
         .with_fix("type host-device with the interface that the cloud attached, or addresses that the cloud assigned");

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where pods with rails may run: taints and dedicated nodes, processors of their own, and ports that one pod takes.
+#include "api/placement.h"
+
 #include <algorithm>
 #include <optional>
 #include <set>
 
 #include "api/names.h"
-#include "api/placement.h"
 #include "api/quantity.h"
 #include "check/rules/device_lists.h"
 #include "check/rules/families.h"
@@ -50,8 +51,8 @@ std::vector<KnownNode> known_nodes(const Input& in) {
 
 bool has_rail(const Input& in, const PodView& pod) {
   return !pod.resources.empty() || std::ranges::any_of(pod.networks, [&](const PodView::Net& net) {
-           return net.network != nullptr && in.views.rdma(*net.network);
-         });
+    return net.network != nullptr && in.views.rdma(*net.network);
+  });
 }
 
 // An operator makes the pod of these fields, and may add tolerations and resources.
@@ -115,8 +116,8 @@ std::optional<KeptOff> kept_off_all(const Input& in, std::span<const KnownNode> 
 
 void no_taint_tolerated(const Input& in, Findings& out) {
   const std::vector<KnownNode> nodes = known_nodes(in);
-  const bool tainted = std::ranges::any_of(
-      nodes, [](const KnownNode& node) { return node.taints != nullptr && !node.taints->empty(); });
+  const bool tainted =
+      std::ranges::any_of(nodes, [](const KnownNode& node) { return node.taints != nullptr && !node.taints->empty(); });
   if (!tainted) return;
   for (const PodView& pod : in.views.pods) {
     if (!has_rail(in, pod) || is_made_by_operator(*pod.pod)) continue;
@@ -129,9 +130,10 @@ void no_taint_tolerated(const Input& in, Findings& out) {
     const bool may_be_added = pod.pod->resource_count(kept->taint->key) > 0;
     const std::string text =
         may_be_added
-            ? fmt::format("{} does not tolerate the taint {} of {} ({}): it waits forever, unless the admission plugin "
-                          "ExtendedResourceToleration runs",
-                          pod.pod->label(), api::to_string(*kept->taint), where, some_of(kept->nodes))
+            ? fmt::format(
+                  "{} does not tolerate the taint {} of {} ({}): it waits forever, unless the admission plugin "
+                  "ExtendedResourceToleration runs",
+                  pod.pod->label(), api::to_string(*kept->taint), where, some_of(kept->nodes))
             : fmt::format("{} does not tolerate the taint {} of {} ({}): {}", pod.pod->label(),
                           api::to_string(*kept->taint), where, some_of(kept->nodes), end);
     auto& told = may_be_added ? out.note(pod.pod->span, text) : out.error(pod.pod->span, text);
@@ -173,7 +175,7 @@ void hole_in_a_pool(const Input& in, Findings& out) {
                          api::to_string(*taint), some_of(open), open.size() == 1 ? "has" : "have",
                          open.size() == 1 ? "it" : "them"))
         .note(taint->span, "this taint")
-        .with_fix(fmt::format("kubectl taint nodes {} {}", fmt::join(open, " "), api::to_string(*taint)));
+        .with_fix(fmt::format("the same taint on all of them, or a nodeSelector that leaves out {}", some_of(open)));
   }
 }
 
@@ -246,9 +248,8 @@ const graph::Graph* pinning_node(const Input& in, const PodView& pod) {
 
 void no_cores_of_its_own(const Input& in, Findings& out) {
   for (const PodView& pod : in.views.pods) {
-    const bool rdma = std::ranges::any_of(pod.networks, [&](const PodView::Net& net) {
-      return net.network != nullptr && in.views.rdma(*net.network);
-    });
+    const bool rdma = std::ranges::any_of(
+        pod.networks, [&](const PodView::Net& net) { return net.network != nullptr && in.views.rdma(*net.network); });
     if (!rdma || is_made_by_operator(*pod.pod) || pod.pod->virtual_machine) continue;
     const graph::Graph* node = pinning_node(in, pod);
     if (node == nullptr) continue;
@@ -257,10 +258,11 @@ void no_cores_of_its_own(const Input& in, Findings& out) {
     const auto main = std::ranges::find(pod.pod->containers, false, &Container::init);
     if (main == pod.pod->containers.end()) continue;
     const Value* resources = main->value->find("resources");
-    out.note(resources == nullptr ? pod.pod->span : resources->span,
-             fmt::format("{} gets no processors of its own, although the kubelet of {} has cpuManagerPolicy static: {}; "
-                         "its threads may run far from its VFs",
-                         pod.pod->label(), node->facts->node, why))
+    out.note(
+           resources == nullptr ? pod.pod->span : resources->span,
+           fmt::format("{} gets no processors of its own, although the kubelet of {} has cpuManagerPolicy static: {}; "
+                       "its threads may run far from its VFs",
+                       pod.pod->label(), node->facts->node, why))
         .with_fix(limits_for(*main));
   }
 }
@@ -274,8 +276,7 @@ bool is_no_surge(const Value* value) {
 // Whether an update makes a new pod before it ends an old one.
 bool surges(const PodTemplate& pod) {
   if (pod.document->kind == "LLMInferenceService") return true;  // its pods are of Deployments
-  return pod.document->kind == "Deployment" &&
-         text_at(pod.document->value, "spec.strategy.type") != "Recreate" &&
+  return pod.document->kind == "Deployment" && text_at(pod.document->value, "spec.strategy.type") != "Recreate" &&
          !is_no_surge(at(pod.document->value, "spec.strategy.rollingUpdate.maxSurge"));
 }
 
@@ -313,9 +314,8 @@ bool has_device(const facts::NodeFacts& node, const HostDevice& device, const Se
     return std::ranges::find(netdev.alt_names, device.name) != netdev.alt_names.end();
   };
   return settings.lent_interfaces.contains(device.name) || std::ranges::find(names, device.name) != names.end() ||
-         std::ranges::any_of(node.nics, [&](const facts::Nic& nic) {
-           return std::ranges::any_of(nic.netdevs, has_alternative_name);
-         });
+         std::ranges::any_of(
+             node.nics, [&](const facts::Nic& nic) { return std::ranges::any_of(nic.netdevs, has_alternative_name); });
 }
 
 // The pods that use a host's device, and the nodes that have it and admit one of them.
@@ -353,8 +353,8 @@ void more_pods_than_devices(const Input& in, Findings& out) {
     const std::string sums = fmt::format("{} pods use {}, and {} node{} {} {}", use.pods, network.label(), nodes,
                                          nodes == 1 ? "" : "s", nodes == 1 ? "has" : "have", device->name);
     if (use.pods > nodes)
-      out.error(device->place->span, fmt::format("{}: a host's device goes to one pod at a time, the others do not start",
-                                                 sums))
+      out.error(device->place->span,
+                fmt::format("{}: a host's device goes to one pod at a time, the others do not start", sums))
           .note(use.first->pod->span, "the first that uses it")
           .with_fix("more nodes, fewer pods, or VFs");
     else if (use.pods == nodes && use.surging != nullptr)

@@ -30,10 +30,10 @@ std::string command_of(const Container& container) {
 
 // A container that waits for a person (sleep infinity), or trains: what it prints is read while it runs.
 bool is_for_tests(const Container& container) {
-  static constexpr std::string_view kWords[] = {"sleep", "tail -f", "infinity", "train", "all_reduce_perf", "nccl-test"};
+  static constexpr std::string_view kWords[] = {"sleep", "tail -f",         "infinity",
+                                                "train", "all_reduce_perf", "nccl-test"};
   const std::string words = command_of(container);
-  return std::ranges::any_of(kWords,
-                             [&](std::string_view one) { return words.find(one) != std::string::npos; });
+  return std::ranges::any_of(kWords, [&](std::string_view one) { return words.find(one) != std::string::npos; });
 }
 
 void verbose_for_ever(const Input& in, Findings& out) {
