@@ -143,6 +143,7 @@ void fields(Io& io, T& vf) {
   io("vlanProto", vf.vlan_proto);
   io("spoofCheck", vf.spoof_check);
   io("trust", vf.trust);
+  io("queryRss", vf.query_rss);
   io("linkState", vf.link_state);
   io("minTxRateMbps", vf.min_tx_rate_mbps);
   io("maxTxRateMbps", vf.max_tx_rate_mbps);

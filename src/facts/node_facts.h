@@ -160,6 +160,7 @@ struct Vf {
   std::string vlan_proto;  // "802.1q", "802.1ad" or empty
   std::optional<bool> spoof_check;
   std::optional<bool> trust;
+  std::optional<bool> query_rss;
   std::string link_state;  // "auto", "enable", "disable" or empty
   std::optional<int> min_tx_rate_mbps;
   std::optional<int> max_tx_rate_mbps;
