@@ -58,6 +58,9 @@ void add_options(CommandLine& line, GenerateOptions& options) {
   line.option("--addresses", &options.request.addresses, "prefix that is divided into the rails' ranges")
       .show_default();
   line.option("--soft-rdma", &options.request.soft_rdma, "also use ports without RDMA, with soft-RoCE (for tests)");
+  line.option(
+      "--taint", &options.request.taint,
+      "KEY or KEY=VALUE of a taint for these nodes: the pods tolerate it, a comment has the command that sets it");
   line.option("--namespace", &options.request.pod_namespace, "namespace of the pods").show_default();
   line.option("--image", &options.request.image, "image of the test pods").show_default();
   line.option("--resource-prefix", &options.request.resource_prefix, "prefix of resource names").show_default();

@@ -175,6 +175,24 @@ Result<void> check_names(const std::vector<NodeFacts>& nodes) {
   return {};
 }
 
+bool has_only(std::string_view text, std::string_view others) {
+  return std::ranges::all_of(text, [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || others.contains(c);
+  });
+}
+
+// Of "KEY" or "KEY=VALUE", as kubectl takes them.
+Result<std::optional<api::Taint>> taint_of(const std::string& text) {
+  if (text.empty()) return std::optional<api::Taint>();
+  const size_t equals = text.find('=');
+  api::Taint taint{.key = text.substr(0, equals), .effect = "NoSchedule"};
+  if (equals != std::string::npos) taint.value = text.substr(equals + 1);
+  if (taint.key.empty() || !has_only(taint.key, "-_./") || !has_only(taint.value, "-_."))
+    return fail(Code::kInvalid, "\"{}\" is not KEY or KEY=VALUE of a taint (letters, digits, '-', '_' and '.')",
+                doc::printable(text));
+  return taint;
+}
+
 Result<void> give_ranges(Design& design) {
   const IpPrefix all = TRY(IpPrefix::parse(design.request.addresses).context("the rails' addresses"));
   IpAddress next = all.network();
@@ -259,6 +277,7 @@ std::optional<double> share_gbps(const Design& design, const Rail& rail) {
 Result<Design> design(const std::vector<NodeFacts>& nodes, const DesignRequest& request) {
   Design made{.request = request, .nodes = {}, .rails = {}, .notes = {}};
   TRY(check_names(nodes));
+  made.taint = TRY(taint_of(request.taint));
   make_rails(nodes, made);
   if (made.rails.empty()) {
     Error error{.code = Code::kNotFound, .message = "no port of these nodes fits the profile", .context = {}};

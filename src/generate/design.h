@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/objects.h"
 #include "base/error.h"
 #include "base/ip.h"
 #include "facts/node_facts.h"
@@ -45,6 +46,7 @@ struct DesignRequest {
   std::string operator_namespace = "openshift-sriov-network-operator";
   std::string pod_namespace{kTestNamespace};
   std::string image{kTestImage};
+  std::string taint = {};  // "KEY" or "KEY=VALUE": that of nodes for pods with rails alone; empty: none
 };
 
 struct Port {
@@ -76,6 +78,7 @@ struct Design {
   std::vector<const facts::NodeFacts*> nodes;  // nodes that have rails
   std::vector<Rail> rails;
   std::vector<std::string> notes;
+  std::optional<api::Taint> taint = {};  // of its nodes, with NoSchedule; the pods tolerate it
 };
 
 Result<Design> design(const std::vector<facts::NodeFacts>& nodes, const DesignRequest& request);

@@ -263,6 +263,34 @@ TEST(Design, VfsInUseShareTheSlowestPort) {
   EXPECT_EQ(share_gbps(*unknown, unknown->rails[0]), std::nullopt);
 }
 
+TEST(Manifests, ATaintIsOnBothSides) {
+  const std::vector<NodeFacts> nodes = {node("a", {port(1)}), node("b", {port(1)})};
+  const struct {
+    const char* taint;
+    const char* command;
+    const char* tolerations;
+  } rows[] = {
+      {"dedicated=rdma", "# keeps other pods off these nodes: kubectl taint nodes a b dedicated=rdma:NoSchedule\n",
+       "  tolerations:\n  - key: dedicated\n    operator: Equal\n    value: rdma\n    effect: NoSchedule\n"},
+      {"example.org/rails",
+       "# keeps other pods off these nodes: kubectl taint nodes a b example.org/rails:NoSchedule\n",
+       "  tolerations:\n  - key: example.org/rails\n    operator: Exists\n    effect: NoSchedule\n"},
+  };
+  for (const auto& row : rows) {
+    const auto made = design(nodes, {.profile = Profile::kRoce, .taint = row.taint});
+    ASSERT_TRUE(made) << made.error().to_string();
+    const std::string yaml = to_yaml(*made);
+    EXPECT_NE(yaml.find(row.command), std::string::npos) << yaml;
+    EXPECT_NE(yaml.find(row.tolerations), std::string::npos) << yaml;
+  }
+  EXPECT_EQ(to_yaml(*design(nodes, {.profile = Profile::kRoce})).find("tolerations"), std::string::npos);
+  for (const char* wrong : {"=rdma", "a b", "a=b:NoSchedule", "$(reboot)", "a\n---"}) {
+    const auto made = design(nodes, {.profile = Profile::kRoce, .taint = wrong});
+    ASSERT_FALSE(made) << wrong;
+    EXPECT_EQ(made.error().code, Code::kInvalid) << wrong;
+  }
+}
+
 TEST(Manifests, TheNamespaceIsThereBeforeWhatLivesInIt) {
   const std::vector<NodeFacts> nodes = {node("n", {port(1)})};
   const auto first = [&](const std::string& ns) {
