@@ -56,6 +56,15 @@ std::vector<std::string> loaded_modules(Attributes& attributes, std::span<const 
   return loaded;
 }
 
+// Drivers of a vendor's release say which: "24.07-0.6.1". Those of the kernel's own tree have no version.
+std::map<std::string, std::string> driver_versions(Attributes& attributes) {
+  std::map<std::string, std::string> versions;
+  for (const char* name : {"ib_core", "mlx5_core"})
+    if (std::optional<std::string> version = attributes.text(fmt::format("/sys/module/{}/version", name)))
+      if (!version->empty()) versions.emplace(name, std::move(*version));
+  return versions;
+}
+
 std::string netns_mode(Attributes& attributes, os::RdmaPort* rdma) {
   if (rdma != nullptr)
     if (Result<os::RdmaNetnsMode> mode = rdma->netns_mode())
@@ -201,6 +210,7 @@ NodeFacts collect(os::Kernel& kernel, const CollectOptions& options) {
   if (options.detail == Detail::kAll) {
     find_module_blocks(attributes, facts);
     read_arp_settings(attributes, links.get(), facts);
+    facts.driver_versions = driver_versions(attributes);
     facts.platform = read_platform(attributes);
     facts.kubelet = read_kubelet(attributes);
   }

@@ -223,6 +223,7 @@ void fields(Io& io, T& facts) {
   io("platform", facts.platform);
   io("kubelet", facts.kubelet);
   io("rdmaNetnsMode", facts.rdma_netns_mode);
+  io("driverVersions", facts.driver_versions);
   io("modules", facts.modules);
   io("moduleBlocks", facts.module_blocks);
   io("nics", facts.nics);

@@ -54,5 +54,11 @@ TEST(KubeletConfig, IsAFactOfTheMachine) {
   EXPECT_EQ(pinned.kubelet->cpu_manager, "static");
 }
 
+TEST(DriverVersions, AreThoseOfDriversOfAVendor) {
+  EXPECT_TRUE(facts_of("[/sys/module/mlx5_core]\nsrcversion = 1A2B\n").driver_versions.empty());
+  const NodeFacts vendor = facts_of("[/sys/module/mlx5_core]\nversion = 24.07-0.6.1\n");
+  EXPECT_EQ(vendor.driver_versions, (std::map<std::string, std::string>{{"mlx5_core", "24.07-0.6.1"}}));
+}
+
 }  // namespace
 }  // namespace railbed::facts

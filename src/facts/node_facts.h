@@ -246,7 +246,8 @@ struct NodeFacts {
   std::string platform;                       // of a cloud, as DMI tells it: "AWS", "Azure"; empty: none that is known
   std::optional<Kubelet> kubelet;             // absent: its configuration is not at its usual place
   std::string rdma_netns_mode;                // "shared", "exclusive"; empty: no RDMA
-  std::vector<std::string> modules;           // the loaded ones of those that railbed looks for
+  std::map<std::string, std::string> driver_versions;  // of drivers that are none of the kernel's own: their release
+  std::vector<std::string> modules;                    // the loaded ones of those that railbed looks for
   std::vector<ModuleBlock> module_blocks;     // of the drivers that VFs lack; read only where VFs have no driver
   std::vector<Nic> nics;                      // by PCI address
   std::vector<NetInterface> virtual_netdevs;  // interfaces without a PCI device: bonds, bridges, dummies, veths

@@ -2,6 +2,7 @@
 // The rates that networks promise VFs, against what their ports have.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
@@ -86,8 +87,46 @@ void promises_more_than_the_port_has(const Input& in, Findings& out) {
   }
 }
 
+// On a policy: its VFs share a port with VFs for other purposes, and its author knows it.
+constexpr std::string_view kSharedPort = "railbed.dev/shared-port";
+
+bool is_shared_on_purpose(const Input& in, const graph::Origin& policy) {
+  return std::ranges::any_of(in.views.policies, [&](const PolicyView& view) {
+    const Value* annotations = at(view.document->value, "metadata.annotations");
+    const Value* shared = annotations == nullptr ? nullptr : annotations->find(kSharedPort);
+    return shared != nullptr && shared->as_string() != nullptr && *shared->as_string() == "true" &&
+           view.document->name == policy.name;
+  });
+}
+
+std::string_view purpose_of(const graph::VfGroup& group) {
+  if (group.device_type == DeviceType::kVfioPci) return "for programs with drivers of their own (vfio-pci)";
+  return "without RDMA";
+}
+
+// VFs for RDMA need a lossless port, and what others send without flow control fills the same buffers.
+void unlike_modes_on_one_port(const Input& in, Findings& out) {
+  std::set<std::pair<std::string, std::string>> told;  // of policies, once for all ports and nodes
+  for (const graph::Graph& graph : in.graphs)
+    for (const graph::PfWanted& pf : graph.pfs) {
+      const auto rdma = std::ranges::find(pf.groups, true, &graph::VfGroup::rdma);
+      const auto other = std::ranges::find(pf.groups, false, &graph::VfGroup::rdma);
+      if (rdma == pf.groups.end() || other == pf.groups.end()) continue;
+      if (is_shared_on_purpose(in, *rdma->from) || is_shared_on_purpose(in, *other->from)) continue;
+      if (!told.emplace(rdma->from->policy, other->from->policy).second) continue;
+      out.note(other->from->span,
+               fmt::format("{} of {} has VFs for RDMA (policy {}) and VFs {} (policy {}): they share its rate, its "
+                           "buffers and its flow control",
+                           pf.name, graph.facts->node, rdma->from->name, purpose_of(*other), other->from->name))
+          .note(rdma->from->span, "VFs for RDMA")
+          .with_fix(
+              fmt::format("another port for one of them, or annotation {}: \"true\" on this policy", kSharedPort));
+    }
+}
+
 constexpr Rule kBandwidthRules[] = {
     {"RB-RATE-001", "VFs that are promised more than their port has", Needs::kNothing, promises_more_than_the_port_has},
+    {"RB-RATE-002", "VFs for RDMA beside others on one port", Needs::kNothing, unlike_modes_on_one_port},
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 // What a node must have for RDMA between GPUs, and which networks its platform carries.
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <optional>
 #include <set>
 
 #include "check/rules/families.h"
@@ -106,10 +108,92 @@ void foreign_addresses_in_a_cloud(const Input& in, Findings& out) {
   }
 }
 
+// DOCA's release and that of the drivers and libraries in it, by DOCA's release notes.
+struct DocaRelease {
+  std::string_view doca;
+  std::string_view drivers;
+};
+
+constexpr DocaRelease kDocaReleases[] = {
+    {"2.5", "23.10"},  {"2.6", "24.01"}, {"2.7", "24.04"}, {"2.8", "24.07"}, {"2.9", "24.10"},
+    {"2.10", "25.01"}, {"3.0", "25.04"}, {"3.1", "25.07"}, {"3.2", "25.10"},
+};
+
+// Quarters since 2000 of a release, of which there is one each quarter: "24.07-0.6.1.0-0", "doca3.1.0-25.07-0.9.7.0-0".
+// Nothing for another numbering.
+std::optional<int> quarter_of(std::string_view version) {
+  while (!version.empty()) {
+    const std::string_view part = version.substr(0, version.find('-'));
+    version.remove_prefix(std::min(version.size(), part.size() + 1));
+    int year = 0;
+    int month = 0;
+    if (part.size() != 5 || part[2] != '.') continue;
+    const bool numbers = std::from_chars(part.data(), part.data() + 2, year).ptr == part.data() + 2 &&
+                         std::from_chars(part.data() + 3, part.data() + 5, month).ptr == part.data() + 5;
+    if (numbers && year >= 20 && month >= 1 && month <= 12) return year * 4 + (month - 1) / 3;
+  }
+  return std::nullopt;
+}
+
+// "25.07" of an image "nvcr.io/nvidia/doca/doca:3.1.0-full-rt-host"; empty for other images.
+std::string_view drivers_of_image(std::string_view image) {
+  const size_t tag = image.find("/doca:");
+  if (tag == std::string_view::npos) return "";
+  const std::string_view version = image.substr(tag + 6);
+  for (const DocaRelease& row : kDocaReleases)
+    if (version.starts_with(row.doca) && version.substr(row.doca.size()).starts_with('.')) return row.drivers;
+  return "";
+}
+
+// A release of the kernel's side, and who has it.
+struct KernelSide {
+  std::string version;
+  std::string where;
+  doc::Span span;
+};
+
+std::vector<KernelSide> kernel_sides(const Input& in) {
+  std::vector<KernelSide> sides;
+  for (const Document& document : in.bundle.documents)
+    if (const Value* version = at(document.value, "spec.ofedDriver.version");
+        document.kind == "NicClusterPolicy" && version != nullptr && version->as_string() != nullptr)
+      sides.push_back({*version->as_string(), document.label(), version->span});
+  for (const facts::NodeFacts& node : in.nodes)
+    if (const auto driver = node.driver_versions.find("mlx5_core"); driver != node.driver_versions.end())
+      sides.push_back({driver->second, "node " + node.node, {}});
+  return sides;
+}
+
+void releases_far_apart(const Input& in, Findings& out) {
+  constexpr int kYear = 4;
+  const std::vector<KernelSide> sides = kernel_sides(in);
+  if (sides.empty()) return;
+  std::set<std::string> told;
+  for (const PodTemplate& pod : in.pods)
+    for (const Container& container : pod.containers) {
+      const Value* image = container.value->find("image");
+      if (image == nullptr || image->as_string() == nullptr) continue;
+      const std::string_view libraries = drivers_of_image(*image->as_string());
+      const auto user = quarter_of(libraries);
+      const auto far = std::ranges::find_if(sides, [&](const KernelSide& side) {
+        const auto kernel = quarter_of(side.version);
+        return user && kernel && std::abs(*user - *kernel) >= kYear;
+      });
+      if (far == sides.end() || !told.insert(*image->as_string()).second) continue;
+      auto& said =
+          out.note(image->span, fmt::format("this image has libraries of release {}, and the drivers of {} are of "
+                                            "{}: releases a year apart are not tested together",
+                                            libraries, far->where, far->version));
+      if (far->span.known()) said.note(far->span, "the drivers");
+      said.with_fix("an image and drivers of neighbouring releases");
+    }
+}
+
 constexpr Rule kHardwareRules[] = {
     {"RB-HW-001", "a GPU that is too old for GPUDirect RDMA", Needs::kNothing, gpu_before_pascal},
     {"RB-HW-002", "a slow rail between nodes with GPUs", Needs::kNothing, slow_rail},
     {"RB-HW-003", "macvlan or ipvlan on the machines of a cloud", Needs::kNothing, foreign_addresses_in_a_cloud},
+    {"RB-HW-004", "drivers and libraries of releases that are far apart", Needs::kNothing, releases_far_apart},
 };
 
 }  // namespace
