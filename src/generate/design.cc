@@ -190,7 +190,7 @@ Result<std::optional<api::Taint>> taint_of(const std::string& text) {
   if (taint.key.empty() || !has_only(taint.key, "-_./") || !has_only(taint.value, "-_."))
     return fail(Code::kInvalid, "\"{}\" is not KEY or KEY=VALUE of a taint (letters, digits, '-', '_' and '.')",
                 doc::printable(text));
-  return taint;
+  return std::optional(std::move(taint));
 }
 
 Result<void> give_ranges(Design& design) {

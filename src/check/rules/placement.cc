@@ -296,8 +296,11 @@ std::optional<HostDevice> host_device_of(const NetworkView& network) {
     if (value == nullptr || text.empty() || api::has_placeholder(text)) continue;
     device.place = value;
     device.name = text;
-    if (key == "pciBusID") device.address = PciAddress::parse(text);
-    if (key == "pciBusID" && !device.address) return std::nullopt;
+    if (key == "pciBusID") {
+      const Result<PciAddress> address = PciAddress::parse(text);
+      if (!address) return std::nullopt;
+      device.address = *address;
+    }
     return device;
   }
   return std::nullopt;
