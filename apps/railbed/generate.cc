@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed generate: manifests that fit the given nodes. railbed size: their VFs and addresses as a table.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -38,15 +40,27 @@ void add_options(CommandLine& line, GenerateOptions& options) {
       .required()
       .one_of({"infiniband", "roce", "host-device"})
       .in_any_case();
-  line.option("--vfs", &options.request.vfs, "VFs per PF").between(1, 128).show_default();
+  options.request.vfs = 0;
+  line.option("--vfs", &options.request.vfs, "VFs per PF (default: what the pods take, and --spare more)")
+      .between(1, 128);
   line.option("--pods-per-node", &options.request.pods_per_node, "pods that run on a node at the same time")
       .between(1, 128)
+      .show_default();
+  line.option("--vfs-per-pod", &options.request.vfs_per_pod, "VFs of each pod on every rail")
+      .between(1, 16)
+      .show_default();
+  line.option("--spare", &options.request.spare_percent,
+              "VFs beyond those that the pods take, in percent, without --vfs")
+      .between(0, 100)
       .show_default();
   line.option("--mtu", &options.request.mtu, "MTU of PFs and VFs (default: 9000 for RoCE in hardware)")
       .between(1280, 9978);
   line.option("--addresses", &options.request.addresses, "prefix that is divided into the rails' ranges")
       .show_default();
   line.option("--soft-rdma", &options.request.soft_rdma, "also use ports without RDMA, with soft-RoCE (for tests)");
+  line.option(
+      "--taint", &options.request.taint,
+      "KEY or KEY=VALUE of a taint for these nodes: the pods tolerate it, a comment has the command that sets it");
   line.option("--namespace", &options.request.pod_namespace, "namespace of the pods").show_default();
   line.option("--image", &options.request.image, "image of the test pods").show_default();
   line.option("--resource-prefix", &options.request.resource_prefix, "prefix of resource names").show_default();
@@ -67,14 +81,23 @@ Result<std::vector<facts::NodeFacts>> read_facts(const GenerateOptions& options)
   return nodes;
 }
 
+// In tenths: more digits say nothing about a plan.
+report::Cell share_cell(const generate::Design& design, const Rail& rail) {
+  const std::optional<double> share = generate::share_gbps(design, rail);
+  return share ? report::Cell(std::floor(*share * 10) / 10) : report::Cell();
+}
+
 report::Table size_table(const generate::Design& design) {
   using report::Align;
   report::Table table({{"RAIL", "rail"},
                        {"PFS", "pfs", Align::kRight},
                        {"VFS PER PF", "vfsPerPf", Align::kRight},
+                       {"DECIDED BY", "decidedBy"},
                        {"VFS", "vfs", Align::kRight},
                        {"USED BY PODS", "vfsUsed", Align::kRight},
                        {"SPARE %", "sparePercent", Align::kRight},
+                       {"PODS PER NODE", "podsPerNode", Align::kRight},
+                       {"GBIT/S PER VF", "gbpsPerVf", Align::kRight},
                        {"ADDRESSES NEEDED", "addressesNeeded", Align::kRight},
                        {"RANGE", "range"},
                        {"ROOM", "room", Align::kRight}});
@@ -83,7 +106,9 @@ report::Table size_table(const generate::Design& design) {
     const int used = generate::vfs_needed(design) * pfs;
     const int all = generate::addresses_needed(rail);
     const int64_t room = (int64_t{1} << (rail.range.address.bits() - rail.range.length)) - 2;
-    table.row({rail.name, pfs, rail.vfs, all, used, (all - used) * 100 / all, all, rail.range.to_string(), room});
+    const int pods = rail.vfs / design.request.vfs_per_pod;
+    table.row({rail.name, pfs, rail.vfs, generate::limit_name(rail.limit), all, used, (all - used) * 100 / all, pods,
+               share_cell(design, rail), all, rail.range.to_string(), room});
   }
   return table;
 }
@@ -140,7 +165,8 @@ int size_verb(CommandLine& line) {
   GenerateOptions options;
   line.about(
       "Shows how many VFs and addresses the rails of these nodes (or of this machine) have and need: per rail\n"
-      "PFs, VFs, VFs that pods use at once, spare VFs, and a range with 20 % more addresses than VFs.");
+      "PFs, VFs and what decided their number, VFs that pods use at once, spare VFs, the pods that fit on a node, the\n"
+      "share of each VF when all that are in use send, and a range with 20 % more addresses than VFs.");
   add_options(line, options);
   line.option("-o,--output", &options.output, "text, json or yaml").one_of({"text", "json", "yaml"});
   return run_design(line, options, true);

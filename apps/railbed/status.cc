@@ -3,6 +3,7 @@
 #include "node/status.h"
 
 #include <cstdio>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -44,10 +45,20 @@ void print_policies(const node::Status& status, report::Colour colour) {
       print("policy {} failed at {}:\n  {}\n\n", policy.policy, policy.failed_step, policy.error);
 }
 
+// "100G, 25G for each VF in use"; empty where no rate is known.
+std::string rate_text(const node::PfStatus& pf) {
+  if (!pf.rate_gbps) return "";
+  const std::optional<double> share = pf.share_gbps();
+  if (!share || *share == *pf.rate_gbps) return fmt::format("{:g}G", *pf.rate_gbps);
+  return fmt::format("{:g}G, {:.3g}G for each VF in use", *pf.rate_gbps, *share);
+}
+
 void print_vfs(const node::Status& status, report::Colour colour) {
-  report::Table table({{"PF"}, {"PCI ADDRESS"}, {"VFS"}, {"VF"}, {"VF ADDRESS"}, {"DRIVER"}, {"INTERFACE"}, {"OWNER"}});
+  report::Table table(
+      {{"PF"}, {"PCI ADDRESS"}, {"VFS"}, {"VF"}, {"VF ADDRESS"}, {"DRIVER"}, {"INTERFACE"}, {"OWNER"}, {"RATE"}});
   for (const node::PfStatus& pf : status.pfs) {
-    table.row({Cell(pf.name, Paint::kStrong), pf.pci, fmt::format("{} of {}", pf.num_vfs, pf.total_vfs)});
+    table.row({Cell(pf.name, Paint::kStrong), pf.pci, fmt::format("{} of {}", pf.num_vfs, pf.total_vfs), Cell(), Cell(),
+               Cell(), Cell(), Cell(), rate_text(pf)});
     for (const node::VfStatus& vf : pf.vfs)
       table.row({Cell(), Cell(), Cell(), vf.index, vf.pci, vf.driver, vf.name, vf.owner});
   }

@@ -3,11 +3,17 @@
 
 #include "api/compare.h"
 #include "api/metadata.h"
+#include "api/placement.h"
+#include "doc/members.h"
 
 namespace railbed::api {
 
 Node read_node(const doc::Value& object, doc::Diagnostics& out) {
   Node node{.meta = read_metadata(object, out), .soft_rdma = {}};
+  if (const doc::Value* spec = doc::object_in(object, "spec")) {
+    node.taints = read_taints(*spec);
+    node.provider_id = doc::text_in(*spec, "providerID");
+  }
   const auto setting = node.meta.annotations.find(std::string(kSoftRdmaAnnotation));
   if (setting == node.meta.annotations.end() || !setting->second->is_string()) return node;
   const std::string& text = *setting->second->as_string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Node: its labels, and railbed's own settings in its annotations.
+// Node: its labels, taints and provider, and railbed's own settings in its annotations.
 //
 // Threading: pure functions. Failure: diagnostics (compare.h).
 #pragma once

@@ -147,12 +147,52 @@ struct NetworkSelection {
   friend bool operator==(const NetworkSelection&, const NetworkSelection&) = default;
 };
 
+// A taint of a node, as "dedicated=rdma:NoSchedule".
+struct Taint {
+  std::string key;
+  std::string value = {};
+  std::string effect = {};  // "NoSchedule", "PreferNoSchedule", "NoExecute"
+  doc::Where span = {};
+  friend bool operator==(const Taint&, const Taint&) = default;
+};
+
+struct Toleration {
+  std::string key = {};  // empty: of every taint
+  std::string op = {};   // "Exists", "Equal"; empty is Equal
+  std::string value = {};
+  std::string effect = {};  // empty: of every effect
+  friend bool operator==(const Toleration&, const Toleration&) = default;
+};
+
+// One condition on a label or a field of a node: "gpu In [h100, h200]".
+struct NodeRequirement {
+  std::string key;
+  std::string op;
+  std::vector<std::string> values = {};
+  friend bool operator==(const NodeRequirement&, const NodeRequirement&) = default;
+};
+
+// Conditions that must all hold.
+struct NodeTerm {
+  std::vector<NodeRequirement> labels;
+  std::vector<NodeRequirement> fields = {};
+  friend bool operator==(const NodeTerm&, const NodeTerm&) = default;
+};
+
+// What a pod says of nodes beside its nodeName and nodeSelector (placement.h).
+struct Placement {
+  std::vector<Toleration> tolerations = {};
+  std::vector<NodeTerm> affinity = {};  // required: one of them must fit; empty: any node does
+  friend bool operator==(const Placement&, const Placement&) = default;
+};
+
 struct Pod {
   Metadata meta;
   Field<std::string> node_name;  // spec.nodeName
   std::map<std::string, std::string> node_selector;
   std::vector<NetworkSelection> networks;
   std::map<std::string, int64_t> resources;  // extended resources, summed over containers' limits (or requests)
+  Placement placement = {};
   friend bool operator==(const Pod&, const Pod&) = default;
   std::string key() const { return meta.ns.value + "/" + meta.name.value; }
 };
@@ -161,6 +201,8 @@ struct Node {
   Metadata meta;
   // Annotation railbed.dev/soft-rdma: "true": RDMA-marked VFs of this node get a soft-RoCE device.
   Field<bool> soft_rdma;
+  std::optional<std::vector<Taint>> taints = {};  // absent: the object has no spec, as one for labels only
+  std::string provider_id = {};                   // spec.providerID: "aws:///us-east-1a/i-0abc"
   friend bool operator==(const Node&, const Node&) = default;
 };
 

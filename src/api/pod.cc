@@ -7,6 +7,7 @@
 #include "api/load.h"
 #include "api/metadata.h"
 #include "api/names.h"
+#include "api/placement.h"
 #include "api/quantity.h"
 #include "doc/members.h"
 
@@ -35,6 +36,7 @@ class PodReader {
   void read_spec(const Value& spec) {
     pod_.node_name = doc::text_field(spec, "nodeName");
     pod_.node_selector = doc::text_map_at(spec, "nodeSelector");
+    pod_.placement = read_placement(spec);
     if (const Value::Array* containers = doc::list_in(spec, "containers"))
       for (size_t i = 0; i < containers->size(); ++i)
         read_container((*containers)[i], fmt::format("spec.containers[{}]", i));

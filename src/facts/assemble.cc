@@ -217,6 +217,7 @@ void apply_vf_info(Vf& vf, const os::VfInfo& info, bool ethernet) {
   if (info.vlan != 0) vf.vlan_proto = info.proto == os::VlanProto::k8021ad ? "802.1ad" : "802.1q";
   vf.spoof_check = info.spoof_check;
   vf.trust = info.trust;
+  vf.query_rss = info.query_rss;
   if (info.link_state) vf.link_state = text_of(*info.link_state);
   vf.min_tx_rate_mbps = info.min_tx_rate_mbps;
   vf.max_tx_rate_mbps = info.max_tx_rate_mbps;

@@ -13,6 +13,7 @@ os::VfInfo info(int index) {
           .qos = 2,
           .proto = os::VlanProto::k8021ad,
           .spoof_check = true,
+          .query_rss = false,
           .link_state = os::VfLinkState::kDisable,
           .max_tx_rate_mbps = 500,
           .node_guid = Guid{},
@@ -30,6 +31,7 @@ TEST(ApplyVfInfo, EthernetVfs) {
   EXPECT_EQ(vf.vlan_proto, "802.1ad");
   EXPECT_EQ(vf.spoof_check, true);
   EXPECT_EQ(vf.trust, std::nullopt);
+  EXPECT_EQ(vf.query_rss, false);
   EXPECT_EQ(vf.link_state, "disable");
   EXPECT_EQ(vf.max_tx_rate_mbps, 500);
 }

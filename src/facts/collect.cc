@@ -13,10 +13,12 @@
 #include "facts/fabrics.h"
 #include "facts/facts_json.h"
 #include "facts/gpu_paths.h"
+#include "facts/kubelet.h"
 #include "facts/labels.h"
 #include "facts/net.h"
 #include "facts/pci.h"
 #include "facts/pci_ids.h"
+#include "facts/platform.h"
 #include "facts/rdma.h"
 #include "facts/sriov_advice.h"
 #include "facts/subnets.h"
@@ -52,6 +54,15 @@ std::vector<std::string> loaded_modules(Attributes& attributes, std::span<const 
     if (here) loaded.emplace_back(name);
   }
   return loaded;
+}
+
+// Drivers of a vendor's release say which: "24.07-0.6.1". Those of the kernel's own tree have no version.
+std::map<std::string, std::string> driver_versions(Attributes& attributes) {
+  std::map<std::string, std::string> versions;
+  for (const char* name : {"ib_core", "mlx5_core"})
+    if (std::optional<std::string> version = attributes.text(fmt::format("/sys/module/{}/version", name)))
+      if (!version->empty()) versions.emplace(name, std::move(*version));
+  return versions;
 }
 
 std::string netns_mode(Attributes& attributes, os::RdmaPort* rdma) {
@@ -199,6 +210,9 @@ NodeFacts collect(os::Kernel& kernel, const CollectOptions& options) {
   if (options.detail == Detail::kAll) {
     find_module_blocks(attributes, facts);
     read_arp_settings(attributes, links.get(), facts);
+    facts.driver_versions = driver_versions(attributes);
+    facts.platform = read_platform(attributes);
+    facts.kubelet = read_kubelet(attributes);
   }
   facts.iommu = iommu(attributes, kernel, facts.nics);
   if (links == nullptr) facts.untold = untold_without_netlink(attributes);

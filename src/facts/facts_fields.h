@@ -143,6 +143,7 @@ void fields(Io& io, T& vf) {
   io("vlanProto", vf.vlan_proto);
   io("spoofCheck", vf.spoof_check);
   io("trust", vf.trust);
+  io("queryRss", vf.query_rss);
   io("linkState", vf.link_state);
   io("minTxRateMbps", vf.min_tx_rate_mbps);
   io("maxTxRateMbps", vf.max_tx_rate_mbps);
@@ -196,13 +197,33 @@ void fields(Io& io, T& block) {
   io("text", block.text);
 }
 
+template <typename Io, Is<NodeTaint> T>
+void fields(Io& io, T& taint) {
+  io("key", taint.key);
+  io("value", taint.value);
+  io("effect", taint.effect);
+}
+
+template <typename Io, Is<Kubelet> T>
+void fields(Io& io, T& kubelet) {
+  io("cpuManagerPolicy", kubelet.cpu_manager);
+  io("topologyManagerPolicy", kubelet.topology_manager);
+  io("topologyManagerScope", kubelet.topology_scope);
+  io("memoryManagerPolicy", kubelet.memory_manager);
+  io("reservedSystemCPUs", kubelet.reserved_cpus);
+  io("registerWithTaints", kubelet.taints);
+}
+
 template <typename Io, Is<NodeFacts> T>
 void fields(Io& io, T& facts) {
   io("node", facts.node);
   io("kernel", facts.kernel);
   io("labels", facts.labels);
   io("iommu", facts.iommu);
+  io("platform", facts.platform);
+  io("kubelet", facts.kubelet);
   io("rdmaNetnsMode", facts.rdma_netns_mode);
+  io("driverVersions", facts.driver_versions);
   io("modules", facts.modules);
   io("moduleBlocks", facts.module_blocks);
   io("nics", facts.nics);

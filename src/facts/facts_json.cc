@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <string>
 #include <thread>
 
 #include "doc/fields.h"
@@ -90,6 +92,10 @@ class Utf8Maker {
   template <typename T>
   static void visit(std::vector<T>& values) {
     for (T& value : values) visit(value);
+  }
+  template <typename T>
+  static void visit(std::map<std::string, T>& values) {
+    for (auto& [key, value] : values) visit(value);
   }
   template <typename T>
   static void visit(T&) {}  // numbers and the like

@@ -160,6 +160,7 @@ struct Vf {
   std::string vlan_proto;  // "802.1q", "802.1ad" or empty
   std::optional<bool> spoof_check;
   std::optional<bool> trust;
+  std::optional<bool> query_rss;
   std::string link_state;  // "auto", "enable", "disable" or empty
   std::optional<int> min_tx_rate_mbps;
   std::optional<int> max_tx_rate_mbps;
@@ -218,13 +219,35 @@ struct ModuleBlock {
   friend bool operator==(const ModuleBlock&, const ModuleBlock&) = default;
 };
 
+// A taint with which the kubelet registers its node; the Node object may have lost it since.
+struct NodeTaint {
+  std::string key;
+  std::string value;
+  std::string effect;
+  friend bool operator==(const NodeTaint&, const NodeTaint&) = default;
+};
+
+// What the kubelet's configuration says of processors, memory and NUMA nodes. Empty: its default.
+struct Kubelet {
+  std::string cpu_manager;       // policy: "none", "static"
+  std::string topology_manager;  // policy: "none", "best-effort", "restricted", "single-numa-node"
+  std::string topology_scope;    // "container", "pod"
+  std::string memory_manager;    // policy: "None", "Static"
+  std::string reserved_cpus;     // "0-1,56-57": those that no pod gets
+  std::vector<NodeTaint> taints;
+  friend bool operator==(const Kubelet&, const Kubelet&) = default;
+};
+
 struct NodeFacts {
   std::string node;                           // its name
   std::string kernel;                         // release
   std::map<std::string, std::string> labels;  // labels that the facts imply (NFD's) and kubernetes.io/hostname
   std::optional<bool> iommu;                  // absent: the files at hand do not tell
+  std::string platform;                       // of a cloud, as DMI tells it: "AWS", "Azure"; empty: none that is known
+  std::optional<Kubelet> kubelet;             // absent: its configuration is not at its usual place
   std::string rdma_netns_mode;                // "shared", "exclusive"; empty: no RDMA
-  std::vector<std::string> modules;           // the loaded ones of those that railbed looks for
+  std::map<std::string, std::string> driver_versions;  // of drivers that are none of the kernel's own: their release
+  std::vector<std::string> modules;                    // the loaded ones of those that railbed looks for
   std::vector<ModuleBlock> module_blocks;     // of the drivers that VFs lack; read only where VFs have no driver
   std::vector<Nic> nics;                      // by PCI address
   std::vector<NetInterface> virtual_netdevs;  // interfaces without a PCI device: bonds, bridges, dummies, veths

@@ -522,6 +522,7 @@ TEST(Troubles, OfRecordedMachinesAreThese) {
       {"ib-unwell", {"RB-PORT-003 mlx5_2/1"}},
       {"lab", {}},
       {"lab-fresh", {}},
+      {"modest", {}},
       {"no-sriov", {}},
       {"roce-2x-cx6dx", {"RB-PORT-007 ens2f0np0", "RB-PORT-001 mlx5_3/1", "RB-PORT-005 ens2f1np1"}},
       {"roce-exclusive", {}},

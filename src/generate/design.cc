@@ -9,6 +9,7 @@
 #include "doc/text.h"
 #include "facts/gpu_vendors.h"
 #include "facts/host_use.h"
+#include "facts/pcie_troubles.h"
 #include "facts/rails.h"
 #include "graph/graph.h"
 
@@ -90,6 +91,31 @@ void align(std::vector<std::vector<Numbered>>& nodes) {
     for (Numbered& one : nodes[i]) one.rail = numbers[i].at(one.port.nic->pci.address);
 }
 
+// The operator's webhook refuses more VFs per PF of NVIDIA's cards.
+constexpr int kWebhookLimit = 128;
+
+void limit_vfs(const Nic& nic, Rail& rail) {
+  if (rail.limit == VfLimit::kPods && nic.pci.vendor == "15b3" && rail.vfs > kWebhookLimit) {
+    rail.vfs = kWebhookLimit;
+    rail.limit = VfLimit::kWebhook;
+  }
+  if (rail.vfs > *nic.total_vfs) {
+    rail.vfs = *nic.total_vfs;
+    rail.limit = VfLimit::kCard;
+  }
+}
+
+Rail new_rail(const std::string& name, int number, const DesignRequest& request) {
+  if (request.profile == Profile::kHostDevice)
+    return {.name = name, .number = number, .ports = {}, .vfs = 1, .limit = VfLimit::kWhole, .range = {}};
+  return {.name = name,
+          .number = number,
+          .ports = {},
+          .vfs = vfs_wanted(request),
+          .limit = request.vfs > 0 ? VfLimit::kRequest : VfLimit::kPods,
+          .range = {}};
+}
+
 void add_port(const Numbered& one, Design& design) {
   const std::string name = fmt::format("rail{}", one.rail);
   if (!one.hole.empty()) {
@@ -98,14 +124,9 @@ void add_port(const Numbered& one, Design& design) {
     return;
   }
   auto rail = std::ranges::find(design.rails, one.rail, &Rail::number);
-  if (rail == design.rails.end())
-    rail = design.rails.insert(rail,
-                               {.name = name, .number = one.rail, .ports = {}, .vfs = design.request.vfs, .range = {}});
+  if (rail == design.rails.end()) rail = design.rails.insert(rail, new_rail(name, one.rail, design.request));
   rail->ports.push_back(one.port);
-  if (design.request.profile == Profile::kHostDevice)
-    rail->vfs = 1;
-  else
-    rail->vfs = std::min(rail->vfs, *one.port.nic->total_vfs);
+  if (design.request.profile != Profile::kHostDevice) limit_vfs(*one.port.nic, *rail);
 }
 
 void note_speeds(const Rail& rail, Design& design) {
@@ -133,9 +154,10 @@ void make_rails(const std::vector<NodeFacts>& nodes, Design& design) {
     if (rail.ports.size() < design.nodes.size())
       design.notes.push_back(
           fmt::format("{} exists on {} of {} nodes only", rail.name, rail.ports.size(), design.nodes.size()));
-    if (rail.vfs < design.request.vfs && design.request.profile != Profile::kHostDevice)
+    if (rail.limit == VfLimit::kCard || rail.limit == VfLimit::kWebhook)
       design.notes.push_back(
-          fmt::format("{}: {} VFs instead of {}: a card of it makes no more", rail.name, rail.vfs, design.request.vfs));
+          fmt::format("{}: {} VFs instead of {}: {}", rail.name, rail.vfs, vfs_wanted(design.request),
+                      rail.limit == VfLimit::kCard ? "a card of it makes no more" : "the operator takes no more"));
     note_speeds(rail, design);
   }
 }
@@ -151,6 +173,24 @@ Result<void> check_names(const std::vector<NodeFacts>& nodes) {
       return std::unexpected(std::move(error));
     }
   return {};
+}
+
+bool has_only(std::string_view text, std::string_view others) {
+  return std::ranges::all_of(text, [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || others.contains(c);
+  });
+}
+
+// Of "KEY" or "KEY=VALUE", as kubectl takes them.
+Result<std::optional<api::Taint>> taint_of(const std::string& text) {
+  if (text.empty()) return std::optional<api::Taint>();
+  const size_t equals = text.find('=');
+  api::Taint taint{.key = text.substr(0, equals), .effect = "NoSchedule"};
+  if (equals != std::string::npos) taint.value = text.substr(equals + 1);
+  if (taint.key.empty() || !has_only(taint.key, "-_./") || !has_only(taint.value, "-_."))
+    return fail(Code::kInvalid, "\"{}\" is not KEY or KEY=VALUE of a taint (letters, digits, '-', '_' and '.')",
+                doc::printable(text));
+  return std::optional(std::move(taint));
 }
 
 Result<void> give_ranges(Design& design) {
@@ -197,12 +237,47 @@ int addresses_needed(const Rail& rail) {
 }
 
 int vfs_needed(const Design& design) {
-  return design.request.pods_per_node;
+  return design.request.pods_per_node * design.request.vfs_per_pod;
+}
+
+int vfs_wanted(const DesignRequest& request) {
+  if (request.vfs > 0) return request.vfs;
+  const int needed = request.pods_per_node * request.vfs_per_pod;
+  return needed + (needed * request.spare_percent + 99) / 100;
+}
+
+std::string_view limit_name(VfLimit limit) {
+  switch (limit) {
+    case VfLimit::kRequest:
+      return "--vfs";
+    case VfLimit::kPods:
+      return "pods and spare";
+    case VfLimit::kCard:
+      return "card";
+    case VfLimit::kWebhook:
+      return "webhook";
+    case VfLimit::kWhole:
+      return "whole port";
+  }
+  return "";
+}
+
+std::optional<double> share_gbps(const Design& design, const Rail& rail) {
+  std::optional<double> least;
+  for (const Port& port : rail.ports) {
+    std::optional<double> speed = facts::port_speed(*port.nic);
+    if (!speed) continue;
+    if (port.nic->pci.link) speed = std::min(*speed, facts::pcie_gbps(*port.nic->pci.link));
+    if (!least || *speed < *least) least = speed;
+  }
+  if (least && rail.limit != VfLimit::kWhole) *least /= vfs_needed(design);
+  return least;
 }
 
 Result<Design> design(const std::vector<NodeFacts>& nodes, const DesignRequest& request) {
   Design made{.request = request, .nodes = {}, .rails = {}, .notes = {}};
   TRY(check_names(nodes));
+  made.taint = TRY(taint_of(request.taint));
   make_rails(nodes, made);
   if (made.rails.empty()) {
     Error error{.code = Code::kNotFound, .message = "no port of these nodes fits the profile", .context = {}};

@@ -217,6 +217,80 @@ TEST(Design, RangesThatJustFit) {
   EXPECT_TRUE(design(nodes, {.profile = Profile::kRoce, .vfs = 4, .pods_per_node = 4}));
 }
 
+// Pods × VFs of each, and the spare rounded up, as far as cards and the operator go.
+TEST(Design, VfsFollowFromThePods) {
+  const struct {
+    int pods, per_pod, spare, total;
+    int vfs;
+    VfLimit limit;
+  } rows[] = {
+      {1, 1, 20, 16, 2, VfLimit::kPods},         {5, 1, 20, 16, 6, VfLimit::kPods},
+      {4, 2, 20, 16, 10, VfLimit::kPods},        {4, 2, 0, 16, 8, VfLimit::kPods},
+      {16, 1, 20, 16, 16, VfLimit::kCard},       {8, 1, 10, 16, 9, VfLimit::kPods},
+      {110, 1, 20, 500, 128, VfLimit::kWebhook}, {110, 1, 20, 126, 126, VfLimit::kCard},
+  };
+  for (const auto& row : rows) {
+    NodeFacts facts = node("n", {port(1)});
+    facts.nics[0].total_vfs = row.total;
+    const auto made = design({facts}, {.profile = Profile::kRoce,
+                                       .vfs = 0,
+                                       .pods_per_node = row.pods,
+                                       .vfs_per_pod = row.per_pod,
+                                       .spare_percent = row.spare});
+    ASSERT_TRUE(made) << made.error().to_string();
+    EXPECT_EQ(made->rails[0].vfs, row.vfs) << row.pods << " pods";
+    EXPECT_EQ(made->rails[0].limit, row.limit) << row.pods << " pods";
+  }
+  const auto too_many = design({node("n", {port(1)})}, {.profile = Profile::kRoce, .vfs = 0, .pods_per_node = 17});
+  ASSERT_FALSE(too_many);
+  EXPECT_EQ(too_many.error().message, "17 pods per node need 17 VFs of rail0 per node, there are 16");
+}
+
+TEST(Design, VfsInUseShareTheSlowestPort) {
+  std::vector<NodeFacts> nodes = {gpu_node("a", -1, -1), gpu_node("b", -1, -1)};
+  nodes[1].nics[1].rdma[0].ports[0].rate_gbps = 200;
+  nodes[1].nics[2].pci.link = facts::PcieLink{.speed_gts = 16, .width = 8, .max_speed_gts = 32, .max_width = 16};
+  const auto made = design(nodes, {.profile = Profile::kRoce, .vfs = 0, .pods_per_node = 8});
+  ASSERT_TRUE(made) << made.error().to_string();
+  EXPECT_EQ(share_gbps(*made, made->rails[0]), 50);
+  EXPECT_EQ(share_gbps(*made, made->rails[1]), 25);
+  EXPECT_LT(share_gbps(*made, made->rails[2]).value_or(50), 17);
+  const auto whole = design(nodes, {.profile = Profile::kHostDevice});
+  ASSERT_TRUE(whole) << whole.error().to_string();
+  EXPECT_EQ(share_gbps(*whole, whole->rails[0]), 400);
+  const auto unknown = design({node("n", {port(1)})}, {.profile = Profile::kRoce, .vfs = 0});
+  ASSERT_TRUE(unknown) << unknown.error().to_string();
+  EXPECT_EQ(share_gbps(*unknown, unknown->rails[0]), std::nullopt);
+}
+
+TEST(Manifests, ATaintIsOnBothSides) {
+  const std::vector<NodeFacts> nodes = {node("a", {port(1)}), node("b", {port(1)})};
+  const struct {
+    const char* taint;
+    const char* command;
+    const char* tolerations;
+  } rows[] = {
+      {"dedicated=rdma", "# keeps other pods off these nodes: kubectl taint nodes a b dedicated=rdma:NoSchedule\n",
+       "  tolerations:\n  - key: dedicated\n    operator: Equal\n    value: rdma\n    effect: NoSchedule\n"},
+      {"example.org/rails",
+       "# keeps other pods off these nodes: kubectl taint nodes a b example.org/rails:NoSchedule\n",
+       "  tolerations:\n  - key: example.org/rails\n    operator: Exists\n    effect: NoSchedule\n"},
+  };
+  for (const auto& row : rows) {
+    const auto made = design(nodes, {.profile = Profile::kRoce, .taint = row.taint});
+    ASSERT_TRUE(made) << made.error().to_string();
+    const std::string yaml = to_yaml(*made);
+    EXPECT_NE(yaml.find(row.command), std::string::npos) << yaml;
+    EXPECT_NE(yaml.find(row.tolerations), std::string::npos) << yaml;
+  }
+  EXPECT_EQ(to_yaml(*design(nodes, {.profile = Profile::kRoce})).find("tolerations"), std::string::npos);
+  for (const char* wrong : {"=rdma", "a b", "a=b:NoSchedule", "$(reboot)", "a\n---"}) {
+    const auto made = design(nodes, {.profile = Profile::kRoce, .taint = wrong});
+    ASSERT_FALSE(made) << wrong;
+    EXPECT_EQ(made.error().code, Code::kInvalid) << wrong;
+  }
+}
+
 TEST(Manifests, TheNamespaceIsThereBeforeWhatLivesInIt) {
   const std::vector<NodeFacts> nodes = {node("n", {port(1)})};
   const auto first = [&](const std::string& ns) {

@@ -5,6 +5,8 @@
 #include <array>
 #include <set>
 
+#include "api/placement.h"
+#include "base/command.h"
 #include "base/kinds.h"
 #include "doc/json.h"
 #include "doc/text.h"
@@ -176,6 +178,22 @@ Value container(const Design& design, const facts::NodeFacts& node, const std::v
   return out;
 }
 
+Value toleration(const api::Taint& taint) {
+  Value out = Value::object();
+  out.set("key", taint.key);
+  out.set("operator", taint.value.empty() ? "Exists" : "Equal");
+  if (!taint.value.empty()) out.set("value", taint.value);
+  out.set("effect", taint.effect);
+  return out;
+}
+
+// A manifest of a Node would replace the taints that others have set, so the nodes' side is a command.
+std::string taint_command(const Design& design) {
+  Command command{"kubectl", "taint", "nodes"};
+  for (const facts::NodeFacts* node : design.nodes) command.operand(node->node);
+  return command.value(api::to_string(*design.taint)).to_string();
+}
+
 Value test_pod(const Design& design, const facts::NodeFacts& node, bool for_all) {
   std::vector<const Rail*> rails;
   std::string networks;
@@ -189,6 +207,7 @@ Value test_pod(const Design& design, const facts::NodeFacts& node, bool for_all)
   out.find("metadata")->set("annotations", Value::object()).set("k8s.v1.cni.cncf.io/networks", networks);
   Value& spec = out.set("spec", Value::object());
   spec.set("nodeSelector", Value::object()).set("kubernetes.io/hostname", node.node);
+  if (design.taint) spec.set("tolerations", Value::array()).push(toleration(*design.taint));
   spec.set("restartPolicy", "Never");
   spec.set("containers", Value::array()).push(container(design, node, rails));
   Value volume = Value::object();
@@ -247,6 +266,7 @@ std::string to_yaml(const Design& design) {
       fmt::format("# railbed generate: {} rail{} on {} node{}\n", design.rails.size(),
                   design.rails.size() == 1 ? "" : "s", design.nodes.size(), design.nodes.size() == 1 ? "" : "s");
   for (const std::string& note : design.notes) out += fmt::format("# {}\n", doc::printable(note));
+  if (design.taint) out += fmt::format("# keeps other pods off these nodes: {}\n", taint_command(design));
   bool first = true;
   for (const Value& one : manifests(design)) {
     if (!first) out += "---\n";

@@ -2,11 +2,13 @@
 #include "graph/graph.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/format.h"
 #include "graph/merge.h"
 #include "graph/objection.h"
+#include "graph/placement.h"
 #include "graph/selector.h"
 
 namespace railbed::graph {
@@ -36,8 +38,10 @@ class Resolver {
     graph_.facts = &facts;
     graph_.labels = facts.labels;
     auto node = catalog.nodes.find(facts.node);
-    if (node != catalog.nodes.end())
+    if (node != catalog.nodes.end()) {
       for (const auto& [key, value] : node->second->meta.labels) graph_.labels.insert_or_assign(key, value);
+      if (node->second->taints) graph_.taints = *node->second->taints;
+    }
     graph_.soft_rdma = catalog.options.soft_rdma || (node != catalog.nodes.end() && *node->second->soft_rdma);
   }
 
@@ -192,14 +196,9 @@ class Resolver {
     return std::move(outcome);
   }
 
-  bool runs_here(const api::Pod& pod) const {
-    if (!pod.node_name->empty()) return *pod.node_name == graph_.facts->node;
-    return labels_match(pod.node_selector, graph_.labels);
-  }
-
   void resolve_pods() {
     for (const api::Pod* pod : graph_.catalog->pods) {
-      if (!runs_here(*pod)) continue;
+      if (placement_mismatch(*pod, graph_)) continue;
       graph_.pods.push_back({.pod = pod, .networks = networks_of(*graph_.catalog, *pod)});
     }
   }
@@ -257,6 +256,27 @@ void check_policies_across(std::span<const Graph> graphs, Diagnostics& diagnosti
 
 namespace {
 
+void tell_pod_of_no_node(const api::Pod& pod, std::span<const Graph> graphs, Diagnostics& diagnostics) {
+  const bool named = !pod.node_name->empty();
+  const bool known = std::ranges::any_of(graphs, [&](const Graph& one) { return one.facts->node == *pod.node_name; });
+  if (named && !known) {
+    diagnostics.note("RB-POD-004", pod.node_name.span,
+                     fmt::format("pod {} is for node {}, of which there are no facts", pod.key(), *pod.node_name));
+    return;
+  }
+  // Of a node that its labels admit, if there is one: its taint is the reason, and `check` tells it of all workloads.
+  std::optional<PlacementMismatch> reason;
+  for (const Graph& one : graphs) {
+    std::optional<PlacementMismatch> here = placement_mismatch(pod, one);
+    if (here && (!reason || (here->by_taint && !reason->by_taint))) reason = std::move(here);
+  }
+  if (!reason) return;
+  doc::Diagnostic& told =
+      diagnostics.note("RB-POD-004", named ? pod.node_name.span : pod.meta.name.span,
+                       fmt::format("pod {} is for none of these nodes: {}", pod.key(), reason->why));
+  if (reason->by_taint) told.for_one_machine();
+}
+
 void check_pods_across(std::span<const Graph> graphs, Diagnostics& diagnostics) {
   for (const api::Pod* pod : graphs.front().catalog->pods) {
     if (pod->networks.empty()) continue;
@@ -264,12 +284,7 @@ void check_pods_across(std::span<const Graph> graphs, Diagnostics& diagnostics) 
     for (const Graph& graph : graphs)
       if (std::ranges::find(graph.pods, pod, &PodOnNode::pod) != graph.pods.end()) nodes.push_back(graph.facts->node);
     if (nodes.empty()) {
-      const bool named = !pod->node_name->empty();
-      diagnostics.note(
-          "RB-POD-004", named ? pod->node_name.span : pod->meta.name.span,
-          named ? fmt::format("pod {} is for node {}, of which there are no facts", pod->key(), *pod->node_name)
-                : fmt::format("pod {} is for none of these nodes: {}", pod->key(),
-                              label_mismatch(pod->node_selector, graphs.front().labels)));
+      tell_pod_of_no_node(*pod, graphs, diagnostics);
     } else if (nodes.size() > 1) {
       constexpr size_t kShown = 4;
       const size_t more = nodes.size() > kShown ? nodes.size() - kShown : 0;

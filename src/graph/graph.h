@@ -64,6 +64,7 @@ struct Graph {
   const Catalog* catalog = nullptr;  // null: of a node state, which has no pods
   const facts::NodeFacts* facts = nullptr;
   std::map<std::string, std::string> labels;  // labels of the facts, overridden by those of the Node object
+  std::vector<api::Taint> taints;             // of the Node object; none where there is none, or it has no spec
   bool soft_rdma = false;
   std::vector<PfWanted> pfs;  // by PCI address; only those with something in effect
   std::vector<Refusal> refusals;

@@ -503,6 +503,44 @@ TEST(Networks, PodsFindThemOrAreTold) {
   EXPECT_EQ(made.diagnostics.all()[2].fix, "did you mean llm/net?");
 }
 
+TEST(Placement, ATaintOrAnAffinityKeepsAPodOffANode) {
+  Case made({policy("rail0", 2, {pf("eth0")})}, {nic("eth0", 1)});
+  made.objects.networks = {network("net", "rail0")};
+  made.objects.pods = {pod("p", {"net"})};
+  api::Node object{.meta = meta("n1", ""), .soft_rdma = {}};
+  object.taints = std::vector<api::Taint>{{.key = "dedicated", .value = "rdma", .effect = "NoSchedule"}};
+  made.objects.nodes = {object};
+  made.resolve_now();
+  EXPECT_EQ(made.graph.pods.size(), 0U);
+  EXPECT_THAT(made.findings(),
+              ElementsAre("note RB-POD-004: pod llm/p is for none of these nodes: it does not tolerate the taint "
+                          "dedicated=rdma:NoSchedule"));
+  EXPECT_EQ(made.diagnostics.all().front().audience, doc::Audience::kOneMachine);
+
+  made.objects.pods.front().placement.tolerations = {{.key = "dedicated", .op = "Exists"}};
+  made.resolve_now();
+  EXPECT_EQ(made.graph.pods.size(), 1U);
+  EXPECT_THAT(made.findings(), IsEmpty());
+
+  made.objects.pods.front().placement.affinity = {{.labels = {{.key = "gpu", .op = "Exists"}}}};
+  made.resolve_now();
+  EXPECT_EQ(made.graph.pods.size(), 0U);
+  EXPECT_THAT(made.findings(), ElementsAre("note RB-POD-004: pod llm/p is for none of these nodes: nodeAffinity wants "
+                                           "gpu Exists, and the node has no such label"));
+  made.objects.nodes.front().meta.labels["gpu"] = "h100";
+  made.resolve_now();
+  EXPECT_EQ(made.graph.pods.size(), 1U);
+
+  // Its own nodeName goes past the scheduler, and so past NoSchedule; a taint with NoExecute ends it all the same.
+  made.objects.pods.front().placement = {};
+  made.objects.pods.front().node_name = api::given(std::string("n1"));
+  made.resolve_now();
+  EXPECT_EQ(made.graph.pods.size(), 1U);
+  made.objects.nodes.front().taints->front().effect = "NoExecute";
+  made.resolve_now();
+  EXPECT_EQ(made.graph.pods.size(), 0U);
+}
+
 TEST(Networks, AWrongPrefixIsRecognised) {
   Case made({policy("rail0", 2, {pf("eth0")})}, {nic("eth0", 1)});
   api::NetworkAttachmentDefinition definition;

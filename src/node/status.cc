@@ -7,6 +7,7 @@
 #include "attach/attach.h"
 #include "attach/record.h"
 #include "attach/result.h"
+#include "facts/rails.h"
 #include "node/plan_note.h"
 #include "state/sandbox.h"
 
@@ -154,12 +155,19 @@ std::vector<PfStatus> pfs_of(const Snapshot& snapshot, const facts::NodeFacts& f
                         .driver = vf.pci.driver,
                         .name = vf.netdev ? vf.netdev->name : "",
                         .owner = owner_of(vf, snapshot)});
+    pf.rate_gbps = facts::port_speed(nic);
     list.push_back(std::move(pf));
   }
   return list;
 }
 
 }  // namespace
+
+std::optional<double> PfStatus::share_gbps() const {
+  const auto used = std::ranges::count_if(vfs, [](const VfStatus& vf) { return !vf.owner.empty(); });
+  if (!rate_gbps || used == 0) return std::nullopt;
+  return *rate_gbps / static_cast<double>(used);
+}
 
 Result<Status> read_status(const facts::NodeFacts& facts, state::Store* store) {
   Snapshot snapshot;

@@ -56,6 +56,8 @@ Value pf_value(const PfStatus& pf) {
   value.set("numVfs", pf.num_vfs);
   value.set("totalVfs", pf.total_vfs);
   value.set("ours", pf.ours);
+  if (pf.rate_gbps) value.set("rateGbps", *pf.rate_gbps);
+  if (const std::optional<double> share = pf.share_gbps()) value.set("shareGbps", *share);
   Value& vfs = value.set("vfs", Value::array());
   for (const VfStatus& vf : pf.vfs) {
     Value one = Value::object();

@@ -145,5 +145,14 @@ TEST(ReadStatus, TellsWhoHoldsWhat) {
   EXPECT_EQ(status->leases[0].address.to_string(), "10.1.0.6");
 }
 
+TEST(PfStatus, VfsInUseShareTheRate) {
+  PfStatus pf{.vfs = {{.index = 0, .owner = "llm/a"}, {.index = 1, .owner = ""}, {.index = 2, .owner = "host"}}};
+  EXPECT_EQ(pf.share_gbps(), std::nullopt);
+  pf.rate_gbps = 100;
+  EXPECT_EQ(pf.share_gbps(), 50);
+  for (VfStatus& vf : pf.vfs) vf.owner.clear();
+  EXPECT_EQ(pf.share_gbps(), std::nullopt);
+}
+
 }  // namespace
 }  // namespace railbed::node

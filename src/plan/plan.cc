@@ -2,9 +2,11 @@
 #include "plan/plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/format.h"
+#include "facts/rails.h"
 #include "plan/target.h"
 #include "plan/vf_identity.h"
 
@@ -85,6 +87,7 @@ PolicyTarget target_of(const PfWanted& wanted, std::string_view node) {
 
 void add_to_pools(NodePlan& plan, const PfWanted& wanted, int num_vfs, const InUse& in_use) {
   const facts::Nic& nic = *wanted.nic;
+  if (const std::optional<double> gbps = facts::port_speed(nic)) plan.port_gbps.emplace(nic.pci.address, *gbps);
   for (const VfGroup& group : wanted.groups) {
     std::vector<PoolVf>& pool = plan.resources[group.resource];
     for (const graph::VfRange& range : group.vfs)

@@ -2,6 +2,8 @@
 #include "plan/plan_text.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "base/format.h"
 #include "graph/vf_range.h"
@@ -159,6 +161,22 @@ std::string pool_text(const std::vector<PoolVf>& pool) {
                      held == 0 ? "" : fmt::format(", {} in use", held), text, kind);
 }
 
+// "; 25G each when all send": what is left of the ports for each VF of the pool, at the port with the most VFs for its
+// rate. VFs of other pools on a port count, too.
+std::string share_text(const NodePlan& plan, const std::vector<PoolVf>& pool) {
+  std::map<PciAddress, int> vfs;
+  for (const auto& [resource, other] : plan.resources)
+    for (const PoolVf& vf : other) ++vfs[vf.pf];
+  std::optional<double> least;
+  for (const PoolVf& vf : pool) {
+    const auto port = plan.port_gbps.find(vf.pf);
+    if (port == plan.port_gbps.end() || vfs[vf.pf] < 2) return "";
+    const double share = port->second / vfs[vf.pf];
+    least = std::min(least.value_or(share), share);
+  }
+  return least ? fmt::format("; {:.3g}G each when all send", *least) : "";
+}
+
 // Lines of two or three columns under a title. The last column gets no padding.
 void add_section(std::string& text, std::string_view title, const std::vector<std::vector<std::string>>& lines) {
   if (lines.empty()) return;
@@ -252,7 +270,7 @@ std::string to_text(const NodePlan& plan) {
   add_section(text, "policies", lines);
   lines.clear();
   for (const auto& [resource, pool] : plan.resources)
-    lines.push_back({resource, pool.empty() ? "no VFs" : pool_text(pool)});
+    lines.push_back({resource, pool.empty() ? "no VFs" : pool_text(pool) + share_text(plan, pool)});
   add_section(text, "resources", lines);
   lines.clear();
   for (const PodPlan& pod : plan.pods)

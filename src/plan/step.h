@@ -165,6 +165,7 @@ struct NodePlan {
   std::string node;
   std::vector<PfPlan> pfs;                               // only those with steps, by address
   std::map<std::string, std::vector<PoolVf>> resources;  // "openshift.io/name" → its VFs, by PF and index
+  std::map<PciAddress, double> port_gbps;                // of PFs with VFs in `resources`, where their rate is known
   std::vector<PolicyOutcome> policies;
   std::vector<HeldBack> held_back;
   std::vector<PodPlan> pods;

@@ -283,6 +283,20 @@ Table port_table(const NodeFacts& facts) {
   return table;
 }
 
+namespace {
+
+// The node GUID that the PF set. A VF with a port GUID alone has none that fabrics accept, and a tool that writes the
+// bytes in the other order gives it one that no plan has.
+Cell node_guid_cell(const Vf& vf) {
+  if (!vf.node_guid) return vf.port_guid ? Cell("unset", Paint::kWarning) : Cell();
+  const std::optional<Guid> own = vf.rdma ? vf.rdma->node_guid : std::nullopt;
+  if (own && *own != *vf.node_guid && own->value == __builtin_bswap64(vf.node_guid->value))
+    return {vf.node_guid->to_string() + " (reversed)", Paint::kBad};
+  return vf.node_guid->to_string();
+}
+
+}  // namespace
+
 Table vf_table(const NodeFacts& facts) {
   Table table({{"PF", "pf"},
                {"VF", "vf", Align::kRight},
@@ -295,10 +309,12 @@ Table vf_table(const NodeFacts& facts) {
                {"IOMMU", "iommuGroup", Align::kRight},
                {"MAC OR PORT GUID", "address"},
                {"SET BY PF", "admin"},
+               {"NODE GUID BY PF", "adminNodeGuid"},
                {"VLAN", "vlan"},
                {"LINK", "linkState"},
                {"SPOOFCHK", "spoofCheck"},
                {"TRUST", "trust"},
+               {"QUERY RSS", "queryRss"},
                {"USED BY", "usedBy"}});
   Riders riders = riders_of(facts);
   auto on_off = [](const std::optional<bool>& flag) { return flag ? Cell(*flag ? "on" : "off") : Cell(); };
@@ -315,8 +331,9 @@ Table vf_table(const NodeFacts& facts) {
            vf.pci.address.to_string(), vf.pci.driver.empty() ? Cell("none", Paint::kWarning) : Cell(vf.pci.driver),
            netdev != nullptr ? Cell(netdev->name) : Cell(), vf.rdma ? Cell(rdma_text(*vf.rdma)) : Cell(),
            state_cell(netdev, port), mtu_cell(netdev), optional_cell(vf.pci.iommu_group), address_cell(netdev, port),
-           vf.port_guid ? Cell(vf.port_guid->to_string()) : optional_cell(vf.admin_mac), vlan, vf.link_state,
-           on_off(vf.spoof_check), on_off(vf.trust), used_by_cell(netdev, riders)});
+           vf.port_guid ? Cell(vf.port_guid->to_string()) : optional_cell(vf.admin_mac), node_guid_cell(vf), vlan,
+           vf.link_state, on_off(vf.spoof_check), on_off(vf.trust), on_off(vf.query_rss),
+           used_by_cell(netdev, riders)});
     }
   return table;
 }

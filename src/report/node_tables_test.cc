@@ -93,6 +93,35 @@ TEST(NodeTables, FitInto120Columns) {
     }
 }
 
+TEST(VfTable, ShowsTheNodeGuidThatThePfSetAndWhatIsOddAboutIt) {
+  const struct {
+    std::optional<Guid> port, node, own;
+    const char* shown;
+  } rows[] = {
+      {std::nullopt, std::nullopt, std::nullopt, ""},
+      {Guid{0x11}, std::nullopt, std::nullopt, "unset"},
+      {Guid{0x11}, Guid{0x0200'5e00'00aa'0101}, std::nullopt, "0200:5e00:00aa:0101"},
+      {Guid{0x11}, Guid{0x0200'5e00'00aa'0101}, Guid{0x0200'5e00'00aa'0101}, "0200:5e00:00aa:0101"},
+      {Guid{0x11}, Guid{0x0101'aa00'005e'0002}, Guid{0x0200'5e00'00aa'0101}, "0101:aa00:005e:0002 (reversed)"},
+  };
+  for (const auto& row : rows) {
+    facts::Vf vf;
+    vf.port_guid = row.port;
+    vf.node_guid = row.node;
+    vf.query_rss = false;
+    if (row.own) vf.rdma.emplace().node_guid = row.own;
+    facts::Nic nic;
+    nic.vfs = {vf};
+    facts::NodeFacts node{.node = "n"};
+    node.nics = {nic};
+    const doc::Value shown = vf_table(node).to_value();
+    const doc::Value& first = shown.as_array()->front();
+    const doc::Value* guid = first.find("adminNodeGuid");
+    EXPECT_EQ(guid == nullptr ? "" : *guid->as_string(), row.shown);
+    EXPECT_EQ(*first.find("queryRss")->as_string(), "off");
+  }
+}
+
 TEST(NumberList, JoinsRuns) {
   EXPECT_EQ(number_list({}), "");
   EXPECT_EQ(number_list({4}), "4");

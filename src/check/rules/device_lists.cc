@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/placement.h"
 #include "check/rules/env_settings.h"
 #include "facts/rails.h"
 #include "graph/selector.h"
@@ -109,8 +110,16 @@ std::vector<const graph::Graph*> nodes_for(const Input& in, const PodTemplate& p
   if (const doc::Value* selector = pod.spec->find("nodeSelector"); selector != nullptr && selector->is_object())
     for (const doc::Value::Member& member : *selector->as_object())
       if (const std::string* value = member.value.as_string()) wanted[member.key] = *value;
+  const api::Placement placement = api::read_placement(*pod.spec);
+  const auto admits = [&](const graph::Graph& graph) {
+    if (!name.empty()) return name == graph.facts->node;
+    return graph::labels_match(wanted, graph.labels) &&
+           api::affinity_mismatch(placement.affinity, graph.labels, graph.facts->node).empty();
+  };
+  const auto assigned = name.empty() ? api::Assigned::kNo : api::Assigned::kYes;
   for (const graph::Graph& graph : in.graphs)
-    if (name.empty() ? graph::labels_match(wanted, graph.labels) : name == graph.facts->node) nodes.push_back(&graph);
+    if (admits(graph) && api::kept_off_by(graph.taints, placement.tolerations, assigned) == nullptr)
+      nodes.push_back(&graph);
   return nodes;
 }
 

@@ -55,7 +55,7 @@ std::vector<HostPort> ports_of(const facts::NodeFacts& node);
 // The names of all interfaces in the host's namespace, each once.
 std::vector<std::string> interfaces_of(const facts::NodeFacts& node);
 
-// The nodes with facts on which the pod can run, by its nodeName and nodeSelector.
+// The nodes with facts on which the pod can run, by its nodeName, nodeSelector, nodeAffinity and tolerations.
 std::vector<const graph::Graph*> nodes_for(const Input& in, const PodTemplate& pod);
 
 }  // namespace railbed::check

@@ -25,5 +25,9 @@ std::span<const Rule> admission_rules();
 std::span<const Rule> demand_rules();
 std::span<const Rule> network_rules();
 std::span<const Rule> reference_rules();
+std::span<const Rule> placement_rules();
+std::span<const Rule> bandwidth_rules();
+std::span<const Rule> hardware_rules();
+std::span<const Rule> serving_rules();
 
 }  // namespace railbed::check

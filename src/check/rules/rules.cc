@@ -13,7 +13,8 @@ namespace {
 constexpr std::span<const Rule> (*kFamilies[])() = {
     address_rules,   resource_rules,    policy_rules,   infiniband_rules, rail_rules,      label_rules,
     rdma_rules,      environment_rules, operator_rules, mtu_rules,        command_rules,   machine_environment_rules,
-    privilege_rules, admission_rules,   demand_rules,   network_rules,    reference_rules,
+    privilege_rules, admission_rules,   demand_rules,   network_rules,    reference_rules, placement_rules,
+    bandwidth_rules, hardware_rules,    serving_rules,
 };
 }  // namespace
 

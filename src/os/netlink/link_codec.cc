@@ -253,7 +253,7 @@ namespace {
 constexpr uint32_t kNotSet = UINT32_MAX;  // the value of settings that a driver does not have
 
 std::optional<bool> setting(const Attribute& attribute) {
-  auto value = attribute.as<ifla_vf_spoofchk>();  // trust has the same layout
+  auto value = attribute.as<ifla_vf_spoofchk>();  // trust and query_rss have the same layout
   if (!value || value->setting == kNotSet) return std::nullopt;
   return value->setting != 0;
 }
@@ -298,6 +298,9 @@ void read_vf_attribute(const Attribute& attribute, VfInfo& vf) {
       break;
     case IFLA_VF_TRUST:
       vf.trust = setting(attribute);
+      break;
+    case IFLA_VF_RSS_QUERY_EN:
+      vf.query_rss = setting(attribute);
       break;
     case IFLA_VF_LINK_STATE:
       if (auto state = attribute.as<ifla_vf_link_state>(); state && state->link_state <= IFLA_VF_LINK_STATE_DISABLE)

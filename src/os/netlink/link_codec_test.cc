@@ -183,6 +183,7 @@ NetlinkRequest sample_link(uint16_t arp_type) {
     sample.put_value(IFLA_VF_MAC, ifla_vf_mac{.vf = index, .mac = {2, 0, 0, 0, 0, 7}});
     sample.put_value(IFLA_VF_SPOOFCHK, ifla_vf_spoofchk{.vf = index, .setting = UINT32_MAX});
     sample.put_value(IFLA_VF_TRUST, ifla_vf_trust{.vf = index, .setting = UINT32_MAX});
+    sample.put_value(IFLA_VF_RSS_QUERY_EN, ifla_vf_rss_query_en{.vf = index, .setting = index});
     sample.end(vf);
   }
   sample.end(vfs);
@@ -216,6 +217,8 @@ TEST(LinkCodec, ReadsALink) {
   EXPECT_EQ(link->vfs[1].mac->to_string(), "02:00:00:00:00:07");
   EXPECT_EQ(link->vfs[1].spoof_check, std::nullopt);  // the driver has no such setting
   EXPECT_EQ(link->vfs[1].trust, std::nullopt);
+  EXPECT_EQ(link->vfs[0].query_rss, false);
+  EXPECT_EQ(link->vfs[1].query_rss, true);
 }
 
 TEST(LinkCodec, AnInfinibandVfHasNoMac) {

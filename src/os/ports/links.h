@@ -37,6 +37,7 @@ struct VfInfo {
   VlanProto proto = VlanProto::k8021q;
   std::optional<bool> spoof_check;
   std::optional<bool> trust;
+  std::optional<bool> query_rss = {};  // whether the VF may read the PF's RSS key and table
   std::optional<VfLinkState> link_state;
   int min_tx_rate_mbps = 0;
   int max_tx_rate_mbps = 0;

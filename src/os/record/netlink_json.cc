@@ -117,6 +117,7 @@ Value to_value(const VfInfo& vf) {
   if (vf.proto != VlanProto::k8021q) put(value, "proto", name_in(kProtos, vf.proto));
   put(value, "spoofCheck", vf.spoof_check);
   put(value, "trust", vf.trust);
+  put(value, "queryRss", vf.query_rss);
   if (vf.link_state) put(value, "linkState", name_in(kLinkStates, *vf.link_state));
   put(value, "minTxRate", vf.min_tx_rate_mbps);
   put(value, "maxTxRate", vf.max_tx_rate_mbps);
@@ -186,6 +187,7 @@ void read_vf(Fields& fields, VfInfo& vf) {
   fields.choose("proto", kProtos, vf.proto);
   fields.read("spoofCheck", vf.spoof_check);
   fields.read("trust", vf.trust);
+  fields.read("queryRss", vf.query_rss);
   fields.choose("linkState", kLinkStates, vf.link_state);
   fields.read("minTxRate", vf.min_tx_rate_mbps);
   fields.read("maxTxRate", vf.max_tx_rate_mbps);

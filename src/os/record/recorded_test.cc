@@ -56,6 +56,7 @@ RecordedLinks sample_links() {
   vf.proto = VlanProto::k8021ad;
   vf.spoof_check = false;
   vf.trust = true;
+  vf.query_rss = false;
   vf.link_state = VfLinkState::kDisable;
   vf.min_tx_rate_mbps = 1;
   vf.max_tx_rate_mbps = 2;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workloads that run for ever, and what belongs to tests in them.
+#include <algorithm>
+#include <string_view>
+
+#include "check/rules/env_settings.h"
+#include "check/rules/families.h"
+#include "check/rules/lookups.h"
+
+namespace railbed::check {
+namespace {
+
+using doc::Value;
+
+// Kinds whose pods are started again whenever they end.
+bool serves_for_ever(const PodTemplate& pod) {
+  static constexpr std::string_view kKinds[] = {
+      "Deployment", "ReplicaSet", "StatefulSet", "LeaderWorkerSet",       "LLMInferenceService", "InferenceService",
+      "NIMService", "RayService", "RayCluster",  "DynamoGraphDeployment", "ServingRuntime"};
+  return std::ranges::find(kKinds, pod.document->kind) != std::end(kKinds);
+}
+
+// The words of command and args.
+std::string command_of(const Container& container) {
+  std::string words;
+  for (const std::string_view key : {"command", "args"})
+    for (const Word& word : texts_at(*container.value, key)) words += lower(word.text) + " ";
+  return words;
+}
+
+// A container that waits for a person (sleep infinity), or trains: what it prints is read while it runs.
+bool is_for_tests(const Container& container) {
+  static constexpr std::string_view kWords[] = {"sleep", "tail -f",         "infinity",
+                                                "train", "all_reduce_perf", "nccl-test"};
+  const std::string words = command_of(container);
+  return std::ranges::any_of(kWords, [&](std::string_view one) { return words.find(one) != std::string::npos; });
+}
+
+void verbose_for_ever(const Input& in, Findings& out) {
+  for (const PodView& pod : in.views.pods) {
+    if (!serves_for_ever(*pod.pod)) continue;
+    for (const Setting& setting : settings_of(pod)) {
+      if (setting.name != "NCCL_DEBUG" || !setting.is_literal() || setting.container == nullptr) continue;
+      const std::string level = lower(setting.text);
+      if (level != "info" && level != "trace") continue;
+      if (setting.container->env("NCCL_DEBUG_FILE") != nullptr || is_for_tests(*setting.container)) continue;
+      out.note(setting.value->span,
+               fmt::format("{} runs for ever with NCCL_DEBUG={}: each start of each rank writes hundreds of lines into "
+                           "its log",
+                           pod.pod->label(), setting.text))
+          .with_fix("value: WARN, or leave it out; NCCL_DEBUG_FILE=/tmp/nccl.%h.%p keeps the lines out of the log")
+          .about_field(setting.name);
+    }
+  }
+}
+
+constexpr Rule kServingRules[] = {
+    {"RB-SERVE-001", "NCCL's debug output in what serves for ever", Needs::kNothing, verbose_for_ever},
+};
+
+}  // namespace
+
+std::span<const Rule> serving_rules() {
+  return kServingRules;
+}
+
+}  // namespace railbed::check
