@@ -14,9 +14,9 @@ SUITES = ("format", "unit", "asan", "tsan", "fuzz", "netns", "cni", "kill", "lab
 
 # About what a task takes on two cores beside others, in seconds, so that the longest begins first; what is not here is short.
 WEIGHTS = {
-    "cluster lab": 450, "fresh run": 200, "lab perf.sh": 206, "cluster operator": 204, "cluster cluster_pods": 136, "cluster api": 129,
+    "cluster lab": 450, "cluster old_api_server": 300, "fresh run": 200, "lab perf.sh": 206, "cluster operator": 204, "cluster cluster_pods": 136, "cluster api": 129,
     "lab agent.sh": 108, "lab up.sh": 98, "cluster whereabouts": 96, "cluster switching": 86, "lab tour.sh": 60, "lab demo.sh": 59,
-    "lab differential.sh": 59, "kill run": 59, "cni run": 54, "cluster deploy": 48, "lab selftest": 48, "lab kill.sh": 46, "lab rdma.sh": 44,
+    "lab differential.sh": 59, "kill run": 59, "cni run": 54, "cluster deploy": 48, "cluster documents": 90, "lab selftest": 48, "lab kill.sh": 46, "lab rdma.sh": 44,
 }
 # Programs of others (tests/tools/build) that a part of the cluster runs beside; the lab and the namespaces need none.
 TOOLS = {
