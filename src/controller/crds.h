@@ -6,8 +6,8 @@
 // definitions store is pruned. They add: limits, enumerations and rules (CEL) that `check` has too, a status with
 // conditions, and columns of `kubectl get` that show where a policy applies and why not. deploy/crds/ has them as
 // files, which a test compares with the output of this code.
-// Spec: apiextensions.k8s.io/v1; Kubernetes 1.30 or later (CEL, ratcheting: an old object that violates a rule can
-// still be changed elsewhere).
+// Spec: apiextensions.k8s.io/v1; Kubernetes 1.27 or later (CEL). From 1.30 on there is ratcheting: an old object that
+// violates a rule can still be changed elsewhere.
 // Threading: pure.
 // Failure: none.
 #pragma once

@@ -26,7 +26,20 @@ using Kind = findings::Subject::Kind;
 
 namespace {
 
-constexpr std::array<int, 2> kOldestKubernetes{1, 30};
+constexpr std::array<int, 2> kOldestKubernetes{1, 27};
+// From here on policies of the API server can limit agents (deploy/rbac/agent-limits.yaml).
+constexpr std::array<int, 2> kPoliciesSince{1, 30};
+// What versions before the oldest one lack, by the first version that has it.
+struct NewIn {
+  std::array<int, 2> version;
+  std::string_view what;
+};
+constexpr NewIn kRequired[] = {
+    {{1, 19}, "the API events.k8s.io/v1"},
+    {{1, 22}, "server-side apply"},
+    {{1, 25}, "rules in definitions of kinds (CEL), and updates of a DaemonSet that start the next pod first"},
+    {kOldestKubernetes, "tests with an API server of that version"},
+};
 // Older ones lack ways to know a namespace and an interface's device, which railbed then finds in other ways.
 constexpr std::array<int, 2> kOldestKernel{5, 14};
 constexpr size_t kMostNames = 5;  // of nodes or pools in one finding
@@ -59,6 +72,14 @@ std::array<int, 2> version_of(std::string_view text) {
     text.remove_prefix(static_cast<size_t>(end - text.data()));
     if (text.starts_with('.')) text.remove_prefix(1);
   }
+  return out;
+}
+
+// What an API server before kOldestKubernetes lacks: "a; b".
+std::string missing_in(const std::array<int, 2>& version) {
+  std::string out;
+  for (const NewIn& one : kRequired)
+    if (version < one.version) out += fmt::format("{}{}", out.empty() ? "" : "; ", one.what);
   return out;
 }
 
@@ -140,16 +161,30 @@ class Look {
   }
 
   void server() {
-    if (const auto version = version_of(look_.version); version < kOldestKubernetes)
+    const auto version = version_of(look_.version);
+    if (version[0] == 0)
       add("RB-CLUSTER-002", kBlocks,
-          fmt::format("Kubernetes is {}, railbed requires {}.{} or later",
-                      version[0] == 0 ? "of no known version" : look_.version, kOldestKubernetes[0],
+          fmt::format("Kubernetes is of no known version, railbed requires {}.{} or later", kOldestKubernetes[0],
                       kOldestKubernetes[1]),
+          {Kind::kApiServer, look_.server}, "upgrade the cluster first");
+    else if (version < kOldestKubernetes)
+      add("RB-CLUSTER-002", kBlocks,
+          fmt::format("Kubernetes is {}, railbed requires {}.{} or later; missing: {}", look_.version,
+                      kOldestKubernetes[0], kOldestKubernetes[1], missing_in(version)),
           {Kind::kApiServer, look_.server}, "upgrade the cluster first");
     if (is_known("API groups") &&
         std::ranges::find(look_.groups, "admissionregistration.k8s.io/v1") == look_.groups.end())
       add("RB-CLUSTER-003", kBlocks, "there are no ValidatingAdmissionPolicies, which limit what agents may write",
           {Kind::kApiServer, look_.server}, "turn on the API admissionregistration.k8s.io/v1");
+    else if (version >= kOldestKubernetes && version < kPoliciesSince)
+      add("RB-CLUSTER-003", kToKnow,
+          fmt::format("before Kubernetes {}.{} there are no ValidatingAdmissionPolicies, and agents are limited by "
+                      "their role only: root on one node can change node states, address leases and the network-status "
+                      "of pods of all nodes",
+                      kPoliciesSince[0], kPoliciesSince[1]),
+          {Kind::kApiServer, look_.server},
+          "install with the component deploy/kubernetes-1.27, where that limit is enough (docs/security.md, Before "
+          "Kubernetes 1.30)");
     if (std::ranges::any_of(look_.groups,
                             [](const std::string& one) { return one.starts_with("security.openshift.io/"); }))
       add("RB-CLUSTER-004", kToKnow, "this is OpenShift, where railbed is not tested",

@@ -81,17 +81,35 @@ struct ClusterCase {
   std::vector<std::string> ids = {};
 };
 
+constexpr const char* kOnlyRoles =
+    "before Kubernetes 1.30 there are no ValidatingAdmissionPolicies, and agents are limited by their role only: root on "
+    "one node can change node states, address leases and the network-status of pods of all nodes | API server "
+    "https://10.0.0.1:6443 | install with the component deploy/kubernetes-1.27, where that limit is enough "
+    "(docs/security.md, Before Kubernetes 1.30)\n";
+
 std::vector<ClusterCase> server_and_node_cases() {
   return {
       {[](ClusterLook&) {}, ""},
-      {[](ClusterLook& look) { look.version = "v1.29.14-gke.3"; },
-       "! Kubernetes is v1.29.14-gke.3, railbed requires 1.30 or later | API server https://10.0.0.1:6443 | upgrade "
-       "the cluster first\n",
+      {[](ClusterLook& look) { look.version = "v1.26.15-gke.3"; },
+       "! Kubernetes is v1.26.15-gke.3, railbed requires 1.27 or later; missing: tests with an API server of that "
+       "version | API server https://10.0.0.1:6443 | upgrade the cluster first\n",
        {"RB-CLUSTER-002 api-server"}},
+      {[](ClusterLook& look) { look.version = "v1.24.17"; },
+       "! Kubernetes is v1.24.17, railbed requires 1.27 or later; missing: rules in definitions of kinds (CEL), and "
+       "updates of a DaemonSet that start the next pod first; tests with an API server of that version | API server "
+       "https://10.0.0.1:6443 | upgrade the cluster first\n",
+       {"RB-CLUSTER-002 api-server"}},
+      {[](ClusterLook& look) { look.version = "v1.18.20"; },
+       "! Kubernetes is v1.18.20, railbed requires 1.27 or later; missing: the API events.k8s.io/v1; server-side apply; "
+       "rules in definitions of kinds (CEL), and updates of a DaemonSet that start the next pod first; tests with an API "
+       "server of that version | API server https://10.0.0.1:6443 | upgrade the cluster first\n",
+       {"RB-CLUSTER-002 api-server"}},
+      {[](ClusterLook& look) { look.version = "v1.27.0"; }, kOnlyRoles, {"RB-CLUSTER-003 api-server"}},
+      {[](ClusterLook& look) { look.version = "v1.29.14-gke.3"; }, kOnlyRoles, {"RB-CLUSTER-003 api-server"}},
       {[](ClusterLook& look) { look.version = "v1.30.0"; }, ""},
       {[](ClusterLook& look) { look.version = "v2.0"; }, ""},
       {[](ClusterLook& look) { look.version = "next"; },
-       "! Kubernetes is of no known version, railbed requires 1.30 or later | API server https://10.0.0.1:6443 | "
+       "! Kubernetes is of no known version, railbed requires 1.27 or later | API server https://10.0.0.1:6443 | "
        "upgrade the cluster first\n",
        {"RB-CLUSTER-002 api-server"}},
       {[](ClusterLook& look) { look.groups = {"apps/v1"}; },

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # railbed perf between two virtual machines over soft-RoCE: what it measures, and what it says when something breaks.
-#   tests/lab/perf.sh [PART...]      parts: mesh, collective, ping, jitter, measure, verbs, perftest, faults (all); --list prints them
+#   tests/lab/perf.sh [PART...]      parts: mesh, collective, ping, jitter, measure, verbs, perftest, documents, faults (all); --list prints them
 # Speed means nothing here; that traffic flows, is counted right and ends in time, does. RAILBED is the program.
 set -uo pipefail
-all_parts=(mesh collective ping jitter measure verbs perftest faults)
+all_parts=(mesh collective ping jitter measure verbs perftest documents faults)
 [ "${1:-}" != --list ] || { printf '%s\n' "${all_parts[@]}"; exit 0; }
 cd "$(dirname "$0")/../.."
 railbed=${RAILBED:-$PWD/build/railbed}
@@ -367,6 +367,51 @@ perftest_faults() {
   has "perftest's client killed in the middle: says so" "$(on p1 cat /tmp/waits.err)" "the peer closed the connection"
 }
 
+# The lines of published documents (docs/documents.md), verbatim but for the device and the address, against railbed.
+documents() {
+  local json out before
+  waits_on_p1 "ib_write_bw -d rxe0 -a --report_gbits"
+  json=$(on p2 'railbed perf bw 10.0.0.1 --peer-perftest -a -D 0.3 -o json 2>/dev/null')
+  holds "document A, its server: figures of each size" "$json" '[p["size_bytes"] for p in bw] == [2 ** i for i in range(1, 24)] and all(p["messages"] > 0 and p["average_gbps"] > 0 for p in bw)'
+  as_printed_in_gbits "document A, its server prints our figures of the last size" "$json" "$(ended_on_p1)"
+
+  # The client's line has a slip, which perftest refuses before it connects: the server still waits for the right one.
+  waits_on_p1 "railbed perf bw --peer-perftest -a -o json"
+  out=$(on p2 'ib_write_bw -d rxe0 -a --report_bgits 10.0.0.1 2>&1; echo "status $?"')
+  has "document A, its client as printed: perftest names the option that it does not know" "$out" "unrecognized option '--report_bgits'"
+  # All 23 sizes of 5,000 messages are 84 GB, an hour of these machines: as many as a minute has, then a few messages of each size.
+  before=$(packets)
+  on p2 'timeout -s KILL 60 ib_write_bw -d rxe0 -a --report_gbits 10.0.0.1 >/tmp/client.out 2>&1; true'
+  ended_on_p1 >/dev/null
+  if [ "$(packets)" -gt $((before + 20000)) ]; then pass "document A, its client: railbed serves it"; else fail "document A, its client: no traffic"; on p2 'tail -5 /tmp/client.out'; fi
+  has "document A, its client is cut off: railbed says so" "$(on p1 cat /tmp/waits.err)" "the peer closed the connection"
+  waits_on_p1 "railbed perf bw --peer-perftest -a -o json"
+  out=$(on p2 'timeout 140 ib_write_bw -d rxe0 -a --report_gbits -n 5 10.0.0.1 2>&1; echo "status $?"')
+  json=$(ended_on_p1)
+  has "document A, its client with 5 messages of each size: done" "$out" "status 0"
+  same_sizes "document A, its client prints all sizes" "$out"
+  as_printed_in_gbits "document A, its client prints our figures of the last size" "$json" "$out"
+
+  waits_on_p1 "ib_write_bw -d rxe0"
+  json=$(on p2 'railbed perf bw 10.0.0.1 --peer-perftest -n 300 -o json 2>/dev/null')
+  as_printed "document B, its server" "$json" 65536 "$(ended_on_p1)"
+  waits_on_p1 "railbed perf bw --peer-perftest -o json"
+  out=$(on p2 'timeout 140 ib_write_bw -d rxe0 10.0.0.1')
+  as_printed "document B, its client" "$(ended_on_p1)" 65536 "$out"
+}
+# The row of 8 MiB that perftest printed in Gb/s, against our last figure, within a hundredth.
+as_printed_in_gbits() { # NAME JSON PRINTED
+  if python3 -c 'import json, sys
+bw = json.loads(sys.argv[1])["measurements"][0]["bandwidth"][-1]
+row = next(l.split() for l in sys.argv[2].splitlines() if l.split()[:1] == ["8388608"])
+sys.exit(0 if bw["size_bytes"] == 8388608 and abs(float(row[3]) - bw["average_gbps"]) <= 0.01 * bw["average_gbps"] + 0.01 else 1)' "$2" "$3"
+  then pass "$1"; else fail "$1: perftest printed"; printf '%s\n' "$3" "$2" | tail -60 | cut -c1-200 | sed 's/^/    /'; fi
+}
+same_sizes() { # NAME PRINTED
+  if [ "$(printf '%s\n' "$2" | awk '$1 ~ /^[0-9]+$/ && NF == 5 { print $1 }' | xargs)" = "$(for i in $(seq 1 23); do echo $((1 << i)); done | xargs)" ]
+  then pass "$1"; else fail "$1: it printed"; printf '%s\n' "$2" | tail -40 | sed 's/^/    /'; fi
+}
+
 both_rails() {
   local out
   out=$(on p2 'railbed perf bw 10.0.0.1 -D 1 >/tmp/a 2>&1 & railbed perf bw 10.1.0.1 -D 1 >/tmp/b 2>&1; echo "rail1: $?"; wait $!; echo "rail0: $?"; cat /tmp/a /tmp/b')
@@ -466,6 +511,7 @@ for part in "${parts[@]}"; do
     measure) measure ;;
     verbs) verbs ;;
     perftest) perftest ;;
+    documents) documents ;;
     faults) wrong_places && bad_peers ;;
     *) echo "unknown part $part" >&2; exit 2 ;;
   esac

@@ -14,17 +14,17 @@ SUITES = ("format", "unit", "asan", "tsan", "fuzz", "netns", "cni", "kill", "lab
 
 # About what a task takes on two cores beside others, in seconds, so that the longest begins first; what is not here is short.
 WEIGHTS = {
-    "cluster lab": 450, "fresh run": 200, "lab perf.sh": 206, "cluster operator": 204, "cluster cluster_pods": 136, "cluster api": 129,
+    "cluster lab": 450, "cluster old_api_server": 300, "fresh run": 200, "lab perf.sh": 206, "cluster operator": 204, "cluster cluster_pods": 136, "cluster api": 129,
     "lab agent.sh": 108, "lab up.sh": 98, "cluster whereabouts": 96, "cluster switching": 86, "lab tour.sh": 60, "lab demo.sh": 59,
-    "lab differential.sh": 59, "kill run": 59, "cni run": 54, "cluster deploy": 48, "lab selftest": 48, "lab kill.sh": 46, "lab rdma.sh": 44,
+    "lab differential.sh": 59, "kill run": 59, "cni run": 54, "cluster deploy": 48, "cluster documents": 90, "lab selftest": 48, "lab kill.sh": 46, "lab rdma.sh": 44,
 }
 # Programs of others (tests/tools/build) that a part of the cluster runs beside; the lab and the namespaces need none.
 TOOLS = {
     "api": ("api-server",), "operator": ("api-server",), "cells": ("api-server",), "whereabouts": ("api-server",),
-    "pods": ("kubelet", "cni"), "devices": ("kubelet", "cni"),
+    "pods": ("kubelet", "cni"), "devices": ("kubelet", "cni"), "old_api_server": ("api-server", "old-api-server"),
 }
 # A kubelet with containerd each: one at a time on this machine's control groups.
-KUBELETS = {"pods", "devices", "cluster_pods", "deploy", "switching"}
+KUBELETS = {"pods", "devices", "cluster_pods", "deploy", "documents", "switching"}
 ALL_TOOLS = ("cni", "cnidrive", "api-server", "kubelet", "controllers")
 # Test programs of minutes, in shares that run beside each other.
 SHARES = {"perf_test": 2, "agent_test": 2, "check_test": 2}
@@ -60,7 +60,7 @@ def builds(suites, only):
 
 
 def prepared(suites, everything=False):
-    """Programs of others, and with `everything` those of the previous release. What takes minutes begins when our own programs are
+    """Programs of others, and with `everything` those of the previous release and of an old Kubernetes. What takes minutes begins when our own programs are
     there, for the suites that need none of it begin then."""
     names = []
     if {"cni", "cluster"} & set(suites):
@@ -70,7 +70,7 @@ def prepared(suites, everything=False):
     if "fresh" in suites:
         names.append("fresh")
     if "cluster" in suites:
-        names += ["api-server", "kubelet", "controllers"]
+        names += ["api-server", "kubelet", "controllers", *(["old-api-server"] if everything else [])]
     for name in names:
         command = {"fresh": ["tests/fresh/root", "--", "true"], "previous": ["tests/tools/previous"]}.get(name, ["tests/tools/build", name])
         yield Task(f"tool {name}", "prepare", command, after=["~build programs"], limit_s=3600, nice=10, counts=False)
@@ -134,7 +134,8 @@ def scripts(suite, everything, attempts):
             needs = {"differential.sh": ["~tool cni", "~tool cnidrive"]}.get(pathlib.Path(path).name, [])
             yield script(pathlib.Path(path).name, [path], needs, env={"RAILBED": str(ROOT / "build/railbed")})
     elif suite == "cluster":
-        for part in subprocess.run([ROOT / "tests/cluster/run", "--list"], capture_output=True, text=True).stdout.split():
+        parts = subprocess.run([ROOT / "tests/cluster/run", "--list-all" if everything else "--list"], capture_output=True, text=True).stdout.split()
+        for part in parts:
             env = {"SEED": drawn} if part == "lab" else {}
             yield script(part, [f"tests/cluster/{part}"], [f"~tool {tool}" for tool in TOOLS.get(part, ALL_TOOLS)], env=env)
     elif suite == "fresh":

@@ -19,7 +19,7 @@ from runner.task import ROOT, Outcome
 
 FOLDER = pathlib.Path(os.environ.get("RAILBED_CACHE", "/var/cache/railbed")) / "passed"
 KEPT_S = 7 * 24 * 3600
-DATA = ("testdata", "third_party", "docs", "src/check/data", "src/schema/data")
+DATA = ("testdata", "third_party", "docs", "deploy", "src/check/data", "src/schema/data")
 HEARD = re.compile(r"^(RC_|GTEST_|ASAN_|UBSAN_|TSAN_|RAILBED_|RUNS$|TZ$|LANG$|LC_|TMPDIR$|HOME$|USER$)")
 NOT_HEARD = {"RAILBED_RECORD", "RAILBED_ATTEMPTS", "RAILBED_CACHE", "RAILBED_BATCHES", "RAILBED_PCH", "RAILBED_SEED"}
 
