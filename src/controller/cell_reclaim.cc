@@ -85,9 +85,9 @@ void CellReclaimer::concern(const std::set<std::string>& machines) {
   concerned_.insert(machines.begin(), machines.end());
 }
 
-CellStanding CellReclaimer::standing() const {
+ReclaimStatus CellReclaimer::status() const {
   const std::lock_guard lock(mutex_);
-  return standing_;
+  return status_;
 }
 
 Result<milliseconds> CellReclaimer::look(std::stop_token stop) {
@@ -118,11 +118,11 @@ Result<milliseconds> CellReclaimer::look(std::stop_token stop) {
   }
   const std::lock_guard lock(mutex_);
   if (complete) {
-    standing_.cells = round.cells;
-    standing_.unreadable = round.unreadable;
-    standing_.without_node = round.without_node;
+    status_.cells = round.cells;
+    status_.unreadable = round.unreadable;
+    status_.without_node = round.without_node;
   }
-  standing_.error = round.error ? round.error->story() : "";
+  status_.error = round.error ? round.error->story() : "";
   if (round.error) {
     concerned_.merge(machines);
     return fail(*round.error);
@@ -242,7 +242,7 @@ void CellReclaimer::tell(Round& round) {
   for (const auto& [key, ended] : round.ended) {
     {
       const std::lock_guard lock(mutex_);
-      standing_.ended[ended.reason] += ended.cells;
+      status_.ended[ended.reason] += ended.cells;
     }
     deps_.ended(ended);  // who hears of it finds it counted
   }

@@ -144,7 +144,7 @@ struct Running {
     thread.join();
     world.threads -= kThreads;
   }
-  bool settled() const { return work.standing().closed.empty() && work.idle(); }
+  bool settled() const { return work.snapshot().closed.empty() && work.idle(); }
 
   static constexpr size_t kThreads = kCaches + kWriters + 1;  // and the one of the Lease
   OperatorWorld& world;
@@ -219,7 +219,7 @@ TEST_F(OperatorTest, FreesTheAddressesOfANodeThatIsOutOfService) {
   start();
   expect("it counts for the one without a Node",
          [&] { return leases_in(world.server).find("gone/u3 ffff gone 1") != std::string::npos; });
-  expect("and says so", [&] { return running->work.standing().cells.without_node == 1; });
+  expect("and says so", [&] { return running->work.snapshot().cells.without_node == 1; });
   world.server.put(node_path("gpu1"), node_of("gpu1", {.uuid = "u1", .ready = Ready::kNo, .out_of_service = true}));
   expect("its addresses are free",
          [&] { return leases_in(world.server) == "10.0.0.0: gpu2/u2 ff00\n10.0.0.32: gone/u3 ffff gone 1\n"; });
@@ -227,7 +227,7 @@ TEST_F(OperatorTest, FreesTheAddressesOfANodeThatIsOutOfService) {
       "24 addresses in 2 cells leased by node gpu1 (machine u1) were released: its Node is tainted as out of service";
   expect_event("AddressesFreedOutOfService: " + note);
   EXPECT_THAT(world.told(), HasSubstr(note));
-  EXPECT_EQ(running->work.standing().cells.ended, (std::map<std::string, uint64_t>{{"OutOfService", 2}}));
+  EXPECT_EQ(running->work.snapshot().cells.ended, (std::map<std::string, uint64_t>{{"OutOfService", 2}}));
 }
 
 TEST_F(OperatorTest, LeavesLeasesAloneWhileAnotherOneLeads) {
@@ -235,12 +235,12 @@ TEST_F(OperatorTest, LeavesLeasesAloneWhileAnotherOneLeads) {
   expect("the first leads", [&] { return running->settled(); });
   world.server.put(node_path("gpu1"), node_of("gpu1", {.uuid = "u1"}));
   Running second(world, "second");
-  expect("the second knows who leads", [&] { return second.work.standing().holder == "first"; });
+  expect("the second knows who leads", [&] { return second.work.snapshot().holder == "first"; });
   testing::put(world.server, cell("10.0.0.0", {lease("gpu1", "u1")}));
   world.server.put(node_path("gpu1"), node_of("gpu1", {.uuid = "u1", .ready = Ready::kNo, .out_of_service = true}));
   expect("its addresses are free", [&] { return leases_in(world.server).empty(); });
-  expect("the first did it", [&] { return running->work.standing().cells.ended.size() == 1; });
-  EXPECT_TRUE(second.work.standing().cells.ended.empty());
+  expect("the first did it", [&] { return running->work.snapshot().cells.ended.size() == 1; });
+  EXPECT_TRUE(second.work.snapshot().cells.ended.empty());
 }
 
 TEST_F(OperatorTest, TellsOfAMacThatPodsOfTwoNodesHave) {
@@ -259,7 +259,7 @@ TEST_F(OperatorTest, TellsOfAMacThatPodsOfTwoNodesHave) {
   expect_event(
       "IdentityShared: MAC 02:00:00:00:00:09 is also that of a pod on another node; the log of railbed's operator "
       "names it");
-  EXPECT_EQ(running->work.standing().shared_identities, 1u);
+  EXPECT_EQ(running->work.snapshot().shared_identities, 1u);
   EXPECT_THAT(world.told(), HasSubstr("pods of two nodes use the same MAC 02:00:00:00:00:09: llm/a (net1 of "
                                       "llm/rail0, n1), llm/b (net1 of llm/rail0, n2)"));
   EXPECT_EQ(world.events().find("llm/"), std::string::npos) << "authors of pods read Events";
@@ -268,7 +268,7 @@ TEST_F(OperatorTest, TellsOfAMacThatPodsOfTwoNodesHave) {
   put_pod("c", "n3");
   expect("the third one", [&] { return world.told().find("llm/c (net1 of llm/rail0, n3)") != std::string::npos; });
   for (const char* name : {"a", "b"}) world.server.erase(fmt::format("/api/v1/namespaces/llm/pods/{}", name));
-  expect("none is shared", [&] { return running->work.standing().shared_identities == 0; });
+  expect("none is shared", [&] { return running->work.snapshot().shared_identities == 0; });
 }
 
 TEST_F(OperatorTest, WritesNothingBeforeEverythingIsKnown) {
@@ -321,8 +321,8 @@ struct OptionalKindTest : OperatorTest {
     return out;
   }
   Availability availability_of(const std::string& kind) {
-    const auto all = running->work.standing().optional_kinds;
-    const auto found = std::ranges::find(all, kind, &OptionalStanding::name);
+    const auto all = running->work.snapshot().optional_kinds;
+    const auto found = std::ranges::find(all, kind, &OptionalKindStatus::name);
     return found != all.end() ? found->availability : Availability::kPending;
   }
   void follow_a_policy() {
@@ -338,7 +338,7 @@ TEST_F(OptionalKindTest, AbsentAtTheStartClosesOnlyWhatReadsIt) {
   put_network("net0");
   start();
   follow_a_policy();
-  EXPECT_EQ(running->work.standing().closed, "");
+  EXPECT_EQ(running->work.snapshot().closed, "");
   expect("it says so", [&] { return times_told("NetworkAttachmentDefinition is not available: ") == 1; });
   EXPECT_THAT(world.told(), HasSubstr("reconciler networks is off until it is listed"));
   expect_stays("no definition", [&] { return !is_defined("net0"); });
@@ -462,7 +462,7 @@ TEST_F(OperatorTest, KeepsSpecsWhenAllPoliciesVanish) {
   expect_stays("specs stay", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
   expect_event("AllPoliciesGone: all 2 policies disappeared at once: node states stay unchanged");
   expect_event("Held: no policies are left");
-  EXPECT_EQ(running->work.standing().held.size(), 1u);
+  EXPECT_EQ(running->work.snapshot().held.size(), 1u);
   // Another operator holds as well.
   running.reset();
   start("next");
@@ -473,7 +473,7 @@ TEST_F(OperatorTest, KeepsSpecsWhenAllPoliciesVanish) {
   expect("now they go", [&] { return world.spec("gpu1") == R"({"interfaces":[]})"; });
   expect("and the confirmation with them",
          [&] { return doc::to_json(world.stored(state_path("gpu1"))).find(kConfirmEmpty) == std::string::npos; });
-  expect("and nothing is held any more", [&] { return running->work.standing().held.empty(); });
+  expect("and nothing is held any more", [&] { return running->work.snapshot().held.empty(); });
 }
 
 TEST_F(OperatorTest, FollowsTheLastPolicyThatIsDeletedAlone) {
@@ -501,7 +501,7 @@ TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionGoesWithItsPolicies) {
   world.server.erase(policy_path("rail1"));
   expect_stays("specs stay", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
   // Nodes are looked at again when the policies have settled, and not again and again before.
-  expect("only what comes regularly waits", [&] { return running->work.standing().waiting == 5; });
+  expect("only what comes regularly waits", [&] { return running->work.snapshot().waiting == 5; });
 }
 
 TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionIsInstalledAnewAtOnce) {
@@ -591,24 +591,24 @@ TEST_F(OperatorTest, WritesAgainWhatWasRefusedOrLost) {
 TEST_F(OperatorTest, LooksAtTheClusterAgainAndAgain) {
   start();
   kube::Instant last{};
-  const auto looks = [&] { return std::exchange(last, running->work.standing().looked) < last; };
+  const auto looks = [&] { return std::exchange(last, running->work.snapshot().looked) < last; };
   for (int look = 0; look < 8; ++look) EXPECT_TRUE(world.comes(looks)) << look;
 }
 
 TEST_F(OperatorTest, KeepsOneOfTwoOperatorsSilent) {
   start("one");
-  expect("the first leads", [&] { return running->work.standing().leads; });
-  EXPECT_GT((running->work.standing().requests.requests[{kube::Verb::kCreate, 201}]), 0u) << "its Lease";
+  expect("the first leads", [&] { return running->work.snapshot().leads; });
+  EXPECT_GT((running->work.snapshot().requests.requests[{kube::Verb::kCreate, 201}]), 0u) << "its Lease";
   Running second(world, "two");
   node_with_nics("gpu1");
   world.put(policy("rail0", kP0));
   expect("it is there", [&] { return world.has_vfs("gpu1", 4); });
-  expect("the second knows everything", [&] { return second.work.standing().closed == "one leads"; });
-  EXPECT_TRUE(second.work.standing().writes.empty());
+  expect("the second knows everything", [&] { return second.work.snapshot().closed == "one leads"; });
+  EXPECT_TRUE(second.work.snapshot().writes.empty());
   running.reset();  // gives the Lease back
   world.put(policy("rail1", kP1));
   expect("the second goes on", [&] { return world.has_vfs("gpu1", 2); });
-  EXPECT_EQ(second.work.standing().held.size(), 0u);
+  EXPECT_EQ(second.work.snapshot().held.size(), 0u);
 }
 
 TEST_F(OperatorTest, KeepsTheStateOfANodeThatComesBack) {
