@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transaction on the fake kernel: its messages to the kernel, what it rejects, and what changes while it waits.
-#include "attach/attach.h"
-
 #include <algorithm>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "attach/attach.h"
 #include "attach/test_scenarios.h"
 #include "os/fake/kernel.h"
 
