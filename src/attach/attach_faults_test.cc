@@ -58,7 +58,7 @@ TEST_F(AttachFaults, MadeInterfacesGoInOneMessage) {
   EXPECT_EQ(std::ranges::count_if(rig.kernel.journal(), [](const auto& l) { return l.starts_with("remove"); }), 1);
 }
 
-TEST_F(AttachFaults, OnlyWhatChangedIsMadeAnew) {
+TEST_F(AttachFaults, OnlyWhatChangedIsMadeAgain) {
   Rig rig(lab_);
   auto before = rig.attach();
   ASSERT_EQ(message(before), "");
@@ -235,7 +235,7 @@ TEST_F(AttachFaults, SaysWhatIsNotThere) {
   }
 }
 
-TEST_F(AttachFaults, IsRdmaWithoutADeviceIsTold) {
+TEST_F(AttachFaults, IsRdmaWithoutADeviceIsReported) {
   Scenario plain{.machine = lab_.machine};
   plain.interfaces = {wanted("net1", {R"({"type":"sriov"})"}, vf(kPf0, 0))};
   Rig rig(plain);
@@ -370,7 +370,7 @@ TEST_F(AttachFaults, AnAddWhoseRecordsWereUndoneWhileItBoundADriverFails) {
 }
 
 // The pod's record stays, for its DEL.
-TEST_F(AttachFaults, RecoveryTellsWhatItCouldNotGiveBack) {
+TEST_F(AttachFaults, RecoveryReportsWhatItCouldNotGiveBack) {
   Rig rig(lab_);
   ASSERT_EQ(message(rig.attach()), "");
   rig.kernel.clear_journal();
@@ -418,7 +418,7 @@ TEST_F(AttachFaults, ALateDetachLeavesTheNextPodsVfAlone) {
   EXPECT_EQ(rig.store.attachments()->size(), 2u);
 }
 
-TEST_F(AttachFaults, AGoneNamespaceAndTwoEqualNamesAreTold) {
+TEST_F(AttachFaults, AGoneNamespaceAndTwoEqualNamesAreReported) {
   Rig rig(lab_);
   EXPECT_EQ(message(rig.attach({lab_.interfaces[0], lab_.interfaces[0]})),
             "pod default/a: two networks of the pod request the interface name net1");
@@ -428,7 +428,7 @@ TEST_F(AttachFaults, AGoneNamespaceAndTwoEqualNamesAreTold) {
 }
 
 // The device of a vfio VF stays with the host, so only the namespace says that the pod's network was made anew.
-TEST_F(AttachFaults, AnotherNamespaceAtThePodsPathGetsEverythingAnew) {
+TEST_F(AttachFaults, AnotherNamespaceAtThePodsPathGetsEverythingAgain) {
   Scenario device = vfio();
   Rig rig(device);
   ASSERT_EQ(message(rig.attach()), "");

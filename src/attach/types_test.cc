@@ -114,7 +114,7 @@ TEST_F(Types, SysctlsThatAreNotOnTheListAreRefused) {
   EXPECT_EQ(kernel_.snapshot(), start_);
 }
 
-TEST_F(Types, ANameThatIsTakenIsToldBeforeAnythingChanges) {
+TEST_F(Types, ANameThatIsTakenIsReportedBeforeAnythingChanges) {
   ASSERT_EQ(message(host_->change(host_->find(IfName{"eth8"}, os::WithVfs::kNo)->index,
                                   {.name = IfName{"net1"}, .netns = pod_.get()})),
             "");
@@ -306,7 +306,7 @@ TEST_F(Types, ASoftRdmaDeviceNeedsNamespacesThatShare) {
   EXPECT_EQ(exclusive.snapshot(), before);
 }
 
-TEST_F(RdmaTypes, WhoCannotOpenRdmaIsToldWhy) {
+TEST_F(RdmaTypes, WhoCannotOpenRdmaLearnsWhy) {
   kernel_.put_file("/sys/class/infiniband_verbs/uverbs99/ibdev", "mlx5_3\n");
   auto report = attach(wanted("net1", {R"({"type":"sriov","deviceID":"0000:01:00.3"})", R"({"type":"rdma"})"}));
   std::string why = message(report);

@@ -122,7 +122,7 @@ TEST(CellReclaim, EndsLeasesOfANodeThatIsGoneForADay) {
   EXPECT_LE(world.writes, 52) << "a write of each lease an hour";
 }
 
-TEST(CellReclaim, NeverEndsThemWhereItWasToldSo) {
+TEST(CellReclaim, NeverEndsThemWhereConfiguredSo) {
   ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
   Process process(world, {.rules = {.after_seconds = std::nullopt}});
@@ -182,7 +182,7 @@ TEST(CellReclaim, AsksTheApiServerBeforeItEndsALease) {
   EXPECT_EQ(world.writes, 0);
 }
 
-TEST(CellReclaim, KnowsNothingWhileTheApiServerDoesNotTellOfTheNode) {
+TEST(CellReclaim, KnowsNothingWhileTheApiServerDoesNotReportTheNode) {
   ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1"), lease("n2", "u2", 0)}));
   put(world.server, cell("10.0.0.16", {lease("n2", "u2")}));
@@ -251,7 +251,7 @@ TEST(CellReclaim, ANodeThatComesBackEndsTheCount) {
 }
 
 // A suspended machine, a process that was stopped, an operator that could not reach the API server: nobody looked.
-TEST(CellReclaim, TimeInWhichNobodyLookedDoesNotCount) {
+TEST(CellReclaim, TimeInWhichNoOneLookedDoesNotCount) {
   ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
   Process process(world);
@@ -359,7 +359,7 @@ TEST(CellReclaim, ANodeThatASnapshotForgotCountsUntilItIsThereAgain) {
   EXPECT_TRUE(leases_in(world.server).starts_with("10.0.0.0: n1/u1 ffff gone")) << leases_in(world.server);
 }
 
-TEST(CellReclaim, DeletesWhatIsLeasedByNobodyAndLeavesWhatItCannotRead) {
+TEST(CellReclaim, DeletesWhatIsLeasedByNoOneAndLeavesWhatItCannotRead) {
   ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {}));
   Value broken = api::to_value(cell("10.0.0.16", {lease("n1", "u1")}));
@@ -458,7 +458,7 @@ TEST(CellReclaim, HoldsAPageOfCellsAtATime) {
   EXPECT_LT(server.most_bytes, 4'000'000U);
 }
 
-TEST(CellReclaim, TellsWhichChangesOfANodeAreWorthALook) {
+TEST(CellReclaim, ReportsWhichChangesOfANodeAreWorthALook) {
   const auto object = [](const Machine& machine) { return std::make_shared<const Value>(node_of("n1", machine)); };
   const kube::ObjectPtr runs = object({.uuid = "u1"});
   const kube::ObjectPtr unready = object({.uuid = "u1", .ready = Ready::kNo});

@@ -80,7 +80,7 @@ TEST_F(OperatorTest, LeavesLeasesAloneWhileAnotherOneLeads) {
   EXPECT_TRUE(second.work.snapshot().cells.ended.empty());
 }
 
-TEST_F(OperatorTest, TellsOfAMacThatPodsOfTwoNodesHave) {
+TEST_F(OperatorTest, ReportsAMacThatPodsOfTwoNodesHave) {
   const auto put_pod = [this](const std::string& name, const std::string& node) {
     Value pod = object("v1", "Pod", "llm", name);
     pod.find("metadata")
@@ -177,7 +177,7 @@ TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionGoesWithItsPolicies) {
   expect("only what comes regularly waits", [&] { return running->work.snapshot().waiting == 5; });
 }
 
-TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionIsInstalledAnewAtOnce) {
+TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionIsInstalledAgainAtOnce) {
   start();
   node_with_nics("gpu1");
   world.put(policy("rail0", kP0));
@@ -344,7 +344,7 @@ TEST_F(OperatorTest, WritesNothingBesideTheSriovOperator) {
   });
 }
 
-TEST_F(OperatorTest, TellsByEventsWhereTheStatusIsNotKept) {
+TEST_F(OperatorTest, ReportsByEventsWhereTheStatusIsNotKept) {
   world.server.prune = [](const std::string& path, Value& stored) {
     if (path.find("policies/") != std::string::npos || path.find("sriovnetworks/") != std::string::npos)
       if (stored.find("status") != nullptr) stored.set("status", Value::object());

@@ -128,7 +128,7 @@ TEST_F(OptionalKindTest, ThatGoesAwayTakesNoDefinitionWithIt) {
 }
 
 // Not served for a while, with its definition unchanged: what was deleted and made meanwhile is found by a list.
-TEST_F(OptionalKindTest, ThatComesBackIsListedAnew) {
+TEST_F(OptionalKindTest, ThatComesBackIsListedAgain) {
   for (const char* name : {"ib0", "ib1"}) put_ib_network(name);
   start();
   expect("both are defined", [&] { return is_defined("ib0") && is_defined("ib1"); });

@@ -87,7 +87,7 @@ SourcePtr file_source(const std::string& text) {
   return std::make_shared<const Source>(Source{"a.yaml", text});
 }
 
-TEST(Damage, OfAManifestIsToldWhereItIs) {
+TEST(Damage, OfAManifestIsReportedWhereItIs) {
   expect_golden(testdata() / "damage/manifest.expected", slips(kManifest, 16, [](const std::string& text) {
                   Diagnostics findings;
                   const auto values = parse_yaml(file_source(text), findings);
@@ -95,7 +95,7 @@ TEST(Damage, OfAManifestIsToldWhereItIs) {
                 }));
 }
 
-TEST(Damage, OfAConfigurationIsToldWhereItIs) {
+TEST(Damage, OfAConfigurationIsReportedWhereItIs) {
   expect_golden(testdata() / "damage/configuration.expected", slips(kConfig, 6, [](const std::string& text) {
                   Diagnostics findings;
                   const auto value = parse_json(file_source(text), findings);

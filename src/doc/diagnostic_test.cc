@@ -35,7 +35,7 @@ TEST(Render, WithoutAPlaceThereIsNoExcerpt) {
   EXPECT_EQ(render(diagnostics), "policy.yaml: warning: empty [RB-X]\nnote: nothing\n");
 }
 
-TEST(Render, WithoutATextTheSubjectStandsInItsPlace) {
+TEST(Render, WithoutATextTheSubjectIsInItsPlace) {
   Diagnostics diagnostics;
   Diagnostic& told = diagnostics.error("RB-X", {policy_source("")}, "too many").about_field("spec.numVfs");
   told.subject.kind = "SriovNetworkNodePolicy";
@@ -46,7 +46,7 @@ TEST(Render, WithoutATextTheSubjectStandsInItsPlace) {
   EXPECT_TRUE(render(told).starts_with("policy.yaml:1:9: error: too many"));
 }
 
-TEST(Render, TheCaretStandsBelowItsCharacterBehindTabsAndWideBytes) {
+TEST(Render, TheCaretIsBelowItsCharacterBehindTabsAndWideBytes) {
   Diagnostics diagnostics;
   diagnostics.error("E", {policy_source("\täö: xyz"), 1, 8, 3}, "m");
   EXPECT_EQ(render(diagnostics), "policy.yaml:1:8: error: m [E]\n     1 | \täö: xyz\n       | \t    ^~~\n");

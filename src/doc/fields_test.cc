@@ -151,7 +151,7 @@ TEST(Fields, LeavesOutThePlaceOfASourceWithoutAName) {
   EXPECT_EQ(everything_in(R"({"inner": [{}]})", "").second, "inner[0].x is missing");
 }
 
-TEST(Fields, TellsWhatNobodyAskedFor) {
+TEST(Fields, ReportsWhatWasNotAskedFor) {
   const auto source = std::make_shared<const Source>(Source{"p.yaml", "nmae: a\nextra: 1\nwhere: x\non: true\n"});
   Diagnostics found;
   const std::vector<Value> documents = parse_yaml(source, found);

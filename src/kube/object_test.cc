@@ -81,7 +81,7 @@ TEST(ApiError, HasNoControlCharactersAndAnEnd) {
   EXPECT_LE(endless.error().message.size(), kMostToldBytes);
 }
 
-TEST(ApiError, TellsWhatTheServerSaid) {
+TEST(ApiError, ReportsWhatTheServerSaid) {
   const ApiError error =
       refused("GET /x", 403, R"({"kind":"Status","code":403,"reason":"Forbidden","message":"no\u001b[31m"})");
   EXPECT_EQ(error.to_string(),

@@ -58,7 +58,7 @@ TEST(Roles, HaveARuleForEachKindWithAllReasons) {
             "- {kind: ServiceAccount, name: railbed-x, namespace: railbed}\n");
 }
 
-TEST(Roles, DifferByNameFromWhatIsDeclared) {
+TEST(Roles, AreComparedWithWhatIsDeclared) {
   Account account{"railbed-x", "", rights_of_two()};
   std::string file = role_file(account);
   EXPECT_EQ(difference(grants_in(file), grants_of(account)), "");

@@ -127,7 +127,7 @@ TEST(Measurement, TableShowsBothEndsAndSoft) {
 }
 
 // Of a driver that counts them, how many; of one that does not, that it does not. InfiniBand has none.
-TEST(Measurement, TableTellsPauseFrames) {
+TEST(Measurement, TableReportsPauseFrames) {
   Measurement m = bandwidth();
   const auto told = [&] {
     const std::string table = to_table(m);
@@ -150,7 +150,7 @@ TEST(Measurement, TableTellsPauseFrames) {
 }
 
 // Of datagrams some may be lost; a read has no halves, and memory and processors are told where they are not usual.
-TEST(Measurement, TableTellsWhatIsOfTheVerb) {
+TEST(Measurement, TableReportsWhatIsOfTheVerb) {
   Measurement m = bandwidth();
   m.spec = {.sizes_bytes = {1024}, .verb = RdmaVerb::kSendUd};
   m.bandwidth[0].lost_messages = 12;
@@ -195,7 +195,7 @@ TEST(Measurement, ResultsFromBeforeVerbsAreRead) {
 }
 
 // Percentiles that too few samples speak for are left out, outages and what is missing are told.
-TEST(Measurement, TableTellsTailsOfWholeRoundTrips) {
+TEST(Measurement, TableReportsTailsOfWholeRoundTrips) {
   Measurement m = latency();
   m.spec.rate_per_s = 1000;
   m.ended_by = "perf lat with 10.1.0.6: \x1b[2Jthe peer closed the connection";

@@ -103,7 +103,7 @@ TEST_P(LinksTest, CarriesStepsOutInTheirOrder) {
   EXPECT_EQ(message(inside_->carry_out({}, at)), "");
 }
 
-TEST_P(LinksTest, OfSeveralStepsTheFirstThatFailsIsToldAndTheNextAreCarriedOut) {
+TEST_P(LinksTest, OfSeveralStepsTheFirstThatFailsIsReportedAndTheNextAreCarriedOut) {
   size_t at = 0;
   const auto bridge = [&](const char* name) {
     return NewLink{.kind = "bridge", .name = IfName{name}, .netns = pod_.get()};
@@ -293,7 +293,7 @@ TEST_F(RealLinksTest, FindsByAlternativeName) {
   EXPECT_EQ(found.alt_names, std::vector<std::string>{"enp1s0f0v3"});
 }
 
-TEST_P(LinksTest, ListsAllAndTellsTheCarrier) {
+TEST_P(LinksTest, ListsAllAndReportsTheCarrier) {
   make_veth("v0", "v1");
   ASSERT_EQ(message(host_->change(link(*host_, "v0").index, {.up = true})), "");
   EXPECT_FALSE(link(*host_, "v0").lower_up);

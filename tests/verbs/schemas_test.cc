@@ -115,7 +115,7 @@ TEST_F(Schemas, UpPrintsAReportOrNothing) {
 }
 
 // What the test above could not notice, if the reader of schemas did not.
-TEST_F(Schemas, TellWhatDoesNotFit) {
+TEST_F(Schemas, ReportWhatDoesNotFit) {
   const Value schema = parsed(R"({"type":"object","required":["a"],"properties":{"a":{"type":"integer"},
     "b":{"enum":["x","y"]},"c":{"type":"array","items":{"$ref":"#/$defs/d"}},"e":{"const":1},
     "f":{"type":"object","additionalProperties":{"type":"string"}}},"$defs":{"d":{"type":["string","null"]}}})");

@@ -52,7 +52,7 @@ class SharedRange : public ::testing::Test {
   }
 };
 
-TEST_F(SharedRange, WhatIsGivenStandsInWhereaboutsPoolFirst) {
+TEST_F(SharedRange, WhatIsGivenIsInWhereaboutsPoolFirst) {
   EXPECT_EQ(given(one_.add(rail_, "ns/a", {"10.0.0.5"})), "10.0.0.5");
   EXPECT_EQ(pool(), "5 of node1/uuid-1");
   EXPECT_EQ(given(two_.add(rail_, "ns/b", {"10.0.0.6"})), "10.0.0.6");
@@ -83,7 +83,7 @@ TEST_F(SharedRange, WhatGoesBackLeavesThePoolBehindTheLease) {
   EXPECT_EQ(pool(), "");
 }
 
-TEST_F(SharedRange, APoolThatWasMadeAnewGetsWhatIsHeldAndLosesWhatIsNot) {
+TEST_F(SharedRange, APoolThatWasMadeAgainGetsWhatIsHeldAndLosesWhatIsNot) {
   ASSERT_TRUE(one_.add(rail_, "ns/a", {"10.0.0.5"}).has_value());
   ASSERT_TRUE(one_.add(rail_, "ns/b", {"10.0.0.6"}).has_value());
   const kube::ObjectKey key{"kube-system", api::ip_pool_name("", ipam::prefix("10.0.0.0/28"))};
@@ -97,7 +97,7 @@ TEST_F(SharedRange, APoolThatWasMadeAnewGetsWhatIsHeldAndLosesWhatIsNot) {
                 "10.0.0.6 of network_name \"\" is in use on this node, but whereabouts has allocated it"});
 }
 
-TEST_F(SharedRange, TheFirstAndTheLastAddressOfACellAreToldToo) {
+TEST_F(SharedRange, TheFirstAndTheLastAddressOfACellAreReportedToo) {
   const api::IpamConfig rail = one_range("10.0.0.0/26");
   ASSERT_EQ(given(one_.add(rail, "ns/a", {"10.0.0.16"})), "10.0.0.16");
   ASSERT_EQ(given(one_.add(rail, "ns/b", {"10.0.0.31"})), "10.0.0.31");

@@ -11,7 +11,7 @@ namespace {
 using State = graph::PolicyOutcome::State;
 using PolicyState = api::NodeStatePolicy::State;
 
-TEST(NodeReport, TellsTheWorstOfEachPolicyAndAllOfItInOneLine) {
+TEST(NodeReport, ReportsTheWorstOfEachPolicyAndAllOfItInOneLine) {
   plan::NodePlan plan;
   plan.policies = {{.policy = "net/a", .state = State::kApplied},
                    {.policy = "net/b", .state = State::kApplied},
@@ -55,7 +55,7 @@ TEST(NodeReport, StepsThatAreLeftAreNoSuccess) {
 }
 
 // A pod that comes or goes is no reason to write: its VF is told as it was.
-TEST(NodeReport, VfsOfPodsAreToldAsBefore) {
+TEST(NodeReport, VfsOfPodsAreReportedAsBefore) {
   const auto vf = [](int index, PciAddress address, std::string name, std::string mac) {
     return api::FoundVf{.index = index, .address = address, .driver = "igbvf", .name = name, .mac = mac, .mtu = 1500};
   };

@@ -12,7 +12,7 @@ cni::Request add_of_a_pod() {
           .args = {{"K8S_POD_NAMESPACE", "ai"}, {"K8S_POD_NAME", "a"}, {"K8S_POD_UID", "u"}}};
 }
 
-TEST(PodEvents, TellsTheCauseCleaned) {
+TEST(PodEvents, ReportsTheCauseCleaned) {
   const kube::Occurrence told =
       occurrence_of(add_of_a_pod(), cni::error_with(cni::kExhausted, "network ai/rail: no \x1b[31maddress", "widen it"),
                     "uid-of-the-object");

@@ -20,7 +20,7 @@ void forbid_threads() {
   if (::setrlimit(RLIMIT_NPROC, &none) != 0 || (::getuid() == 0 && ::setuid(65534) != 0)) std::_Exit(3);
 }
 
-TEST(Crew, TellsThatNoThreadCanBeHadAndDoesTheWorkAllTheSame) {
+TEST(Crew, ReportsThatNoThreadCanBeHadAndDoesTheWorkAnyway) {
   EXPECT_EXIT(
       {
         std::promise<void> all_done;

@@ -53,7 +53,7 @@ TEST(RequestLine, SaysWhyItFailed) {
               testing::EndsWith("code 104: no reason"));
 }
 
-TEST(RequestLine, NobodyWritesALineOfHisOwn) {
+TEST(RequestLine, NoClientWritesALineOfItsOwn) {
   cni::Request request = request_of(cni::Command::kAdd);
   request.args["K8S_POD_NAME"] = "a\nCODE=0";
   RequestStory story;

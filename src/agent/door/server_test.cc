@@ -106,7 +106,7 @@ TEST(Server, Serves200AtOnceEachItsOwn) {
   EXPECT_EQ(handled, 200);
 }
 
-TEST(Server, TellsInCnisJsonWhatIsWrong) {
+TEST(Server, ReportsInCnisJsonWhatIsWrong) {
   Agent agent(echo, {.most_payload_bytes = 1000});
   const std::pair<std::string, const char*> cases[] = {
       {"GET / HTTP/1.1\r\n\r\n", "does not begin with RBC1"},
@@ -129,7 +129,7 @@ TEST(Server, TellsInCnisJsonWhatIsWrong) {
   }
 }
 
-TEST(Server, SlowAndVanishingClientsHurtNobody) {
+TEST(Server, SlowAndVanishingClientsHurtNoOthers) {
   std::atomic<std::chrono::steady_clock::time_point> now = std::chrono::steady_clock::now();
   Gate gate;
   Agent agent(
@@ -277,7 +277,7 @@ TEST(Server, RefusesWhatIsTooLargeTogether) {
 }
 
 // Why pods start slowly is told where nobody can be started to serve them; one thread does it all meanwhile.
-TEST(Server, TellsThatItGetsNoThreadsAndServesAllTheSame) {
+TEST(Server, ReportsThatItGetsNoThreadsAndServesAnyway) {
   // In a process of its own: threads that tests before this one have left must not be there when it forks.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
@@ -312,7 +312,7 @@ TEST(Server, TellsThatItGetsNoThreadsAndServesAllTheSame) {
       testing::ExitedWithCode(42), "");
 }
 
-TEST(Server, NestedRequestsWaitForNobody) {
+TEST(Server, NestedRequestsWaitForNoOne) {
   // Fifty pods whose plugin asks this agent for an address, as bridge does with host-local.
   std::string path;
   Agent agent([&](const cni::Request& request) {
@@ -441,7 +441,7 @@ TEST(Server, AnswersWithOurFaultWhenTheHandlerThrows) {
   EXPECT_NE(answer.output.find("104"), std::string::npos);
 }
 
-TEST(Server, AnswersNobodyElse) {
+TEST(Server, AnswersNoOtherUser) {
   Agent agent(echo, {.uid = getuid() + 1});
   Client client(agent.path());
   EXPECT_NE(client.answer().output.find("the agent serves user"), std::string::npos);

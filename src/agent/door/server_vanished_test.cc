@@ -71,7 +71,7 @@ TEST(Server, UndoesAnAddWhoseClientWentMeanwhileBeforeAnythingElse) {
   EXPECT_THAT(book.await(4), testing::ElementsAre("ADD c", "ADD d", "DEL c", "ADD c"));
 }
 
-TEST(Server, UndoesAnAddWhoseAnswerNobodyTakes) {
+TEST(Server, UndoesAnAddWhoseAnswerNoOneTakes) {
   std::atomic<std::chrono::steady_clock::time_point> now = std::chrono::steady_clock::now();
   Book book;
   Agent agent(

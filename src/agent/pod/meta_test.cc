@@ -350,7 +350,7 @@ TEST_F(MetaTest, ADefinitionThatLosesItsCapabilityWhilePodsRunKeepsThem) {
             "network ns/rail (net1): the pod requests mac, but no plugin of the network supports it");
 }
 
-TEST_F(MetaTest, KeepsNamespacesApartWhereItIsTold) {
+TEST_F(MetaTest, KeepsNamespacesApartWhereConfigured) {
   pods.networks["other/rail"] = {"other", "rail", parse_network_config(kMacvlan).value(), ""};
   pods.add_pod("other/rail");
   EXPECT_FALSE(ask(cni::Command::kAdd, R"(,"namespaceIsolation":true)").has_value());
@@ -543,7 +543,7 @@ TEST_F(MetaTest, DoesNotWaitForTheDefaultNetworkOnceTheAgentStops) {
   EXPECT_LE(kernel.clock().now() - begin, std::chrono::milliseconds(200));
 }
 
-TEST_F(MetaTest, TellsWhichDeviceIsMissing) {
+TEST_F(MetaTest, ReportsWhichDeviceIsMissing) {
   pods.add_network("vf", R"({"cniVersion":"1.0.0","type":"sriov"})", "openshift.io/rail0");
   pods.add_pod("vf");
   auto answer = ask(cni::Command::kAdd);

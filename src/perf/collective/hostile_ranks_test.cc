@@ -212,7 +212,7 @@ std::vector<Case> cases(Clock& clock) {
   };
 }
 
-TEST(HostileRanks, EndItByNameAndLeaveTheHonestFree) {
+TEST(HostileRanks, EndItAreNamedAndLeaveTheHonestFree) {
   RestingClock clock(std::chrono::microseconds(1));
   const auto expect = [&clock](const Case& one) {
     const auto run = meet(one.place, one.deed, clock);
@@ -228,7 +228,7 @@ TEST(HostileRanks, EndItByNameAndLeaveTheHonestFree) {
 }
 
 // Who does all in time and sends other numbers is found out at the sums.
-TEST(HostileRanks, WrongDataIsToldWithPlaceAndNumbers) {
+TEST(HostileRanks, WrongDataIsReportedWithPlaceAndNumbers) {
   RestingClock clock(std::chrono::microseconds(1));
   const auto run = meet(Place::kReduce, answer({}), clock);
   ASSERT_TRUE(run) << run.error().to_string();

@@ -79,7 +79,7 @@ TEST(MeshRun, MeasuresAllPairsOverTcp) {
 }
 
 // As on a path that is dead most of the time, or a machine without a processor to spare: the endpoint tells the truth.
-TEST(MeshRun, WhoHasFewPingsToTellOfIsNotLost) {
+TEST(MeshRun, WhoHasFewPingsToReportOfIsNotLost) {
   const Endpoints endpoints(2);
   MeshOptions options = brief(Transport::kTcp);
   options.latency.rate_per_s = 100;
@@ -169,7 +169,7 @@ TEST_F(RdmaMesh, NamesTheSlowOneOfEight) {
 }
 
 // Between fifteen fast pings one that takes 300 ms.
-TEST_F(RdmaMesh, OutagesAreToldOfTheirPair) {
+TEST_F(RdmaMesh, OutagesAreReportedWithTheirPair) {
   auto all = devices_with_clocks(2);
   all[0].post_takes = std::chrono::milliseconds(300);
   all[0].takes_every = 16;
@@ -326,7 +326,7 @@ TEST(MeshRun, TheSecondOneWaitsForTheFirst) {
 }
 
 // But not for long: each of two may have an endpoint that the other one waits for.
-TEST(MeshRun, TwoThatWaitForEachOtherAreToldInTime) {
+TEST(MeshRun, TwoThatWaitForEachOtherAreReportedInTime) {
   perf::Limits limits = patient();
   limits.turn = milliseconds(300);
   const Endpoints endpoints(2, limits);

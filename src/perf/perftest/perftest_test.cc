@@ -185,7 +185,7 @@ TEST_F(PerftestPeer, SaysThatThePeerIsOne) {
   EXPECT_EQ(again->front().server, there);
 }
 
-TEST_F(PerftestPeer, TellsWhereNothingIsMeasuredHere) {
+TEST_F(PerftestPeer, ReportsWhereNothingIsMeasuredHere) {
   const Both both = between(test(RdmaVerb::kRead, TestKind::kLatency));
   ASSERT_EQ(why(both.server), "measured");
   EXPECT_NE(
@@ -271,7 +271,7 @@ class HostilePerftest : public PerftestPeer {
   }
 };
 
-TEST_F(HostilePerftest, NobodyListens) {
+TEST_F(HostilePerftest, NothingListens) {
   uint16_t port = 0;
   {
     const Listener gone = *Listener::open(*IpAddress::parse("127.0.0.1"), 0);

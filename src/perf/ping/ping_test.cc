@@ -157,7 +157,7 @@ TEST_F(PingTest, AFailingReadIsNamed) {
                                                  HasSubstr("the peer says: ")));
 }
 
-TEST_F(PingTest, StopsWhenItIsTold) {
+TEST_F(PingTest, StopsWhenRequested) {
   std::stop_source stop;
   PingOptions wanted = options();
   wanted.count = 1'000'000;
@@ -295,7 +295,7 @@ TEST_F(RpingTest, AClientThatGoesInTheMiddle) {
   EXPECT_EQ(why_not(to_rping()), "pinged");
 }
 
-TEST_F(RpingTest, NobodyListensThere) {
+TEST_F(RpingTest, NothingListensThere) {
   PingOptions wanted = to_rping();
   wanted.port = 7;
   EXPECT_EQ(why_not(wanted),

@@ -50,7 +50,7 @@ class LimitsTest : public ServedTest {
                  .max_silent = 8};
 };
 
-TEST_F(LimitsTest, TellsClientsBeyondTheLimit) {
+TEST_F(LimitsTest, ReportsClientsBeyondTheLimit) {
   serve({});
   std::vector<Channel> clients;
   for (int i = 0; i < limits_.max_sessions; ++i) clients.push_back(greeted());
@@ -61,7 +61,7 @@ TEST_F(LimitsTest, TellsClientsBeyondTheLimit) {
 }
 
 // Who says nothing, or only that he lives, cannot keep out who measures.
-TEST_F(LimitsTest, SilentClientsKeepNobodyOut) {
+TEST_F(LimitsTest, SilentClientsKeepNoOneOut) {
   serve({});
   std::vector<Channel> silent;
   for (int i = 0; i < 40; ++i) {
