@@ -85,7 +85,7 @@ class Bringer {
     Result<void> done = steps_to_->carry_out(steps, at);
     if (done.has_value()) return {};
     if (const auto* route = std::get_if<Route>(&steps[at])) done = std::move(done).hint(route_hint(*route));
-    if (std::holds_alternative<os::NewLink>(steps[at]) && !whose[at]->spec.stands_alone)
+    if (std::holds_alternative<os::NewLink>(steps[at]) && !whose[at]->spec.without_parent)
       done = std::move(done).context("on {}", whose[at]->before.name);
     return std::move(done).context("{}", whose[at]->title());
   }

@@ -138,7 +138,7 @@ void fields(Io& io, T& spec) {
   io.some("kernelPath", spec.kernel_path);
   io.some("auxiliary", spec.auxiliary);
   io.some("masterInPod", spec.master_in_pod);
-  io.some("standsAlone", spec.stands_alone);
+  io.some("standsAlone", spec.without_parent);
   io.some("broadcastQueue", spec.broadcast_queue);
   io.some("promisc", spec.promiscuous);
   io.some("allmulti", spec.all_multicast);

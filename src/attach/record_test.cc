@@ -103,7 +103,7 @@ InterfaceSpec whole_spec() {
   spec.kernel_path = "/sys/devices/x";
   spec.auxiliary = "mlx5_core.sf.4";
   spec.master_in_pod = true;
-  spec.stands_alone = true;
+  spec.without_parent = true;
   spec.broadcast_queue = 2000;
   spec.promiscuous = true;
   spec.all_multicast = false;

@@ -108,7 +108,7 @@ Result<milliseconds> CellReclaimer::look(std::stop_token stop) {
     }
   }
   if (!listed.has_value() && !round.error) round.error = listed.error();
-  tell(round);
+  report(round);
   const bool complete = all && listed.has_value() && deps_.may_write();
   if (complete) {
     list_due_ = deps_.clock.now() + period_;
@@ -238,7 +238,7 @@ bool CellReclaimer::store(const AddressCell& cell, const Next& next, Round& roun
   return stored.has_value();
 }
 
-void CellReclaimer::tell(Round& round) {
+void CellReclaimer::report(Round& round) {
   for (const auto& [key, ended] : round.ended) {
     {
       const std::lock_guard lock(mutex_);

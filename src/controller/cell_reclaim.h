@@ -29,7 +29,7 @@
 
 namespace railbed::controller {
 
-// What a Node tells of its machine.
+// What a Node reports of its machine.
 ipam::CellNode cell_node_of(const doc::Value& node);
 // The machines (system UUIDs) whose leases this change of a Node may end, or begin to.
 std::set<std::string> machines_gone_by(const kube::Change& node);
@@ -108,7 +108,7 @@ class CellReclaimer {
   Result<Judged> judged(const LeaseKey& key, const api::CellLease& lease, Round& round, std::stop_token stop);
   NodeNow node_now(const std::string& name, Round& round, std::stop_token stop);
   bool store(const api::AddressCell& cell, const Next& next, Round& round, std::stop_token stop);
-  void tell(Round& round);
+  void report(Round& round);
 
   const Dependencies deps_;
   const ipam::ReclaimRules rules_;

@@ -25,7 +25,7 @@ TEST_F(OperatorTest, MakesSpecsOfPolicies) {
   expect("the status of the policy is pending", [&] {
     return doc::to_json(world.stored(policy_path("rail0"))).find(R"("reason":"Pending")") != std::string::npos;
   });
-  world.tell("gpu1", two_nics(), "Succeeded");
+  world.report("gpu1", two_nics(), "Succeeded");
   expect("the status of the policy says that it is done", [&] {
     return doc::to_json(world.stored(policy_path("rail0"))).find(R"("summary":"1 of 1")") != std::string::npos;
   });
@@ -360,7 +360,7 @@ TEST_F(OperatorTest, ReportsByEventsWhereTheStatusIsNotKept) {
          [&] { return world.events().find("NamespaceNotFound: namespace nowhere not found") != std::string::npos; });
   // Once, not with every look.
   const int writes = world.writes_of("rail0/status");
-  world.tell("gpu1", two_nics(), "InProgress");
+  world.report("gpu1", two_nics(), "InProgress");
   expect_stays("it is not written again", [&] { return world.writes_of("rail0/status") == writes; });
 }
 

@@ -82,7 +82,7 @@ struct OperatorWorld {
     server.put(node_path(name), node(name, labels));
   }
   // What the agent of a node tells, once there is a node state.
-  void tell(const std::string& name, std::vector<facts::Nic> nics, const std::string& sync_status = "") {
+  void report(const std::string& name, std::vector<facts::Nic> nics, const std::string& sync_status = "") {
     Value state = stored(state_path(name));
     state.set("status", status_of(name, std::move(nics), sync_status));
     server.put(state_path(name), std::move(state));
@@ -168,7 +168,7 @@ struct OperatorTest : ::testing::Test {
   void node_with_nics(const std::string& name, const graph::Labels& labels = {}) {
     world.put_node(name, labels);
     ASSERT_TRUE(world.comes([&] { return !world.stored(state_path(name)).is_null(); })) << world.told();
-    world.tell(name, two_nics());
+    world.report(name, two_nics());
   }
   void expect(const std::string& what, const std::function<bool()>& holds) {
     EXPECT_TRUE(world.comes(holds)) << what << "\n" << world.told() << world.events();

@@ -65,7 +65,7 @@ class CellKeeperTest : public testing::Test {
                                              .events = events_,
                                              .wants = [this] { return wants_; },
                                              .pools = pools_,
-                                             .tell =
+                                             .report =
                                                  [this](const char* reason, const std::string& one) {
                                                    told_.push_back(fmt::format("{}: {}", reason, one));
                                                  }},

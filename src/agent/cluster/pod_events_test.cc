@@ -32,17 +32,17 @@ TEST(PodEvents, HasAWordForEachKindOfCause) {
 }
 
 TEST(PodEvents, IsSilentAboutWhatIsNotThePods) {
-  EXPECT_TRUE(is_told_at_pod(add_of_a_pod(), cni::error_with(cni::kGone, "x")));
-  EXPECT_FALSE(is_told_at_pod(add_of_a_pod(), cni::error_with(cni::kTryAgainLater, "x")));
+  EXPECT_TRUE(is_reported_at_pod(add_of_a_pod(), cni::error_with(cni::kGone, "x")));
+  EXPECT_FALSE(is_reported_at_pod(add_of_a_pod(), cni::error_with(cni::kTryAgainLater, "x")));
   cni::Request del = add_of_a_pod();
   del.command = cni::Command::kDel;
-  EXPECT_FALSE(is_told_at_pod(del, cni::error_with(cni::kGone, "x")));
+  EXPECT_FALSE(is_reported_at_pod(del, cni::error_with(cni::kGone, "x")));
   cni::Request without_pod = add_of_a_pod();
   without_pod.args.clear();
-  EXPECT_FALSE(is_told_at_pod(without_pod, cni::error_with(cni::kGone, "x")));
+  EXPECT_FALSE(is_reported_at_pod(without_pod, cni::error_with(cni::kGone, "x")));
   cni::Request of_a_plugin = add_of_a_pod();
   of_a_plugin.executed_by = "agent-1";
-  EXPECT_FALSE(is_told_at_pod(of_a_plugin, cni::error_with(cni::kGone, "x")));
+  EXPECT_FALSE(is_reported_at_pod(of_a_plugin, cni::error_with(cni::kGone, "x")));
 }
 
 }  // namespace

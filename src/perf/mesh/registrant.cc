@@ -51,7 +51,7 @@ class Registrant {
     const Registered done = TRY(channel.expect<Registered>(answer));
     tell(fmt::format("{}: registered as {}, {}{} endpoint(s)", coordinator(), doc::printable(options_.message.name),
                      done.registered, done.wanted > 0 ? fmt::format(" of {}", done.wanted) : ""));
-    told_.clear();
+    last_reason_.clear();
     pause_ = options_.first_pause;
     for (;;) {
       const auto message = channel.receive(kSilence);
@@ -62,9 +62,9 @@ class Registrant {
 
   void tell_reason(const Error& error) {
     std::string reason = error.to_string();
-    if (reason == told_) return;
+    if (reason == last_reason_) return;
     tell(fmt::format("{}: not registered, retrying: {}", coordinator(), reason));
-    told_ = std::move(reason);
+    last_reason_ = std::move(reason);
   }
 
   // Between half of it and all of it.
@@ -78,7 +78,7 @@ class Registrant {
 
   const RegistrantOptions& options_;
   const std::stop_token& stop_;
-  std::string told_;  // the last reason
+  std::string last_reason_;
   std::chrono::milliseconds pause_ = options_.first_pause;
   std::mt19937 random_{std::random_device{}()};
 };

@@ -43,7 +43,7 @@ class PerftestPeer : public RdmaTest {
     std::promise<uint16_t> port;
     told_.clear();
     // "waiting for: ib_write_bw -s 2 -p 34567 -F host"
-    listening.on_told = [&](const std::string& line) {
+    listening.on_notice = [&](const std::string& line) {
       told_.push_back(line);
       if (const size_t at = line.find(" -p "); told_.size() == 1)
         port.set_value(static_cast<uint16_t>(std::stoi(line.substr(at + 4))));
@@ -393,7 +393,7 @@ TEST_F(HostilePerftest, StrangersDoNotEndAServer) {
   listening.limits.answer = milliseconds(200);
   listening.limits.clock = &clock;
   std::promise<uint16_t> port;
-  listening.on_told = [&](const std::string& line) {
+  listening.on_notice = [&](const std::string& line) {
     told_.push_back(line);
     if (told_.size() == 1) port.set_value(static_cast<uint16_t>(std::stoi(line.substr(line.find(" -p ") + 4))));
   };
@@ -421,7 +421,7 @@ TEST_F(HostilePerftest, LiesAboutItsFigures) {
   const auto lie = [&](const Report& report) {
     ClientOptions listening = options("", 0);
     std::promise<uint16_t> port;
-    listening.on_told = [&](const std::string& line) {
+    listening.on_notice = [&](const std::string& line) {
       port.set_value(static_cast<uint16_t>(std::stoi(line.substr(line.find(" -p ") + 4))));
     };
     Result<Measurement> served = fail(Code::kInternal, "not measured");

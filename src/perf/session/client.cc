@@ -118,7 +118,7 @@ class Test {
     BandwidthPoint point = link.verb().is_datagram
                                ? TRY(datagrams(start, sent.messages, sent_s, outcome))
                                : bandwidth_point(start.size_bytes, sent.messages, sent_s, sent.meter.series());
-    tell_used(sent, point);
+    set_used(sent, point);
     if (spec_.bidirectional) {
       // Whoever knows what came: of datagrams the receiver, of all others the sender.
       const bool here = link.verb().is_datagram;
