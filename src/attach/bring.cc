@@ -128,7 +128,7 @@ class Bringer {
       TRY(carry_out());
       TRY(own(routes_by_source(one, *link)));
     }
-    tell_result(one, *link);
+    set_result(one, *link);
     if (one.before.rdma_undo == RdmaUndo::kRemoveSoft) {
       TRY(carry_out());
       TRY(own(make_soft_rdma(one)));
@@ -136,7 +136,7 @@ class Bringer {
     return own(check_rdma(one));
   }
 
-  static void tell_result(Prepared& one, const os::Link& link) {
+  static void set_result(Prepared& one, const os::Link& link) {
     one.result.mtu = one.spec.mtu.value_or(link.mtu);
     // A created interface reports its own MAC: a macvlan in mode passthru has that of its master, whatever was
     // requested.

@@ -41,7 +41,7 @@ struct OptionalKindTest : OperatorTest {
     const Value* annotations = meta != nullptr ? doc::object_in(*meta, "annotations") : nullptr;
     return annotations != nullptr ? doc::text_in(*annotations, kNetworkKindUid) : "";
   }
-  int times_told(const std::string& text) {
+  int times_reported(const std::string& text) {
     const std::lock_guard lock(world.mutex);
     int out = 0;
     for (const std::string& line : world.log) out += line.find(text) != std::string::npos;
@@ -66,7 +66,7 @@ TEST_F(OptionalKindTest, AbsentAtTheStartClosesOnlyWhatReadsIt) {
   start();
   follow_a_policy();
   EXPECT_EQ(running->work.snapshot().closed, "");
-  expect("it says so", [&] { return times_told("NetworkAttachmentDefinition is not available: ") == 1; });
+  expect("it says so", [&] { return times_reported("NetworkAttachmentDefinition is not available: ") == 1; });
   EXPECT_THAT(world.told(), HasSubstr("reconciler networks is off until it is listed"));
   expect_stays("no definition", [&] { return !is_defined("net0"); });
   EXPECT_EQ(availability_of("NetworkAttachmentDefinition"), Availability::kAbsent);
@@ -76,7 +76,7 @@ TEST_F(OptionalKindTest, AbsentAtTheStartClosesOnlyWhatReadsIt) {
   expect("the definition is there", [&] { return is_defined("net0"); });
   EXPECT_EQ(availability_of("SriovIBNetwork"), Availability::kAbsent);
   expect("it says so", [&] {
-    return times_told("NetworkAttachmentDefinition is available again; reconciler networks works with it") == 1;
+    return times_reported("NetworkAttachmentDefinition is available again; reconciler networks works with it") == 1;
   });
   put_network("net1");
   expect("another one", [&] { return is_defined("net1"); });
@@ -85,7 +85,7 @@ TEST_F(OptionalKindTest, AbsentAtTheStartClosesOnlyWhatReadsIt) {
   put_ib_network("ib0");
   world.server.serve(kube::kSriovIbNetworks, Served::kYes);
   expect("that of the other kind", [&] { return is_defined("ib0"); });
-  EXPECT_EQ(times_told("is not available: "), 2) << "each once" << world.told();
+  EXPECT_EQ(times_reported("is not available: "), 2) << "each once" << world.told();
 }
 
 TEST_F(OptionalKindTest, ThatGoesAwayTakesNoDefinitionWithIt) {
@@ -101,7 +101,7 @@ TEST_F(OptionalKindTest, ThatGoesAwayTakesNoDefinitionWithIt) {
   world.server.erase(network_path("sriovibnetworks", "ib0"));
   world.server.erase(crd_path);
   world.server.serve(kube::kSriovIbNetworks, Served::kNo);
-  expect("it says so", [&] { return times_told("SriovIBNetwork is not available: ") == 1; });
+  expect("it says so", [&] { return times_reported("SriovIBNetwork is not available: ") == 1; });
   expect_stays("its definition stays", [&] { return is_defined("ib0"); });
   // The other kind is followed meanwhile, also by an operator that starts now.
   put_network("net1");
@@ -141,9 +141,9 @@ TEST_F(OptionalKindTest, ThatComesBackIsListedAgain) {
   expect("what came is defined", [&] { return is_defined("ib2"); });
   expect("what was deleted is not", [&] { return !is_defined("ib0"); });
   EXPECT_TRUE(is_defined("ib1"));
-  EXPECT_EQ(times_told("SriovIBNetwork is not available: "), 1);
+  EXPECT_EQ(times_reported("SriovIBNetwork is not available: "), 1);
   expect("it says so",
-         [&] { return times_told("SriovIBNetwork is available again; reconciler networks works with it") == 1; });
+         [&] { return times_reported("SriovIBNetwork is available again; reconciler networks works with it") == 1; });
 }
 
 TEST_F(OptionalKindTest, ThatIsForbiddenIsLikeOneThatIsAbsent) {
@@ -156,7 +156,7 @@ TEST_F(OptionalKindTest, ThatIsForbiddenIsLikeOneThatIsAbsent) {
   put_ib_network("ib0");
   start();
   expect("that of the other kind is there", [&] { return is_defined("ib0"); });
-  expect("it says so", [&] { return times_told("SriovNetwork is not available: ") == 1; });
+  expect("it says so", [&] { return times_reported("SriovNetwork is not available: ") == 1; });
   EXPECT_EQ(availability_of("SriovNetwork"), Availability::kForbidden);
   EXPECT_FALSE(is_defined("net0"));
   forbidden = false;
@@ -169,11 +169,11 @@ TEST_F(OptionalKindTest, AddressCellsAreNotNeededEither) {
   world.server.serve(kube::kAddressCells, Served::kNo);
   start();
   follow_a_policy();
-  expect("it says so", [&] { return times_told("leases of addresses: ") == 1; });
+  expect("it says so", [&] { return times_reported("leases of addresses: ") == 1; });
   world.server.put(node_path("gpu2"), node_of("gpu2", {.uuid = "u2", .ready = Ready::kNo, .out_of_service = true}));
   testing::put(world.server, cell("10.0.0.0", {lease("gpu2", "u2")}));
   expect_stays("leases stay", [&] { return !leases_in(world.server).empty(); });
-  EXPECT_EQ(times_told("leases of addresses: "), 1);
+  EXPECT_EQ(times_reported("leases of addresses: "), 1);
   world.server.serve(kube::kAddressCells, Served::kYes);
   expect("the lease ends", [&] { return leases_in(world.server).empty(); });
 }

@@ -73,7 +73,7 @@ class SandboxGiver {
 
   void undo(const std::vector<Attachment>& group) {
     turn_.end();  // programs take their time
-    for (const Attachment& one : group) backends_.tell(one.network, one.device);
+    for (const Attachment& one : group) backends_.note_interface(one.network, one.device);
     Result<ProgramsUndone> undone = give_back_programs(backends_.engine, group);
     if (!undone.has_value()) return failures_.add("", std::move(undone.error()));
     for (ProgramsUndone::Failure& one : undone->failures) failures_.add("", std::move(one.why));

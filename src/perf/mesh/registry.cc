@@ -35,7 +35,7 @@ Result<std::unique_ptr<Registry>> Registry::open(RegistryOptions options) {
 }
 
 // Strangers may be as many as they like; what is told of them is not.
-void Registry::tell(const std::string& line) {
+void Registry::report(const std::string& line) {
   if (!options_.on_event || reported_errors_ > kMostReported) return;
   options_.on_event(++reported_errors_ > kMostReported ? "further messages are suppressed" : line);
 }
@@ -62,7 +62,7 @@ void Registry::welcome() {
     if (!socket) {
       // Who finds no room waits in the backlog until others have gone.
       if (socket.error().code == Code::kTimeout) return;
-      tell("an endpoint must wait: " + socket.error().to_string());
+      report("an endpoint must wait: " + socket.error().to_string());
       options_.limits.clock->sleep_until(options_.limits.clock->now() + kAnswer);
       return;
     }
@@ -97,7 +97,7 @@ void Registry::drop(Guest& guest, const Error& error) {
   if (guest.registered) roster_.remove(guest.id);
   // Of who only looked whether somebody listens nothing is told.
   if (guest.greeted || error.code != Code::kCanceled)
-    tell(fmt::format("{}: {}", guest.name, error.code == Code::kCanceled ? "disconnected" : error.story()));
+    report(fmt::format("{}: {}", guest.name, error.code == Code::kCanceled ? "disconnected" : error.story()));
   if (guest.registered) report_progress();
 }
 

@@ -81,7 +81,7 @@ class Registry {
   Result<void> enroll(Guest& guest, const Register& message);
   void drop(Guest& guest, const Error& error);
   void remove_gone();
-  void tell(const std::string& line);
+  void report(const std::string& line);
   void report_progress() const;
 
   RegistryOptions options_;

@@ -249,7 +249,7 @@ class Run {
   Result<void> receive_size(RdmaLink& link, int64_t size) {
     Receiver receiver(link, size, clock_);
     Watch guard = watch();
-    TRY(receiver.take_until_told(guard));
+    TRY(receiver.take_until_stopped(guard));
     while (TRY(receiver.take()) > 0) {
     }
     if (const int64_t other = receiver.other_size_bytes(); other > 0)

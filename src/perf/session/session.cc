@@ -55,7 +55,7 @@ Result<Served> Session::serve(const Envelope& opening) {
   return protocol->serve(*this, opening);
 }
 
-Result<void> Session::tell(const std::string& what) const {
+Result<void> Session::announce(const std::string& what) const {
   const IpAddress client = TRY(channel_.socket().peer_address());
   if (options_.on_test) options_.on_test(fmt::format("{}: {}", client, what));
   return {};
