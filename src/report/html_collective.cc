@@ -183,7 +183,7 @@ Html steps_html(const CollectiveRun& run, const RailResult& rail) {
   if (rail.steps.empty()) return {};
   Html out = markup(
       "<table class=\"figures\"><thead><tr><th>Step</th><th></th><th>Waited</th><th>Transfer</th><th>Adding</th>"
-      "<th>Waited longest beyond the transfer, for whom</th></tr></thead><tbody>\n");
+      "<th>Longest wait beyond the transfer: the rank, and for which one</th></tr></thead><tbody>\n");
   const std::vector<const StepFigures*> shown = most(rail.steps, &StepFigures::late_us);
   for (const StepFigures* it : shown)
     out += html("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{} for {}: {}</td></tr>\n", it->step,
