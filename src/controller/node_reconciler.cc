@@ -130,13 +130,13 @@ bool NodeReconciler::settle(std::stop_token stop) {
     settled_at_ = is_doubtful ? manager_.clock().now() + settings_.settle : kube::Instant{};
   }
   if (settled.verdict == Settled::Verdict::kDoubtful) {
-    manager_.report_to_namespace(
+    manager_.tell_of_namespace(
         "PoliciesGone", "policies are being deleted with their definition or namespace: node states stay unchanged");
     manager_.later(name(), kSettle, settings_.settle);
     return true;
   }
   if (settled.verdict == Settled::Verdict::kVanished)
-    manager_.report_to_namespace(
+    manager_.tell_of_namespace(
         "AllPoliciesGone", fmt::format("all {} policies disappeared at once: node states stay unchanged; annotate them "
                                        "{}=true to allow the removal of their VFs",
                                        settled.vanished, kConfirmEmpty));
@@ -202,7 +202,7 @@ bool NodeReconciler::is_too_soon(const std::string& node, const Value& body) {
     return true;
   }
   if (times > 1)
-    manager_.report(Importance::kWarning, fmt::format("node state {}: another client keeps changing its spec", node));
+    manager_.tell(Importance::kWarning, fmt::format("node state {}: another client keeps changing its spec", node));
   return false;
 }
 
@@ -232,7 +232,7 @@ bool NodeReconciler::write(const std::string& node, const kube::ObjectPtr& state
     case Action::kNone:
       break;
   }
-  if (done) manager_.report(Importance::kInfo, of.what);
+  if (done) manager_.tell(Importance::kInfo, of.what);
   if (!done || decision.action == Action::kDelete) {
     const std::lock_guard lock(mutex_);
     last_writes_.erase(node);  // it counts only what was written
@@ -251,7 +251,7 @@ void NodeReconciler::report_held(const std::string& node, const kube::ObjectPtr&
     }
     held_[node] = why;
   }
-  manager_.report(Importance::kWarning, fmt::format("node state {}: held: {}", node, why));
+  manager_.tell(Importance::kWarning, fmt::format("node state {}: held: {}", node, why));
   // While the SR-IOV operator runs it is so for all of them: one Event at the namespace says so.
   if (state != nullptr && !upstream_.runs())
     manager_.event(kube::EventType::kWarning, "Held", why, kube::regarding(*state));

@@ -3,13 +3,13 @@
 
 namespace railbed::controller {
 
-Operator::Operator(kube::Transport& transport, kube::Clock& clock, const OperatorSettings& settings, Report report)
+Operator::Operator(kube::Transport& transport, kube::Clock& clock, const OperatorSettings& settings, Tell tell)
     : manager_(transport, clock,
                {.ns = settings.ns,
                 .identity = settings.identity,
                 .writers = settings.writers,
                 .look_period = settings.look_period},
-               std::move(report)),
+               std::move(tell)),
       policies_(manager_.cluster(), settings.resource_prefix),
       upstream_(manager_, settings.upstream_quiet, settings.look_period),
       nodes_(manager_, upstream_, policies_, outcomes_,

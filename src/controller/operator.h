@@ -60,10 +60,10 @@ struct OperatorSnapshot : ManagerSnapshot {
 
 class Operator {
  public:
-  using Report = Manager::Report;
+  using Tell = Manager::Tell;
 
-  // All outlive it. `report` is called in any thread.
-  Operator(kube::Transport& transport, kube::Clock& clock, const OperatorSettings& settings, Report report);
+  // All outlive it. `tell` is called in any thread.
+  Operator(kube::Transport& transport, kube::Clock& clock, const OperatorSettings& settings, Tell tell);
 
   // Until it is stopped; then the Lease is released.
   void run(std::stop_token stop) { manager_.run(std::move(stop)); }

@@ -65,7 +65,7 @@ struct ModelCluster {
     nodes[name] = node(name, {{"rack", rack}});
     due.insert(name);
   }
-  void report(const std::string& name, std::vector<facts::Nic> nics) {
+  void tell(const std::string& name, std::vector<facts::Nic> nics) {
     const auto state = states.find(name);
     if (state == states.end()) return;
     state->second.set("status", status_of(name, std::move(nics)));
@@ -143,7 +143,7 @@ RC_GTEST_PROP(OperatorProperty, AnySequenceEndsAsAFreshStart, ()) {
         cluster.put_node(name, one_of({"a", "b", "c"}));
         break;
       case 3:
-        cluster.report(name, arbitrary_nics());
+        cluster.tell(name, arbitrary_nics());
         break;
       default:
         cluster.put_policy(arbitrary_policy());
@@ -153,7 +153,7 @@ RC_GTEST_PROP(OperatorProperty, AnySequenceEndsAsAFreshStart, ()) {
   for (const char* name : {"n1", "n2", "n3"}) {
     cluster.put_node(name, one_of({"a", "b", "c"}));
     cluster.work();
-    cluster.report(name, arbitrary_nics());
+    cluster.tell(name, arbitrary_nics());
   }
   cluster.work();
   for (const char* name : {"n1", "n2", "n3"})

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator with its threads, and an API server in memory. Only included by tests.
-//
-// Its clock goes on when a test says so, and only when all threads have done what is due: how fast the machine is
-// decides nothing.
+// The whole operator against an API server in memory, with its threads, for tests. Its clock goes on when a test says
+// so, and only when all threads have done what is due: how fast the machine is decides nothing.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -16,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "controller/operator.h"
-#include "controller/test_cells.h"
+#include "controller/test_cluster.h"
 #include "controller/test_rights.h"
 #include "doc/members.h"
 #include "kube/fake/clock.h"
@@ -27,13 +24,13 @@ namespace railbed::controller::testing {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-inline constexpr const char* kP0 = R"("numVfs": 4, "nicSelector": {"pfNames": ["p0"]}, "nodeSelector": {})";
-inline constexpr const char* kP1 = R"("numVfs": 2, "nicSelector": {"pfNames": ["p1"]}, "nodeSelector": {})";
-inline constexpr const char* kOperatorPod = "/api/v1/namespaces/sriov/pods/sriov-network-operator";
+constexpr const char* kP0 = R"("numVfs": 4, "nicSelector": {"pfNames": ["p0"]}, "nodeSelector": {})";
+constexpr const char* kP1 = R"("numVfs": 2, "nicSelector": {"pfNames": ["p1"]}, "nodeSelector": {})";
+constexpr const char* kOperatorPod = "/api/v1/namespaces/sriov/pods/sriov-network-operator";
 
-inline constexpr milliseconds kStep{10};
-inline constexpr int kWriters = 4;
-inline constexpr size_t kCaches = 9;
+constexpr milliseconds kStep{10};
+constexpr int kWriters = 4;
+constexpr size_t kCaches = 9;
 
 // An API server with the definitions and the operator's namespace.
 struct OperatorWorld {
@@ -82,7 +79,7 @@ struct OperatorWorld {
     server.put(node_path(name), node(name, labels));
   }
   // What the agent of a node tells, once there is a node state.
-  void report(const std::string& name, std::vector<facts::Nic> nics, const std::string& sync_status = "") {
+  void tell(const std::string& name, std::vector<facts::Nic> nics, const std::string& sync_status = "") {
     Value state = stored(state_path(name));
     state.set("status", status_of(name, std::move(nics), sync_status));
     server.put(state_path(name), std::move(state));
@@ -168,7 +165,7 @@ struct OperatorTest : ::testing::Test {
   void node_with_nics(const std::string& name, const graph::Labels& labels = {}) {
     world.put_node(name, labels);
     ASSERT_TRUE(world.comes([&] { return !world.stored(state_path(name)).is_null(); })) << world.told();
-    world.report(name, two_nics());
+    world.tell(name, two_nics());
   }
   void expect(const std::string& what, const std::function<bool()>& holds) {
     EXPECT_TRUE(world.comes(holds)) << what << "\n" << world.told() << world.events();

@@ -74,10 +74,10 @@ bool Upstream::reconcile(const std::string& /*key*/, std::stop_token /*stop*/) {
     const std::lock_guard lock(mutex_);
     if (std::exchange(reported_, now) == now) return true;
   }
-  manager_.report_to_namespace(now ? "SriovOperatorRuns" : "SriovOperatorGone",
-                               now ? "the SR-IOV operator runs in this cluster: railbed writes only for nodes labelled "
-                                     "railbed.dev/managed=true"
-                                   : "the SR-IOV operator no longer runs");
+  manager_.tell_of_namespace(now ? "SriovOperatorRuns" : "SriovOperatorGone",
+                             now ? "the SR-IOV operator runs in this cluster: railbed writes only for nodes labelled "
+                                   "railbed.dev/managed=true"
+                                 : "the SR-IOV operator no longer runs");
   manager_.add_everything();
   return true;
 }
