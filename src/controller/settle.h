@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the disappearance of policies is intended.
+// Whether what is left of the policies is what somebody wants.
 //
-// Why: when a definition or a namespace is deleted, intended or not, all policies are deleted one after the other, and
-// empty specs would remove the VFs of running pods. When two or more are deleted and none remains, specs stay until an
-// administrator confirms; the deletion of the last one alone is intended, if the definition of its kind is unchanged.
-// Threading: pure.
-// Failure: none.
+// Why: with a definition or a namespace that is deleted, or by a mistake, all policies go one after the other, and
+// empty specs would remove the VFs of running pods. When two or more go and none is left, specs stay until somebody
+// confirms; the last one that is deleted alone is an order, if the definition of its kind is still the same. Threading:
+// pure. Failure: none.
 #pragma once
 
 #include <optional>
