@@ -37,13 +37,13 @@ TEST(Render, WithoutAPlaceThereIsNoExcerpt) {
 
 TEST(Render, WithoutATextTheSubjectIsInItsPlace) {
   Diagnostics diagnostics;
-  Diagnostic& told = diagnostics.error("RB-X", {policy_source("")}, "too many").about_field("spec.numVfs");
-  told.subject.kind = "SriovNetworkNodePolicy";
-  EXPECT_EQ(render(told), "SriovNetworkNodePolicy: spec.numVfs: error: too many [RB-X]\n");
-  told.subject.object = "ops/rail0";
-  EXPECT_EQ(render(told), "SriovNetworkNodePolicy ops/rail0: spec.numVfs: error: too many [RB-X]\n");
-  told.span = {policy_source("numVfs: 9\n"), 1, 9, 1};
-  EXPECT_TRUE(render(told).starts_with("policy.yaml:1:9: error: too many"));
+  Diagnostic& reported = diagnostics.error("RB-X", {policy_source("")}, "too many").about_field("spec.numVfs");
+  reported.subject.kind = "SriovNetworkNodePolicy";
+  EXPECT_EQ(render(reported), "SriovNetworkNodePolicy: spec.numVfs: error: too many [RB-X]\n");
+  reported.subject.object = "ops/rail0";
+  EXPECT_EQ(render(reported), "SriovNetworkNodePolicy ops/rail0: spec.numVfs: error: too many [RB-X]\n");
+  reported.span = {policy_source("numVfs: 9\n"), 1, 9, 1};
+  EXPECT_TRUE(render(reported).starts_with("policy.yaml:1:9: error: too many"));
 }
 
 TEST(Render, TheCaretIsBelowItsCharacterBehindTabsAndWideBytes) {

@@ -159,10 +159,10 @@ TEST(Fields, ReportsWhatWasNotAskedFor) {
   fields.boolean("on");
   fields.require("name");
   fields.finish({{"where", "is a field of metadata", "move it"}});
-  std::string told;
+  std::string reported;
   for (const Diagnostic& one : found.all())
-    told += fmt::format("{} {}: {} ({})\n", one.id, one.span.to_string(), one.message, one.fix);
-  EXPECT_EQ(told,
+    reported += fmt::format("{} {}: {} ({})\n", one.id, one.span.to_string(), one.message, one.fix);
+  EXPECT_EQ(reported,
             "RB-X-011 p.yaml:1:1: spec.name is missing; 'nmae' is not a field (did you mean 'name'?)\n"
             "RB-X-012 p.yaml:2:1: 'extra' is not a field of spec; it has no effect ()\n"
             "RB-X-012 p.yaml:3:1: 'where' is a field of metadata; it has no effect here (move it)\n");

@@ -95,14 +95,14 @@ TEST(ApiError, ReportsWhatTheServerSaid) {
 }
 
 TEST(ApiError, WaitsMinutesAtMost) {
-  const auto told = [](const char* wait) {
+  const auto reported = [](const char* wait) {
     return refused("GET /x", 429, fmt::format(R"({{"kind":"Status","details":{{"retryAfterSeconds":{}}}}})", wait))
         .retry_after;
   };
-  EXPECT_EQ(told("300"), std::chrono::seconds(300));
-  EXPECT_EQ(told("301"), kLongestRetryAfter);
-  EXPECT_EQ(told("1000000"), kLongestRetryAfter);
-  EXPECT_EQ(told("-1"), std::nullopt);
+  EXPECT_EQ(reported("300"), std::chrono::seconds(300));
+  EXPECT_EQ(reported("301"), kLongestRetryAfter);
+  EXPECT_EQ(reported("1000000"), kLongestRetryAfter);
+  EXPECT_EQ(reported("-1"), std::nullopt);
 }
 
 TEST(Retry, RepeatsOnlyWhatIsSurelyNotDoneOrMayBeDoneTwice) {

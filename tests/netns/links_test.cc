@@ -231,17 +231,17 @@ TEST_F(RealLinksTest, ManyRemoveAtOnce) {
     NewLink made{.kind = "macvlan", .name = IfName{"net1"}, .netns = pods.back().get(), .parent = parent};
     ASSERT_EQ(message(host_->create(made)), "");
   }
-  std::vector<std::string> told(kPods);
+  std::vector<std::string> reported(kPods);
   {
     std::vector<std::jthread> removers;
     for (int i = 0; i < kPods; ++i)
       removers.emplace_back([&, i] {
         auto port = kernel_->netns().links(*pods[i]).value();
-        told[i] = message(port->remove(port->find(IfName{"net1"}, WithVfs::kNo).value().index));
-        if (has(*port, "net1")) told[i] += "it is still there";
+        reported[i] = message(port->remove(port->find(IfName{"net1"}, WithVfs::kNo).value().index));
+        if (has(*port, "net1")) reported[i] += "it is still there";
       });
   }
-  EXPECT_EQ(told, std::vector<std::string>(kPods));
+  EXPECT_EQ(reported, std::vector<std::string>(kPods));
 }
 
 TEST_P(LinksTest, MacvlansAppearInThePodAndGoAsAGroup) {

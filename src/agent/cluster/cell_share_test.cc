@@ -104,9 +104,10 @@ TEST_F(SharedRange, TheFirstAndTheLastAddressOfACellAreReportedToo) {
   ASSERT_TRUE(one_.client->remove(kube::kIpPools, {"kube-system", api::ip_pool_name("", ipam::prefix("10.0.0.0/26"))}));
   whereabouts_gives({16, 31}, "10.0.0.0/26");
   ASSERT_TRUE(one_.leaser->sync({}).has_value());
-  const char* told = "{} of network_name \"\" is in use on this node, but whereabouts has allocated it";
-  EXPECT_EQ(one_.leaser->take_conflicts(), (std::vector<std::string>{fmt::format(fmt::runtime(told), "10.0.0.16"),
-                                                                     fmt::format(fmt::runtime(told), "10.0.0.31")}));
+  const char* reported = "{} of network_name \"\" is in use on this node, but whereabouts has allocated it";
+  EXPECT_EQ(one_.leaser->take_conflicts(),
+            (std::vector<std::string>{fmt::format(fmt::runtime(reported), "10.0.0.16"),
+                                      fmt::format(fmt::runtime(reported), "10.0.0.31")}));
 }
 
 TEST_F(SharedRange, AnAnswerThatIsLostLeavesNothingBehind) {

@@ -89,13 +89,13 @@ TEST_F(MachineWatchTest, ManyChangesAreReportedOnceASecond) {
 }
 
 TEST_F(MachineWatchTest, AChangeThatCameTooSoonIsReportedLater) {
-  std::atomic<int> told = 0;
-  MachineWatch watch(kernel_, [&] { ++told; });
+  std::atomic<int> reported = 0;
+  MachineWatch watch(kernel_, [&] { ++reported; });
   watch.expect(links_of_pfs(facts::collect(kernel_, {.node = "node1"})));
   const std::jthread thread([&](std::stop_token stop) { watch.run(std::move(stop)); });
   const auto until_told = [&](int number) {
-    (void)eventually([&] { return told >= number; });
-    return told.load();
+    (void)eventually([&] { return reported >= number; });
+    return reported.load();
   };
   kernel_.set_carrier("eth0", false);
   EXPECT_EQ(until_told(1), 1);

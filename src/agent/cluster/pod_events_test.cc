@@ -13,14 +13,14 @@ cni::Request add_of_a_pod() {
 }
 
 TEST(PodEvents, ReportsTheCauseCleaned) {
-  const kube::Occurrence told =
+  const kube::Occurrence reported =
       occurrence_of(add_of_a_pod(), cni::error_with(cni::kExhausted, "network ai/rail: no \x1b[31maddress", "widen it"),
                     "uid-of-the-object");
-  EXPECT_EQ(told.type, kube::EventType::kWarning);
-  EXPECT_EQ(told.reason, "NoDeviceOrAddress");
-  EXPECT_EQ(told.action, "Attach");
-  EXPECT_EQ(told.note, "network ai/rail: no \\x1b[31maddress: widen it");
-  EXPECT_EQ(told.object, (kube::Regarding{"v1", "Pod", {.ns = "ai", .name = "a"}, "uid-of-the-object"}));
+  EXPECT_EQ(reported.type, kube::EventType::kWarning);
+  EXPECT_EQ(reported.reason, "NoDeviceOrAddress");
+  EXPECT_EQ(reported.action, "Attach");
+  EXPECT_EQ(reported.note, "network ai/rail: no \\x1b[31maddress: widen it");
+  EXPECT_EQ(reported.object, (kube::Regarding{"v1", "Pod", {.ns = "ai", .name = "a"}, "uid-of-the-object"}));
 }
 
 TEST(PodEvents, HasAWordForEachKindOfCause) {

@@ -68,14 +68,14 @@ TEST(RequestLine, NoClientWritesALineOfItsOwn) {
 }
 
 TEST(RequestLine, CutsALongErrorAndSaysSo) {
-  const auto told = [](size_t length) {
+  const auto reported = [](size_t length) {
     const Reply reply{.result = cni::fail_with(cni::kIo, "begin" + std::string(length - 5, 'x'))};
     for (const log::Field& field : request_line(request_of(cni::Command::kAdd), reply, {}).fields)
       if (field.name == "ERROR") return field.value;
     return std::string();
   };
-  EXPECT_EQ(told(2000), "begin" + std::string(1995, 'x'));
-  EXPECT_EQ(told(2001), "begin" + std::string(1995, 'x') + " …");
+  EXPECT_EQ(reported(2000), "begin" + std::string(1995, 'x'));
+  EXPECT_EQ(reported(2001), "begin" + std::string(1995, 'x') + " …");
 }
 
 TEST(RequestLine, IsAsLoudAsItMatters) {

@@ -111,13 +111,13 @@ class Coordinator {
   Result<void> need_two() const {
     if (std::ranges::count(out_, std::string()) >= 2) return {};
     std::string reasons;
-    size_t told = 0;
+    size_t reported = 0;
     bool missing = false;
     for (uint32_t host = 0; host < out_.size(); ++host) missing = missing || fleet_.lost(host);
-    for (uint32_t host = 0; host < out_.size() && told < kMostReasons; ++host)
+    for (uint32_t host = 0; host < out_.size() && reported < kMostReasons; ++host)
       if (out(host)) {
         reasons += fmt::format("; {}: {}", host_name(host), doc::printable(out_[host]));
-        ++told;
+        ++reported;
       }
     return fail(Error{.code = Code::kNotFound,
                       .message = fmt::format("a mesh needs two endpoints, {} of {} can be used{}",

@@ -223,12 +223,12 @@ class HostilePerftest : public PerftestPeer {
     with.limits.clock = &clock;
     const auto result =
         measure_with_perftest(*kernel_, with, *as_perftest(test(verb, TestKind::kBandwidth), Role::kClient, false));
-    std::string told = why(result);
+    std::string reported = why(result);
     // The port is another one each time.
     const std::string port = std::to_string(listener.port());
-    for (size_t at = told.find(port); at != std::string::npos; at = told.find(port))
-      told.replace(at, port.size(), "PORT");
-    return told;
+    for (size_t at = reported.find(port); at != std::string::npos; at = reported.find(port))
+      reported.replace(at, port.size(), "PORT");
+    return reported;
   }
   static void say(Socket& socket, std::string_view bytes) {
     (void)socket.write_all(std::as_bytes(std::span(bytes)), Deadline::after(milliseconds(1000)));

@@ -136,18 +136,18 @@ TEST_F(LimitsTest, OneMeasurementPerInterfaceAtATime) {
   std::optional<Channel> first(greeted());
   ASSERT_TRUE(send(*first, OpenTest{small_test(TestKind::kBandwidth)}));
   ASSERT_TRUE(first->expect<Offer>(milliseconds(20000)));
-  std::atomic<bool> told = false;
+  std::atomic<bool> reported = false;
   std::string line;
   std::jthread second([&] {
     ClientOptions options;
     options.on_progress = [&](const std::string& said) {
-      if (!told.exchange(true)) line = said;
+      if (!reported.exchange(true)) line = said;
     };
     const auto result = measured(small_test(TestKind::kLatency), std::move(options));
     EXPECT_TRUE(result) << result.error().to_string();
   });
   const Deadline deadline = Deadline::after(milliseconds(60000));
-  while (!told && !deadline.passed()) std::this_thread::yield();
+  while (!reported && !deadline.passed()) std::this_thread::yield();
   first.reset();  // goes away without a word
   second.join();
   EXPECT_EQ(line, "queued, 1 ahead: another measurement is on lo");

@@ -84,17 +84,17 @@ void Server::welcome(Socket socket) {
 Result<void> Server::run() {
   constexpr std::chrono::milliseconds kPause{100};
   Clock& clock = *options_.session.limits.clock;
-  bool told = false;
+  bool reported = false;
   while (!stopping_) {
     auto socket = listener_.accept(options_.session.limits.after(std::chrono::hours(1)));
     guests_.remove_if([](const Guest& guest) { return guest.finished.load(); });
     if (stopping_) break;
     if (socket) {
-      told = false;
+      reported = false;
       welcome(std::move(*socket));
     } else if (lacks_means(socket.error().sys_errno)) {
       // The client waits in the backlog until a session ends.
-      if (!std::exchange(told, true)) report("a client must wait: " + socket.error().to_string());
+      if (!std::exchange(reported, true)) report("a client must wait: " + socket.error().to_string());
       clock.sleep_until(clock.now() + kPause);
     } else if (socket.error().code != Code::kTimeout) {
       return fail(std::move(socket.error()));
