@@ -165,8 +165,9 @@ class Bench {
 
   void print(const char* verb, const std::string& kind, const Times& ours, const Times& bare) {
     double ratio = middle(ours) / middle(bare);
-    fmt::print("{} of {} {} interfaces: {:.1f} ms here, {:.1f} ms barest (means of the middle half of {} rounds)\n",
-               verb, moves_.size(), kind, middle(ours), middle(bare), ours.size());
+    fmt::print(
+        "{} of {} {} interfaces: {:.1f} ms here, {:.1f} ms minimal sequence (means of the middle half of {} rounds)\n",
+        verb, moves_.size(), kind, middle(ours), middle(bare), ours.size());
     std::string what = options_.devices.empty() ? fmt::format("{}_{}", moves_.size(), kind) : kind;
     fmt::print("figure {}_{}_ratio {:.3f} x <={:.2f} {}\n", verb, what, ratio, kBound,
                ratio <= kBound ? "ok" : "short");

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Attaching and detaching 8 interfaces through attach_pod against the barest netlink sequence, in one run.
+# Attaching and detaching 8 interfaces through attach_pod against the minimal netlink sequence, in one run.
 # Needs root. Arguments go to the program: --rounds N, --devices PCI,PCI,… (VFs of the initial namespace).
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Attaching and detaching 8 VFs of two PFs through attach_pod against the barest netlink sequence, in turn in one virtual
+# Attaching and detaching 8 VFs of two PFs through attach_pod against the minimal netlink sequence, in turn in one virtual
 # machine with one CPU.     bench/attach_lab.sh [ROUNDS]
 set -euo pipefail
 cd "$(dirname "$0")/.."

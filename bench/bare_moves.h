@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The barest netlink sequence that puts interfaces into a namespace and takes them back: one message to move
+// The minimal netlink sequence that puts interfaces into a namespace and takes them back: one message to move
 // and rename, one to bring up. Virtual ones are made in the namespace, up, by one message each, and deleted
 // as a group by one. No list, no look, no record; what attaching is measured against.
 #pragma once

@@ -6,7 +6,7 @@
 // fast or slower, depending on the driver), and from memory. Netlink's answers come from the recording's JSON, read
 // before the clock starts.
 //
-// How long that takes depends on the machine and on what else it does, so the figures are ratios to the barest way to
+// How long that takes depends on the machine and on what else it does, so the figures are ratios to the minimal way to
 // read the same: one system call or three for each path that was looked at, nothing understood and nothing kept, in
 // turn with ours in one process.
 #include <algorithm>

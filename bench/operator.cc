@@ -68,10 +68,10 @@ void prepare(kube::Client& client, kube::Clock& clock, int count) {
       vf.pci.driver = nic.pci.driver;
       nic.vfs.push_back(vf);
     }
-  api::SriovNetworkNodeState told;
-  told.nics = graph::found_nics(facts);
-  told.sync_status = "Succeeded";
-  const Value status = api::node_state_status(told);
+  api::SriovNetworkNodeState reported;
+  reported.nics = graph::found_nics(facts);
+  reported.sync_status = "Succeeded";
+  const Value status = api::node_state_status(reported);
   for_all(count, [&](int number) {
     Value state = object(name_of(number), kNamespace);
     state.set("status", status);

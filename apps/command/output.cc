@@ -22,14 +22,14 @@ size_t colour_length(std::string_view text) {
 }
 
 // What the standard output does not take is told here, while the reason is known. Nothing is written behind it.
-void tell_unwritten(FILE* out, int sys_errno) {
+void report_unwritten(FILE* out, int sys_errno) {
   if (out == stdout) (void)give_up(system_error(sys_errno != 0 ? sys_errno : EIO, "write the standard output"));
 }
 
 void write_text(FILE* out, std::string_view text) {
   if (text.empty() || std::ferror(out) != 0) return;
   errno = 0;
-  if (std::fwrite(text.data(), 1, text.size(), out) != text.size()) tell_unwritten(out, errno);
+  if (std::fwrite(text.data(), 1, text.size(), out) != text.size()) report_unwritten(out, errno);
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ void print_value(const doc::Value& value, std::string_view output) {
 void flush_output() {
   if (std::ferror(stdout) != 0) return;
   errno = 0;
-  if (std::fflush(stdout) != 0) tell_unwritten(stdout, errno);
+  if (std::fflush(stdout) != 0) report_unwritten(stdout, errno);
 }
 
 int end_of_output(int status) {

@@ -63,7 +63,7 @@ void NodeCells::start(agent::Engine& engine, std::function<std::map<std::string,
     for (const auto& [key, pod] : deps_.side.pods().objects()) here.insert(key.to_string());
     return agent::pools_beside(client, settings_.whereabouts, here, stop);
   };
-  const auto tell = [this](const char* reason, const std::string& note) { deps_.side.tell_at_node(reason, note); };
+  const auto report = [this](const char* reason, const std::string& note) { deps_.side.report_at_node(reason, note); };
   keeper_ = std::make_unique<agent::CellKeeper>(
       agent::CellKeeper::Dependencies{
           .client = deps_.side.asking(),
@@ -72,7 +72,7 @@ void NodeCells::start(agent::Engine& engine, std::function<std::map<std::string,
           .events = deps_.events,
           .wants = wants,
           .pools = pools,
-          .tell = tell,
+          .report = report,
       },
       keeper_settings());
   started_ = keeper_.get();

@@ -56,13 +56,13 @@ agent::HttpReply page(const std::vector<std::string>& troubles) {
 agent::HttpPages pages_of(const controller::Operator& work, kube::Clock& clock) {
   agent::HttpPages pages;
   pages["/metrics"] = [&] {
-    return agent::HttpReply{.body = operator_metrics(work.standing(), clock.now()),
+    return agent::HttpReply{.body = operator_metrics(work.snapshot(), clock.now()),
                             .content_type = std::string(agent::kMetricsFormat)};
   };
-  pages["/readyz"] = [&] { return page(operator_troubles(work.standing())); };
+  pages["/readyz"] = [&] { return page(operator_troubles(work.snapshot())); };
   // Alive is one whose writers come by; an API server that is away is no reason for a restart.
   pages["/healthz"] = [&] {
-    const bool alive = clock.now() - work.standing().looked < kAliveWithin;
+    const bool alive = clock.now() - work.snapshot().looked < kAliveWithin;
     return page(alive ? std::vector<std::string>() : std::vector<std::string>{"all writers are blocked"});
   };
   return pages;

@@ -9,9 +9,9 @@
 
 namespace railbed {
 
-// In Prometheus' text format. `now` is when the standing was asked for.
-std::string operator_metrics(const controller::OperatorStanding& standing, kube::Instant now);
+// In Prometheus' text format. `now` is when the snapshot was taken.
+std::string operator_metrics(const controller::OperatorSnapshot& snapshot, kube::Instant now);
 // Why it cannot do its work, a line each; empty: it can. One that does not lead is ready to.
-std::vector<std::string> operator_troubles(const controller::OperatorStanding& standing);
+std::vector<std::string> operator_troubles(const controller::OperatorSnapshot& snapshot);
 
 }  // namespace railbed

@@ -83,7 +83,7 @@ TEST_F(Journal, SyncsNoFolderAboveOneThatIsThere) {
   EXPECT_EQ(story(), (std::vector<std::string>{"file", "/lib/pending-del"}));
 }
 
-TEST_F(Journal, TellsEachSyncThatFails) {
+TEST_F(Journal, ReportsEachSyncThatFails) {
   for (size_t step = 0; step < 4; ++step) {
     fs::remove_all(root_ + "/lib");
     synced.clear();

@@ -40,7 +40,7 @@ Result<std::string> read_shim(const os::ProgramFiles& files, const CniOptions& o
       .hint("it is built alongside railbed; use --shim PATH for another location");
 }
 
-Result<int> tell_states(const agent::Shims& shims, const CniOptions& options) {
+Result<int> print_states(const agent::Shims& shims, const CniOptions& options) {
   const auto states = TRY(shims.state(options.types));
   if (options.output != "text") {
     doc::Value out = doc::Value::object();
@@ -91,7 +91,7 @@ Result<int> run_action(const CniOptions& options) {
     TRY(hand_over_to_originals(options).context("handing over to the originals"));
     TRY(shims.uninstall(options.types));
   }
-  return tell_states(shims, options);
+  return print_states(shims, options);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ Result<void> check_privileges_of_down(os::Kernel& kernel, state::Store& store) {
 Result<int> run_down(DownOptions& options) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   auto seen = TRY(options.state.look(*kernel));
-  if (seen == nullptr) return tell(options, node::DownReport{});
+  if (seen == nullptr) return print_run_report(options, node::DownReport{});
   TRY(check_privileges_of_down(*kernel, *seen));
   seen.reset();
   StopSignal stop;
@@ -46,7 +46,7 @@ Result<int> run_down(DownOptions& options) {
   auto report = node::down(*kernel, *work.store, options.settings, progress);
   progress.wipe();
   if (!report) return fail(std::move(report.error()));
-  return tell(options, *report);
+  return print_run_report(options, *report);
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ Result<int> run_client(const ClientArguments& arguments, const PerfCall& call) {
   const TestSpec spec = TRY(spec_of(arguments));
   TRY(validate(spec));
   // On standard error, before anything can fail: nothing on the wire says what the other end runs.
-  options.on_told = [](const std::string& line) { print_error("{}\n", doc::printable(line)); };
+  options.on_notice = [](const std::string& line) { print_error("{}\n", doc::printable(line)); };
   std::optional<ResultFile> file;
   if (!arguments.save.empty()) file.emplace(TRY(ResultFile::open(arguments.save)));
   const StopSignal signal;

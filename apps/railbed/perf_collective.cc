@@ -135,7 +135,7 @@ void add_collective_options(CommandLine& line, CollectiveArguments& a) {
       .between(1, collective::kMaxIterations)
       .show_default();
   line.option("--tcp", &a.tcp, "measure over plain TCP sockets");
-  line.option("--steps", &a.steps, "show each step of the largest size: who waited for whom");
+  line.option("--steps", &a.steps, "show each step of the largest size: which rank waited for which");
   line.option("-o,--output", &a.output, "text, json or yaml").one_of({"text", "json", "yaml"});
   line.option("--save", &a.save, "also write the result as JSON to this file").file();
   line.option("--label", &a.values.label, "name in reports, e.g. before");

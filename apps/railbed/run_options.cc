@@ -14,7 +14,7 @@ namespace {
 constexpr double kAgentTurn_s = 30;
 
 template <typename Report>
-int tell_any(const RunOptions& options, const Report& report) {
+int print_any(const RunOptions& options, const Report& report) {
   print_error("{}", failures_text(report.applied, report.pods));
   if (options.output != "text")
     print_value(to_value(report), options.output);
@@ -50,11 +50,11 @@ Result<Work> begin_work(RunOptions& options, os::Kernel& kernel, const std::stri
   return work;
 }
 
-int tell(const RunOptions& options, const node::UpReport& report) {
-  return tell_any(options, report);
+int print_run_report(const RunOptions& options, const node::UpReport& report) {
+  return print_any(options, report);
 }
-int tell(const RunOptions& options, const node::DownReport& report) {
-  return tell_any(options, report);
+int print_run_report(const RunOptions& options, const node::DownReport& report) {
+  return print_any(options, report);
 }
 
 }  // namespace railbed

@@ -30,7 +30,7 @@ struct Work {
 Result<Work> begin_work(RunOptions& options, os::Kernel& kernel, const std::string& command);
 
 // Prints failures to standard error and the result to standard output; returns the exit status.
-int tell(const RunOptions& options, const node::UpReport& report);
-int tell(const RunOptions& options, const node::DownReport& report);
+int print_run_report(const RunOptions& options, const node::UpReport& report);
+int print_run_report(const RunOptions& options, const node::DownReport& report);
 
 }  // namespace railbed

@@ -85,7 +85,7 @@ Result<int> run_up(UpOptions& options) {
   progress.wipe();
   if (!report) return fail(std::move(report.error()));
   print_diagnostics(report->diagnostics);
-  return tell(options, *report);
+  return print_run_report(options, *report);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's log: to the journal with fields where standard error is the journal, else as text.
 //
-// Whoever reads the log, or does not, never makes a pod wait nor ends the agent: what is not taken at once is dropped.
+// A slow or absent reader of the log neither delays pods nor ends the agent: lines that it does not take are dropped.
 // Threading: log_without_waiting() before there are threads. Failure: none.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The barest way to VFs with their drivers:  bare COUNT PF...     (PF is a PCI address)
+// The minimal way to VFs with their drivers:  bare COUNT PF...     (PF is a PCI address)
 // A thread per PF writes sriov_numvfs and then every VF's address to drivers_probe; nothing is read, checked or kept.
 // autoprobe is off while VFs are made, as railbed does it, and on for the binds: without that no driver binds.
 #include <fcntl.h>

@@ -193,7 +193,7 @@ TEST_F(DurableRecordsTest, WhatAKilledAgentHadBegunToWriteGoes) {
   EXPECT_THAT(names(), testing::SizeIs(1));
 }
 
-TEST_F(DurableRecordsTest, AFileThatCannotBeReadIsToldAndStays) {
+TEST_F(DurableRecordsTest, AFileThatCannotBeReadIsReportedAndStays) {
   ASSERT_TRUE(records.put_program(record_of("c1", "eth0"), std::nullopt).has_value());
   const std::string directory = std::string(kDurableRecords) + "/";
   disk.put(directory + "00000000000000000003.json", "{");

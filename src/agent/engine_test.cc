@@ -83,7 +83,7 @@ TEST(Engine, AChangeOfVfsLeavesTheTurnToPodsAndKeepsOtherProcessesOut) {
   EXPECT_TRUE((*up)->hold(milliseconds(0)).has_value());
 }
 
-TEST(Engine, ATurnKeepsOtherProcessesOutAndTellsThemWho) {
+TEST(Engine, ATurnKeepsOtherProcessesOutAndNamesItsHolder) {
   EngineRig rig;
   {
     auto turn = rig.engine.turn(milliseconds(0));
@@ -100,7 +100,7 @@ TEST(Engine, ATurnKeepsOtherProcessesOutAndTellsThemWho) {
   EXPECT_NE(turn.error().message.find("railbed up"), std::string::npos) << turn.error().message;
 }
 
-TEST(Engine, ReadsAnewWhatAnotherProcessWrote) {
+TEST(Engine, ReadsAgainWhatAnotherProcessWrote) {
   EngineRig rig;
   api::IpamConfig config{.type = api::IpamType::kHostLocal};
   config.range_sets = {{{.subnet = *IpPrefix::parse("10.0.0.0/29"),
@@ -122,7 +122,7 @@ TEST(Engine, ReadsAnewWhatAnotherProcessWrote) {
   EXPECT_EQ(lowest(), "10.0.0.3");
 }
 
-TEST(Engine, ReadsAnewWhatWasWrittenBesideTheAllocator) {
+TEST(Engine, ReadsAgainWhatWasWrittenBesideTheAllocator) {
   EngineRig rig;
   auto turn = rig.engine.turn(milliseconds(0));
   ASSERT_TRUE(turn.has_value());
@@ -175,7 +175,7 @@ TEST(Engine, EightInterfacesAreRemovedAtOnceAndTheNinthWaits) {
   EXPECT_TRUE(removes);
 }
 
-TEST(Engine, RemovalsThatNeverEndKeepNobodyWaitingForLong) {
+TEST(Engine, RemovalsThatNeverEndKeepNoOneWaitingForLong) {
   EngineRig rig;
   std::vector<std::unique_ptr<Engine::Removal>> stuck;
   for (int i = 0; i < 8; ++i) stuck.push_back(rig.engine.removal());
@@ -183,7 +183,7 @@ TEST(Engine, RemovalsThatNeverEndKeepNobodyWaitingForLong) {
   for (const auto& one : stuck) EXPECT_NE(one, nullptr);
 }
 
-TEST(Engine, KeepsNobodyWaitingWhenItStops) {
+TEST(Engine, KeepsNoOneWaitingWhenItStops) {
   EngineRig rig;
   auto turn = rig.engine.turn(kTurnWait);
   ASSERT_TRUE(turn.has_value());

@@ -79,7 +79,7 @@ std::string described(const Objects& objects) {
 
 class Case : public testing::TestWithParam<std::string> {};
 
-TEST_P(Case, IsToldAndReadAsExpected) {
+TEST_P(Case, IsReportedAndReadAsExpected) {
   const fs::path folder = cases() / GetParam();
   doc::Diagnostics diagnostics;
   const auto source = std::make_shared<const doc::Source>(doc::Source{"input.yaml", content(folder / "input.yaml")});

@@ -48,7 +48,7 @@ TEST(IpPool, WithoutAllocationsIsReadToo) {
   }
 }
 
-TEST(IpPool, TellsWhatItCannotRead) {
+TEST(IpPool, ReportsWhatItCannotRead) {
   const auto why = [](const std::string& text) { return read_ip_pool(parsed(text)).error().to_string(); };
   EXPECT_EQ(why("{}"), "an IPPool without metadata");
   EXPECT_EQ(why(R"({"metadata": {"name": "p", "namespace": "n"}})"), "IPPool n/p: no spec");

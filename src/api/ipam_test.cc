@@ -82,7 +82,7 @@ TEST(Ipam, StaticAddressesRoutesAndNames) {
   EXPECT_EQ(parse(R"({"type":"whereabouts","range":"10.0.0.0/24","network_name":"a"})").config->network_name, "a");
 }
 
-TEST(Ipam, EveryMistakeIsTold) {
+TEST(Ipam, EveryMistakeIsReported) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"type":"whereabout","range":"10.0.0.0/24"})",
        "error: ipam type \"whereabout\" is not built into railbed (host-local, static, whereabouts, dhcp) "
@@ -147,7 +147,7 @@ TEST(Ipam, AFixIsGivenWhereItIsKnown) {
             "  fix: \"range\": \"100.0.0.0/25\" holds the addresses that are asked for\n");
 }
 
-TEST(Ipam, AnUnknownTypeIsToldWithTheNearestOne) {
+TEST(Ipam, AnUnknownTypeIsReportedWithTheNearestOne) {
   for (const auto& [type, fix] : {std::pair("whereabout", "did you mean \"whereabouts\"?"),
                                   {"hostlocal", "did you mean \"host-local\"?"},
                                   {"dchp", "did you mean \"dhcp\"?"},

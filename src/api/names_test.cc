@@ -27,7 +27,7 @@ TEST(Names, PlaceholdersAreSeen) {
   for (const char* no : {"a", "<>", "{}", "a>b<c", "registry/x:1"}) EXPECT_FALSE(has_placeholder(no)) << no;
 }
 
-TEST(Names, WhatIsWrongIsToldAtItsPlace) {
+TEST(Names, WhatIsWrongIsReportedAtItsPlace) {
   const auto told = [](auto check, const std::string& text) {
     const auto source = std::make_shared<const doc::Source>(doc::Source{"a", text});
     Field<std::string> name;

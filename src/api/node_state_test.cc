@@ -87,7 +87,7 @@ TEST(NodeState, IsReadWhole) {
 }
 
 // A spec without interfaces orders nothing; an empty list of them orders that there are no VFs.
-TEST(NodeState, TellsNoOrderFromAnEmptyOne) {
+TEST(NodeState, DistinguishesNoOrderFromAnEmptyOne) {
   EXPECT_FALSE(read(R"("spec": {})").state->decided);
   EXPECT_FALSE(read(R"("spec": {"interfaces": null})").state->decided);
   EXPECT_FALSE(read(R"("status": {"interfaces": []})").state->decided);

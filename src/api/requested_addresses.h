@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses that a pod asks for by name ("ips" in the networks annotation): which a network's ipam block can give.
+// Specific addresses that a pod requests ("ips" in the networks annotation): which a network's ipam block can allocate.
 //
-// Why below ipam: what a range can give at all, whoever holds which address, is the same for an agent that gives
-// addresses and for `check`, which judges manifests before any pod exists.
+// Why below ipam: what a range can allocate at all, independent of current holders, is the same for an agent that
+// allocates addresses and for `check`, which judges manifests before any pod exists.
 // Threading: pure functions.
 // Failure: Invalid names the network, the address and what the block has.
 #pragma once

@@ -196,7 +196,7 @@ TEST_F(ApplyTest, GoesOnWithoutACable) {
                                                    "the switch port; its VFs have none either"});
 }
 
-TEST_F(ApplyTest, TellsAboutVfsThatNeverAppear) {
+TEST_F(ApplyTest, ReportsVfsThatNeverAppear) {
   kernel.delay_vfs(std::chrono::milliseconds(-1));
   EXPECT_EQ(failure(one_pf()),
             "eth0: create 3 VFs: 0 of 3 VFs of eth0 had appeared after 60 s; they were removed again\n"
@@ -205,7 +205,7 @@ TEST_F(ApplyTest, TellsAboutVfsThatNeverAppear) {
             "eth0 has no VFs now");
 }
 
-TEST_F(ApplyTest, TellsAboutTooManyVfs) {
+TEST_F(ApplyTest, ReportsTooManyVfs) {
   EXPECT_EQ(failure(one_pf(8)),
             "eth0: create 8 VFs: write /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs: ERANGE "
             "(Numerical result "
@@ -222,7 +222,7 @@ TEST_F(ApplyTest, KeepsTheVfsThatAreThereWhenMoreAreNotAllowed) {
             "eth0: remove 2 VFs, create 8 VFs: eth0 allows 7 VFs (sriov_totalvfs), not 8\neth0 has 2 VFs now");
 }
 
-TEST_F(ApplyTest, TellsAboutADriverThatDoesNotBind) {
+TEST_F(ApplyTest, ReportsADriverThatDoesNotBind) {
   kernel.delay_drivers(std::chrono::milliseconds(-1));
   EXPECT_EQ(failure(one_pf(1)),
             "eth0: VF 0: bind to the kernel's network driver: no driver bound to VF 0 (0000:01:10.0)\n"
@@ -231,7 +231,7 @@ TEST_F(ApplyTest, TellsAboutADriverThatDoesNotBind) {
             "eth0 has 1 VF now, 1 of them without a driver");
 }
 
-TEST_F(ApplyTest, TellsAboutAnInterfaceThatDoesNotAppear) {
+TEST_F(ApplyTest, ReportsAnInterfaceThatDoesNotAppear) {
   kernel.delay_netdevs(std::chrono::milliseconds(-1));
   EXPECT_EQ(failure(one_pf(1)),
             "eth0: VF 0: bind to the kernel's network driver: VF 0 (0000:01:10.0) had no "
@@ -241,7 +241,7 @@ TEST_F(ApplyTest, TellsAboutAnInterfaceThatDoesNotAppear) {
             "eth0 has 1 VF now");
 }
 
-TEST(ApplyVfioTest, TellsThatThereIsNoIommu) {
+TEST(ApplyVfioTest, ReportsThatThereIsNoIommu) {
   os::FakeMachine machine = os::FakeMachine::lab();
   machine.iommu = false;
   os::FakeKernel kernel(machine);
@@ -263,7 +263,7 @@ struct Refusal {
 
 class RefusedCount : public ApplyTest, public testing::WithParamInterface<Refusal> {};
 
-TEST_P(RefusedCount, IsToldWithWhatToDo) {
+TEST_P(RefusedCount, IsReportedWithWhatToDo) {
   kernel.fail_when("sriov_numvfs", GetParam().sys_errno);
   plan::NodePlan plan = two_pfs();
   Report report = carry_out(plan);
@@ -314,7 +314,7 @@ bool was_refused(const std::string& call) {
 
 // Refuses each call of the plan once: one PF fails with that errno, and the next run comes to the same end. MACs that
 // are refused together are set one by one in the same run.
-TEST(ApplyFaults, EveryRefusedCallIsToldAndMendedByTheNextRun) {
+TEST(ApplyFaults, EveryRefusedCallIsReportedAndFixedByTheNextRun) {
   const std::string wanted = clean_end();
   for (int sys_errno : {EBUSY, ENOMEM, EIO}) {
     for (int nth = 1;; ++nth) {
@@ -375,7 +375,7 @@ TEST(ApplyFaults, MacsThatAreSetTogetherAreWrittenBeforeAllTogether) {
 }
 
 // What is refused for good is told of its VF, and nothing that was not tried stands there as begun.
-TEST(ApplyFaults, AMacThatIsRefusedIsToldOfItsVf) {
+TEST(ApplyFaults, AMacThatIsRefusedIsReportedWithItsVf) {
   os::FakeKernel kernel;
   auto store = state::memory_store();
   NoProgress progress;
@@ -459,7 +459,7 @@ TEST_F(ApplyTest, StopsInsideAWaitAndLeavesTheStepBegun) {
   EXPECT_EQ(records.back().status, state::StepRecord::Status::kBegun);
 }
 
-TEST_F(ApplyTest, TellsRebootsAndTouchesNothingForThem) {
+TEST_F(ApplyTest, ReportsRebootsAndTouchesNothingForThem) {
   plan::NodePlan plan;
   plan.pfs = {{.pf = kPf0, .pf_name = "eth0", .steps = {step(kPf0, "reboot", plan::NeedsReboot{"LINK_TYPE_P1=IB"})}}};
   Report report = carry_out(plan);

@@ -168,12 +168,12 @@ Result<void> carry_out_step(Journal& journal, Actions& actions, const plan::PfPl
 PfReport run_pf(os::Kernel& kernel, state::Store& store, const plan::PfPlan& pf, const Options& options,
                 Progress& progress) {
   PfReport report;
-  auto is_told = [](const plan::Step& step) { return std::holds_alternative<plan::NeedsReboot>(step.action); };
+  auto needs_reboot = [](const plan::Step& step) { return std::holds_alternative<plan::NeedsReboot>(step.action); };
   for (const plan::Step& step : pf.steps)
-    if (is_told(step))
+    if (needs_reboot(step))
       report.notes.push_back(fmt::format("{} ({}) needs a reboot, which requires manual action: {}", pf.pf_name, pf.pf,
                                          std::get<plan::NeedsReboot>(step.action).what));
-  const auto first = std::ranges::find_if_not(pf.steps, is_told);
+  const auto first = std::ranges::find_if_not(pf.steps, needs_reboot);
   if (first == pf.steps.end()) return report;
   if (options.stop.stop_requested()) {
     report.canceled = true;
@@ -191,7 +191,7 @@ PfReport run_pf(os::Kernel& kernel, state::Store& store, const plan::PfPlan& pf,
   Together together;
   for (size_t at = 0; at < pf.steps.size() && !report.failure; ++at) {
     const plan::Step& step = pf.steps[at];
-    if (is_told(step)) continue;
+    if (needs_reboot(step)) continue;
     if (&step != &*first && options.stop.stop_requested()) {  // the first has begun
       report.canceled = true;
       break;

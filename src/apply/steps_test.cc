@@ -92,7 +92,7 @@ TEST_F(StepTest, FewerAndMoreVfsGoByWayOfNone) {
       "that requires the interface up; `railbed status` shows the pods with VFs | eth0 has no VFs now");
 }
 
-TEST_F(StepTest, VfsThatDoNotGoAreTold) {
+TEST_F(StepTest, VfsThatDoNotGoAreReported) {
   const std::string pf = kernel_.files().read_link("/sys/bus/pci/devices/0000:01:00.0").value();  // ../../../devices/…
   for (int i : {0, 1})
     kernel_.put_link(fmt::format("/sys/{}/virtfn{}", pf.substr(pf.find("devices")), i),
@@ -102,7 +102,7 @@ TEST_F(StepTest, VfsThatDoNotGoAreTold) {
             "without a driver");
 }
 
-TEST_F(StepTest, ARefusedMtuIsToldWithThatOfThePf) {
+TEST_F(StepTest, ARefusedMtuIsReportedWithThatOfThePf) {
   ASSERT_EQ(done(plan::SetPfUp{true}), "");
   ASSERT_EQ(done(plan::SetVfCount{0, 1}), "write /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs 1");
   ASSERT_EQ(done(plan::BindVf{VfIndex{0}, kPf.plus(0x80), "", DeviceType::kNetdevice}), "");

@@ -85,7 +85,7 @@ class Bringer {
     Result<void> done = steps_to_->carry_out(steps, at);
     if (done.has_value()) return {};
     if (const auto* route = std::get_if<Route>(&steps[at])) done = std::move(done).hint(route_hint(*route));
-    if (std::holds_alternative<os::NewLink>(steps[at]) && !whose[at]->spec.stands_alone)
+    if (std::holds_alternative<os::NewLink>(steps[at]) && !whose[at]->spec.without_parent)
       done = std::move(done).context("on {}", whose[at]->before.name);
     return std::move(done).context("{}", whose[at]->title());
   }
@@ -128,7 +128,7 @@ class Bringer {
       TRY(carry_out());
       TRY(own(routes_by_source(one, *link)));
     }
-    tell_result(one, *link);
+    set_result(one, *link);
     if (one.before.rdma_undo == RdmaUndo::kRemoveSoft) {
       TRY(carry_out());
       TRY(own(make_soft_rdma(one)));
@@ -136,7 +136,7 @@ class Bringer {
     return own(check_rdma(one));
   }
 
-  static void tell_result(Prepared& one, const os::Link& link) {
+  static void set_result(Prepared& one, const os::Link& link) {
     one.result.mtu = one.spec.mtu.value_or(link.mtu);
     // A created interface reports its own MAC: a macvlan in mode passthru has that of its master, whatever was
     // requested.

@@ -37,7 +37,7 @@ struct ChangedLater {
 struct Recorded {
   const state::Attachment& record;
   Before before;
-  VisibleSettings settings;
+  InterfaceSpec spec;
   InterfaceResult result;
   ChangedLater later;
 };
@@ -48,7 +48,7 @@ class Check {
       : kernel_(kernel),
         record_(recorded.record),
         before_(recorded.before),
-        settings_(recorded.settings),
+        spec_(recorded.spec),
         result_(recorded.result),
         later_(recorded.later) {}
 
@@ -87,19 +87,18 @@ class Check {
     if (!is_same_link(link, before_, result_.interface))
       return fail(Code::kConflict, "interface {} is another one", result_.interface);
     std::string mac = fmt::format("{:02x}", fmt::join(link.hw_address, ":"));
-    bool mac_matters = before_.way != Way::kExisting || settings_.mac.has_value();
+    bool mac_matters = before_.way != Way::kExisting || spec_.mac.has_value();
     if (!later_.mac && mac_matters && !result_.mac.empty()) TRY(same("MAC address", mac, result_.mac));
-    if (!later_.mtu && settings_.mtu != 0) TRY(same("MTU", link.mtu, settings_.mtu));
+    if (!later_.mtu && spec_.mtu.has_value()) TRY(same("MTU", link.mtu, *spec_.mtu));
     if (!link.up) return fail(Code::kConflict, "it is down");
-    if (settings_.promiscuous.has_value()) TRY(same("promiscuous mode", link.promiscuous, *settings_.promiscuous));
-    if (settings_.all_multicast.has_value())
-      TRY(same("all-multicast mode", link.all_multicast, *settings_.all_multicast));
-    if (settings_.tx_queue.has_value()) TRY(same("queue length", link.tx_queue, *settings_.tx_queue));
+    if (spec_.promiscuous.has_value()) TRY(same("promiscuous mode", link.promiscuous, *spec_.promiscuous));
+    if (spec_.all_multicast.has_value()) TRY(same("all-multicast mode", link.all_multicast, *spec_.all_multicast));
+    if (spec_.tx_queue.has_value()) TRY(same("queue length", link.tx_queue, *spec_.tx_queue));
     return {};
   }
 
   Result<void> sysctls() {
-    for (const auto& [key, value] : settings_.sysctls) {
+    for (const auto& [key, value] : spec_.sysctls) {
       std::string now = TRY(kernel_.netns().sysctl(*netns_, key));
       if (words(now) != words(value)) return fail(Code::kConflict, "sysctl {} is {}, not {}", key, now, value);
     }
@@ -166,7 +165,7 @@ class Check {
   Result<void> rdma() {
     std::vector<std::string> there;  // what must exist
     if (before_.rdma_undo == RdmaUndo::kMoveBack) there = before_.rdma;
-    if (!result_.rdma.empty() && settings_.rdma_required) {
+    if (!result_.rdma.empty() && spec_.rdma_required) {
       std::string why = cannot_open(kernel_.files(), result_.rdma, result_.char_devices);
       if (!why.empty()) return fail(Code::kConflict, "{}", why);
       if (there.empty() && !result_.soft) there.push_back(result_.rdma);
@@ -183,7 +182,7 @@ class Check {
   os::Kernel& kernel_;
   const state::Attachment& record_;
   const Before& before_;
-  const VisibleSettings& settings_;
+  const InterfaceSpec& spec_;
   const InterfaceResult& result_;
   const ChangedLater& later_;
   std::unique_ptr<os::Netns> netns_;
@@ -204,14 +203,14 @@ Result<void> check_interface(os::Kernel& kernel, state::Store& store, const std:
   ChangedLater later;
   for (const state::Attachment& other : records) {
     if (!other.interface.starts_with(record_name + "/")) continue;
-    const VisibleSettings settings = TRY(visible_settings_of(other));
-    later.mac = later.mac || settings.mac.has_value();
-    later.mtu = later.mtu || settings.mtu != 0;
-    later.advertisements = later.advertisements || names_advertisements(settings.sysctls, result.interface);
+    const InterfaceSpec spec = TRY(spec_of(other));
+    later.mac = later.mac || spec.mac.has_value();
+    later.mtu = later.mtu || spec.mtu.has_value();
+    later.advertisements = later.advertisements || names_advertisements(spec.sysctls, result.interface);
   }
   const Recorded recorded{.record = *record,
                           .before = TRY(before_of(*record)),
-                          .settings = TRY(visible_settings_of(*record)),
+                          .spec = TRY(spec_of(*record)),
                           .result = std::move(result),
                           .later = later};
   return Check(kernel, recorded).run().context("interface {}", record_name).context("pod {}", pod);

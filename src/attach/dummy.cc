@@ -9,7 +9,7 @@ namespace railbed::attach {
 
 Result<void> read_dummy(const Keys&, const InterfaceRequest&, InterfaceSpec& spec) {
   spec.way = Way::kMake;
-  spec.stands_alone = true;
+  spec.without_parent = true;
   return {};
 }
 

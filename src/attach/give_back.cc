@@ -355,7 +355,7 @@ class GiveBack {
     if (!moved.has_value() && moved.error().code == Code::kConflict) {
       change.name = TRY(free_name(before.name));
       moved = links_->change(link.index, change);
-      if (moved.has_value()) tell_name(record, before.name, change.name->value);
+      if (moved.has_value()) note_name(record, before.name, change.name->value);
     }
     host_.forget();
     if (moved.has_value()) return Moved::kAsWanted;
@@ -365,7 +365,7 @@ class GiveBack {
     return Moved::kWithErrors;
   }
 
-  void tell_name(const Attachment& record, const std::string& wanted, const std::string& got) {
+  void note_name(const Attachment& record, const std::string& wanted, const std::string& got) {
     note(record,
          fmt::format("{} was returned as {}, because another interface is named {} now", record.device, got, wanted));
   }
@@ -388,7 +388,7 @@ class GiveBack {
     if (now != before.name) {
       Result<void> renamed = port->change(index, {.name = IfName{before.name}});
       if (!renamed.has_value() && renamed.error().code == Code::kConflict)
-        tell_name(record, before.name, now);
+        note_name(record, before.name, now);
       else
         TRY(std::move(renamed));
     }

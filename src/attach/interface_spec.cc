@@ -134,7 +134,7 @@ Result<InterfaceSpec> read_spec(const InterfaceRequest& request, bool soft_rdma)
   spec.addresses_are_assigned = !request.addresses.empty() || request.addresses_later;
   spec.routes = with_gateways(request.routes, request.addresses);
   add_default_routes(request.selection.default_route, spec.routes);
-  if (spec.stands_alone && spec.addresses.empty() && !request.addresses_later)
+  if (spec.without_parent && spec.addresses.empty() && !request.addresses_later)
     return fail(Code::kInvalid, "network {}, plugin {}: its ipam assigns no address", request.network, spec.type);
   if (spec.source_routing.has_value() && spec.addresses.empty())
     return fail(Code::kInvalid, "network {}, plugin sbr: the interface has no address", request.network);

@@ -51,10 +51,10 @@ struct InterfaceSpec {
   std::optional<PciAddress> device;
   std::string host_link;
   std::optional<MacAddress> host_mac;
-  std::string kernel_path;     // in sysfs
-  std::string auxiliary;       // "mlx5_core.sf.4"
-  bool master_in_pod = false;  // of what is made
-  bool stands_alone = false;   // what is made has no parent, and is of no use without addresses
+  std::string kernel_path;      // in sysfs
+  std::string auxiliary;        // "mlx5_core.sf.4"
+  bool master_in_pod = false;   // of what is made
+  bool without_parent = false;  // what is made has no parent, and is of no use without addresses
 
   // Known for VFs of a pool, looked up for others.
   std::optional<PciAddress> pf;

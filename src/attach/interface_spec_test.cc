@@ -316,7 +316,7 @@ TEST(Record, IsOfAnotherSpecWhereAnyPartOfItDiffers) {
       [](InterfaceSpec& spec) { spec.kernel_path = "/sys/devices/x"; },
       [](InterfaceSpec& spec) { spec.auxiliary = "mlx5_core.sf.4"; },
       [](InterfaceSpec& spec) { spec.master_in_pod = true; },
-      [](InterfaceSpec& spec) { spec.stands_alone = true; },
+      [](InterfaceSpec& spec) { spec.without_parent = true; },
       [](InterfaceSpec& spec) { spec.macvlan_mode = os::MacvlanMode::kPrivate; },
       [](InterfaceSpec& spec) { spec.ipvlan_mode = os::IpvlanMode::kL3; },
       [](InterfaceSpec& spec) { spec.broadcast_queue = 2000; },

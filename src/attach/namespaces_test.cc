@@ -89,7 +89,7 @@ TEST_F(NamespacesTest, IsNotLookedForByTheNumberOfItsFile) {
   EXPECT_EQ(place(pod).state, NetnsState::kUnknown);
 }
 
-TEST_F(NamespacesTest, TellsWhyItCannotBeLookedAt) {
+TEST_F(NamespacesTest, ReportsWhyItCannotBeLookedAt) {
   const NetnsRef pod = ref("pod");
   kernel.refuse_netns("/run/netns/pod", EMFILE);
   const NetnsPlace found = place(pod);

@@ -15,8 +15,8 @@ bool is_kernels_own(int table) {
 }  // namespace
 
 Result<os::NetnsIdentity> PodView::identity() {
-  const auto told = TRY(links_.namespace_number());
-  return os::NetnsIdentity{.number = told.number, .of_file = told.of_file};
+  const auto identity = TRY(links_.namespace_number());
+  return os::NetnsIdentity{.number = identity.number, .of_file = identity.of_file};
 }
 
 Result<std::vector<os::Link>*> PodView::list() {

@@ -83,7 +83,7 @@ class NewPreparation : Preparation {
   // The interface below a macvlan or ipvlan; a dummy has none.
   Result<void> make() {
     before_.kind = spec_.type;
-    if (spec_.stands_alone) return {};
+    if (spec_.without_parent) return {};
     const os::Link* parent = nullptr;
     if (spec_.host_link.empty() && spec_.master_in_pod) {
       parent = TRY(pod_.of_default_route());

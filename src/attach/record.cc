@@ -5,6 +5,7 @@
 
 #include "attach/json_fields.h"
 #include "doc/json.h"
+#include "doc/record.h"
 
 namespace railbed::attach {
 namespace {
@@ -37,18 +38,6 @@ Result<std::vector<uint8_t>> bytes_of(const std::string& text) {
   return bytes;
 }
 
-doc::Value addresses_value(const std::vector<ipam::Assigned>& addresses) {
-  doc::Value array = doc::Value::array();
-  for (const ipam::Assigned& one : addresses) {
-    doc::Value item = doc::Value::object();
-    put_text(item, "address", one.address.to_string());
-    put_parsed(item, "gateway", one.gateway);
-    put_text(item, "pool", one.pool);
-    array.push(std::move(item));
-  }
-  return array;
-}
-
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 std::vector<std::string> pairs(const Pairs& sysctls) {
@@ -66,68 +55,6 @@ Pairs unpaired(const std::vector<std::string>& texts) {
   return sysctls;
 }
 
-doc::Value routing_value(const SourceRouting& routing) {
-  doc::Value object = doc::Value::object();
-  put_optional(object, "table", routing.table);
-  std::vector<std::string> gateways;
-  for (const IpAddress& one : routing.gateways) gateways.push_back(one.to_string());
-  put_texts(object, "gateways", gateways);
-  put_flag(object, "sourceHints", routing.source_hints);
-  return object;
-}
-
-doc::Value spec_value(const InterfaceSpec& spec) {
-  doc::Value object = doc::Value::object();
-  put_text(object, "interface", spec.interface);
-  put_text(object, "network", spec.network);
-  put_text(object, "type", spec.type);
-  put_text(object, "resource", spec.resource);
-  put_number(object, "way", static_cast<int>(spec.way));
-  put_parsed(object, "device", spec.device);
-  put_text(object, "hostLink", spec.host_link);
-  put_parsed(object, "hostMac", spec.host_mac);
-  put_number(object, "macvlanMode", static_cast<int>(spec.macvlan_mode));
-  put_number(object, "ipvlanMode", static_cast<int>(spec.ipvlan_mode));
-  put_vf_settings(object, "vfSettings", spec.vf_settings);
-  put_parsed(object, "mac", spec.mac);
-  put_number(object, "mtu", spec.mtu.value_or(0));
-  put_text(object, "kernelPath", spec.kernel_path);
-  put_text(object, "auxiliary", spec.auxiliary);
-  put_flag(object, "masterInPod", spec.master_in_pod);
-  put_flag(object, "standsAlone", spec.stands_alone);
-  put_optional(object, "broadcastQueue", spec.broadcast_queue);
-  put_optional(object, "promisc", spec.promiscuous);
-  put_optional(object, "allmulti", spec.all_multicast);
-  put_optional(object, "txQueue", spec.tx_queue);
-  put_texts(object, "sysctls", pairs(spec.sysctls));
-  if (spec.source_routing.has_value()) object.set("sourceRouting", routing_value(*spec.source_routing));
-  if (spec.vrf.has_value()) {
-    put_text(object, "vrf", spec.vrf->name);
-    put_number(object, "vrfTable", spec.vrf->table);
-  }
-  put_flag(object, "rdmaIsolated", spec.rdma_isolated);
-  put_flag(object, "rdma", spec.rdma);
-  put_flag(object, "rdmaRequired", spec.rdma_required);
-  put_flag(object, "softRdma", spec.soft_rdma);
-  if (!spec.addresses.empty()) object.set("addresses", addresses_value(spec.addresses));
-  put_routes(object, "routes", spec.routes);
-  return object;
-}
-
-doc::Value in_pod_value(const InPod& in_pod) {
-  doc::Value object = doc::Value::object();
-  put_number(object, "index", in_pod.index);
-  put_number(object, "parent", in_pod.parent);
-  put_optional(object, "parentNetnsId", in_pod.parent_netns_id);
-  return object;
-}
-
-InPod in_pod_of(const doc::Value& object) {
-  return {.index = number_in(object, "index"),
-          .parent = number_in(object, "parent"),
-          .parent_netns_id = optional_number(object, "parentNetnsId")};
-}
-
 // The kernel gives files of namespaces numbers from here (PROC_DYNAMIC_FIRST) to the last one of 32 bits.
 constexpr uint64_t kFirstFileNumber = 0xf000'0000;
 constexpr uint64_t kLastFileNumber = 0xffff'ffff;
@@ -138,59 +65,147 @@ bool is_of_file(uint64_t number) {
   return number >= kFirstFileNumber && number <= kLastFileNumber;
 }
 
-void take_netns(const doc::Value& object, Before& before) {
-  for (const auto& [key, of_file] : {std::pair("netns", false), std::pair("netnsFile", true)})
-    if (const uint64_t number = std::strtoull(text_in(object, key).c_str(), nullptr, 16); number != 0)
-      before.netns = os::NetnsIdentity{.number = number, .of_file = of_file || is_of_file(number)};
-  if (const std::optional<int> nsid = optional_number(object, "nsid")) before.nsid = os::Nsid{*nsid};
-  if (const doc::Value* at = object.find("orphanedAt"); at != nullptr && at->as_int() != nullptr)
-    before.orphaned_at_s = *at->as_int();
-  before.orphaned_by = choice_in<OrphanedBy>(object, "orphanedBy", kOrphanedByWords);
-  before.vfio_group = text_in(object, "vfioGroup");
+template <typename Io, typename T>
+void hex_member(Io& io, std::string_view key, T& bytes) {
+  if constexpr (Io::kWrites) {
+    put_text(io.object(), key, hex(bytes));
+  } else {
+    std::string text;
+    io.from().read(key, text);
+    if (Result<std::vector<uint8_t>> read = bytes_of(text); read.has_value())
+      bytes = std::move(*read);
+    else
+      io.from().wrong(key, read.error().message);
+  }
 }
 
-doc::Value before_value(const Before& before) {
-  doc::Value object = doc::Value::object();
-  put_number(object, "way", static_cast<int>(before.way));
-  put_parsed(object, "device", before.device);
-  put_parsed(object, "pf", before.pf);
-  if (before.vf.has_value()) object.set("vf", before.vf->value);
-  put_vf_settings(object, "vfSettings", before.vf_settings);
-  put_text(object, "rebind", before.rebind);
-  put_text(object, "driver", before.driver);
-  put_text(object, "name", before.name);
-  put_number(object, "index", before.index);
-  put_text(object, "kind", before.kind);
-  put_text(object, "parent", before.parent);
-  put_text(object, "hwAddress", hex(before.hw_address));
-  put_text(object, "permanentAddress", hex(before.permanent_address));
-  put_number(object, "parentIndex", before.parent_index);
-  if (before.in_pod.has_value()) object.set("inPod", in_pod_value(*before.in_pod));
-  put_parsed(object, "newMac", before.new_mac);
-  put_number(object, "mtu", before.mtu);
-  put_flag(object, "up", before.up);
-  put_prefixes(object, "addresses", before.addresses);
-  put_routes(object, "routes", before.routes);
-  put_number(object, "group", before.group);
-  put_flag(object, "withoutAdvertisements", before.without_advertisements);
-  put_optional(object, "promisc", before.promiscuous);
-  put_optional(object, "allmulti", before.all_multicast);
-  put_optional(object, "txQueue", before.tx_queue);
-  put_texts(object, "sysctls", pairs(before.sysctls));
-  put_netns(object, before.netns, before.nsid);
-  if (before.orphaned_at_s.has_value()) object.set("orphanedAt", *before.orphaned_at_s);
-  put_number(object, "orphanedBy", static_cast<int>(before.orphaned_by));
-  put_text(object, "vfioGroup", before.vfio_group);
-  put_rules(object, "rules", before.rules);
-  put_routes(object, "tableRoutes", before.table_routes);
-  put_text(object, "vrf", before.vrf);
-  put_number(object, "vrfTable", before.vrf_table);
-  put_texts(object, "rdma", before.rdma);
-  put_number(object, "rdmaUndo", static_cast<int>(before.rdma_undo));
-  return object;
+template <typename Io, typename T>
+void sysctls_member(Io& io, T& sysctls) {
+  if constexpr (Io::kWrites) {
+    put_texts(io.object(), "sysctls", pairs(sysctls));
+  } else {
+    std::vector<std::string> texts;
+    io.from().read("sysctls", texts);
+    sysctls = unpaired(texts);
+  }
 }
+
+void take_netns(doc::Fields& from, std::optional<os::NetnsIdentity>& netns, std::optional<os::Nsid>& nsid) {
+  for (const auto& [key, of_file] : {std::pair("netns", false), std::pair("netnsFile", true)}) {
+    std::string text;
+    from.read(key, text);
+    if (const uint64_t number = std::strtoull(text.c_str(), nullptr, 16); number != 0)
+      netns = os::NetnsIdentity{.number = number, .of_file = of_file || is_of_file(number)};
+  }
+  std::optional<int> number;
+  from.read("nsid", number);
+  if (number.has_value()) nsid = os::Nsid{*number};
+}
+
+constexpr auto kAddressMembers = [](auto& io, auto& one) {
+  needed(io, "address", one.address);
+  io.some("gateway", one.gateway);
+  io.some("pool", one.pool);
+};
 
 }  // namespace
+
+template <typename Io, doc::Is<SourceRouting> T>
+void fields(Io& io, T& routing) {
+  io.some("table", routing.table);
+  io.some("gateways", routing.gateways);
+  io.some("sourceHints", routing.source_hints);
+}
+
+template <typename Io, doc::Is<InterfaceSpec> T>
+void fields(Io& io, T& spec) {
+  io.some("interface", spec.interface);
+  io.some("network", spec.network);
+  io.some("type", spec.type);
+  io.some("resource", spec.resource);
+  number_or_word(io, "way", spec.way, kWayWords);
+  io.some("device", spec.device);
+  io.some("hostLink", spec.host_link);
+  io.some("hostMac", spec.host_mac);
+  number_or_word(io, "macvlanMode", spec.macvlan_mode, kMacvlanModeWords);
+  number_or_word(io, "ipvlanMode", spec.ipvlan_mode, kIpvlanModeWords);
+  vf_settings_member(io, "vfSettings", spec.vf_settings);
+  io.some("mac", spec.mac);
+  if constexpr (Io::kWrites)
+    put_number(io.object(), "mtu", spec.mtu.value_or(0));
+  else
+    io.from().read("mtu", spec.mtu);
+  io.some("kernelPath", spec.kernel_path);
+  io.some("auxiliary", spec.auxiliary);
+  io.some("masterInPod", spec.master_in_pod);
+  io.some("standsAlone", spec.without_parent);
+  io.some("broadcastQueue", spec.broadcast_queue);
+  io.some("promisc", spec.promiscuous);
+  io.some("allmulti", spec.all_multicast);
+  io.some("txQueue", spec.tx_queue);
+  sysctls_member(io, spec.sysctls);
+  io.some("sourceRouting", spec.source_routing);
+  if (has_part(io, "vrf", spec.vrf)) {
+    io.some("vrf", spec.vrf->name);
+    io.some("vrfTable", spec.vrf->table);
+  }
+  io.some("rdmaIsolated", spec.rdma_isolated);
+  io.some("rdma", spec.rdma);
+  io.some("rdmaRequired", spec.rdma_required);
+  io.some("softRdma", spec.soft_rdma);
+  io.each("addresses", spec.addresses, kAddressMembers);
+  io.each("routes", spec.routes, kRouteMembers);
+}
+
+template <typename Io, doc::Is<InPod> T>
+void fields(Io& io, T& in_pod) {
+  io.some("index", in_pod.index);
+  io.some("parent", in_pod.parent);
+  io.some("parentNetnsId", in_pod.parent_netns_id);
+}
+
+template <typename Io, doc::Is<Before> T>
+void fields(Io& io, T& before) {
+  number_or_word(io, "way", before.way, kWayWords);
+  io.some("device", before.device);
+  io.some("pf", before.pf);
+  io.some("vf", before.vf);
+  vf_settings_member(io, "vfSettings", before.vf_settings);
+  io.some("rebind", before.rebind);
+  io.some("driver", before.driver);
+  io.some("name", before.name);
+  io.some("index", before.index);
+  io.some("kind", before.kind);
+  io.some("parent", before.parent);
+  hex_member(io, "hwAddress", before.hw_address);
+  hex_member(io, "permanentAddress", before.permanent_address);
+  io.some("parentIndex", before.parent_index);
+  io.some("inPod", before.in_pod);
+  io.some("newMac", before.new_mac);
+  io.some("mtu", before.mtu);
+  io.some("up", before.up);
+  io.some("addresses", before.addresses);
+  io.each("routes", before.routes, kRouteMembers);
+  io.some("group", before.group);
+  io.some("withoutAdvertisements", before.without_advertisements);
+  io.some("promisc", before.promiscuous);
+  io.some("allmulti", before.all_multicast);
+  io.some("txQueue", before.tx_queue);
+  sysctls_member(io, before.sysctls);
+  if constexpr (Io::kWrites)
+    put_netns(io.object(), before.netns, before.nsid);
+  else
+    take_netns(io.from(), before.netns, before.nsid);
+  io.some("orphanedAt", before.orphaned_at_s);
+  number_or_word(io, "orphanedBy", before.orphaned_by, kOrphanedByWords);
+  io.some("vfioGroup", before.vfio_group);
+  io.each("rules", before.rules, kRuleMembers);
+  io.each("tableRoutes", before.table_routes, kRouteMembers);
+  io.some("vrf", before.vrf);
+  io.some("vrfTable", before.vrf_table);
+  io.some("rdma", before.rdma);
+  number_or_word(io, "rdmaUndo", before.rdma_undo, kRdmaUndoWords);
+}
 
 namespace {
 constexpr uint32_t kGroupsOfPods = 0x40000000u;
@@ -221,49 +236,15 @@ Result<std::string> with_netns(std::string_view undo, const std::optional<os::Ne
 }
 
 std::string undo_text(const InterfaceSpec& spec, const Before& before) {
-  return doc::to_json(before_value(before)) + "\n" + doc::to_json(spec_value(spec));
+  return doc::to_json(doc::record_value(before)) + "\n" + doc::to_json(doc::record_value(spec));
 }
 
 std::string undo_text(std::string_view undo, const Before& before) {
-  return doc::to_json(before_value(before)).append(undo.substr(std::min(undo.find('\n'), undo.size())));
+  return doc::to_json(doc::record_value(before)).append(undo.substr(std::min(undo.find('\n'), undo.size())));
 }
 
 Result<Before> before_of(const state::Attachment& record) {
-  const doc::Value object = TRY(parse_object(record.undo.substr(0, record.undo.find('\n'))));
-  Before before{.way = choice_in<Way>(object, "way", kWayWords)};
-  before.device = TRY(parsed_in<PciAddress>(object, "device"));
-  before.pf = TRY(parsed_in<PciAddress>(object, "pf"));
-  if (object.find("vf") != nullptr) before.vf = VfIndex{number_in(object, "vf")};
-  before.vf_settings = TRY(vf_settings_in(object, "vfSettings"));
-  before.rebind = text_in(object, "rebind");
-  before.driver = text_in(object, "driver");
-  before.name = text_in(object, "name");
-  before.index = number_in(object, "index");
-  before.kind = text_in(object, "kind");
-  before.parent = text_in(object, "parent");
-  before.hw_address = TRY(bytes_of(text_in(object, "hwAddress")));
-  before.permanent_address = TRY(bytes_of(text_in(object, "permanentAddress")));
-  before.parent_index = number_in(object, "parentIndex");
-  if (const doc::Value* in_pod = object_in(object, "inPod")) before.in_pod = in_pod_of(*in_pod);
-  before.new_mac = TRY(parsed_in<MacAddress>(object, "newMac"));
-  before.mtu = number_in(object, "mtu");
-  before.up = flag_in(object, "up");
-  before.addresses = TRY(prefixes_in(object, "addresses"));
-  before.routes = TRY(routes_in(object, "routes"));
-  before.group = static_cast<uint32_t>(number_in(object, "group"));
-  before.without_advertisements = flag_in(object, "withoutAdvertisements");
-  before.promiscuous = optional_flag(object, "promisc");
-  before.all_multicast = optional_flag(object, "allmulti");
-  before.tx_queue = optional_number(object, "txQueue");
-  before.sysctls = unpaired(texts_in(object, "sysctls"));
-  take_netns(object, before);
-  before.rules = TRY(rules_in(object, "rules"));
-  before.table_routes = TRY(routes_in(object, "tableRoutes"));
-  before.vrf = text_in(object, "vrf");
-  before.vrf_table = number_in(object, "vrfTable");
-  before.rdma = texts_in(object, "rdma");
-  before.rdma_undo = choice_in<RdmaUndo>(object, "rdmaUndo", kRdmaUndoWords);
-  return before;
+  return read_recorded<Before>(record.undo.substr(0, record.undo.find('\n')));
 }
 
 std::optional<OrphanedBy> orphaned_by(const state::Attachment& record) {
@@ -298,17 +279,10 @@ OrphanReason orphan_reason(const state::Attachment& record) {
   return orphan_reason(record, before_of(record).value_or(Before{}));
 }
 
-Result<VisibleSettings> visible_settings_of(const state::Attachment& record) {
-  size_t end = record.undo.find('\n');
-  if (end == std::string::npos) return VisibleSettings{};
-  const doc::Value object = TRY(parse_object(record.undo.substr(end + 1)));
-  return VisibleSettings{.mac = TRY(parsed_in<MacAddress>(object, "mac")),
-                         .mtu = number_in(object, "mtu"),
-                         .promiscuous = optional_flag(object, "promisc"),
-                         .all_multicast = optional_flag(object, "allmulti"),
-                         .tx_queue = optional_number(object, "txQueue"),
-                         .sysctls = unpaired(texts_in(object, "sysctls")),
-                         .rdma_required = flag_in(object, "rdmaRequired")};
+Result<InterfaceSpec> spec_of(const state::Attachment& record) {
+  const size_t end = record.undo.find('\n');
+  if (end == std::string::npos) return InterfaceSpec{};
+  return read_recorded<InterfaceSpec>(record.undo.substr(end + 1));
 }
 
 namespace {
@@ -389,7 +363,7 @@ void sort_by_key(doc::Value& value) {
   }
 }
 
-// Of numbers that are 0 and texts that are empty nothing is recorded. Of settings those are told that differ.
+// Of numbers that are 0 and texts that are empty nothing is recorded. Settings that differ are reported.
 void add_difference(const std::string& words, const doc::Value* was, const doc::Value* is,
                     std::vector<std::string>& texts) {
   if (was != nullptr && is != nullptr && was->is_object() && is->is_object()) {
@@ -414,7 +388,7 @@ std::vector<std::string> differences(const state::Attachment& record, const Inte
                                            : parse_object(record.undo.substr(end + 1));
   if (!recorded) return {"an earlier version attached it"};
   use_numbers(*recorded);
-  const doc::Value wanted = spec_value(spec);
+  const doc::Value wanted = doc::record_value(spec);
   std::vector<std::string> texts;
   const auto is_compared = [&](std::string_view key) {
     return addresses == CompareAddresses::kYes || (key != "addresses" && key != "routes");
@@ -433,7 +407,7 @@ std::vector<std::string> differences(const state::Attachment& record, const Inte
 bool same_spec(const state::Attachment& record, const InterfaceSpec& spec) {
   const size_t end = record.undo.find('\n');
   if (end == std::string::npos) return false;
-  doc::Value wanted = spec_value(spec);
+  doc::Value wanted = doc::record_value(spec);
   if (std::string_view(record.undo).substr(end + 1) == doc::to_json(wanted)) return true;
   Result<doc::Value> recorded = parse_object(record.undo.substr(end + 1));
   if (!recorded.has_value()) return false;

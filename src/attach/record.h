@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is recorded about an interface before it is changed: state::Attachment::undo.
 //
-// Two lines of JSON: the previous state, read back to undo, and the spec, only ever compared as text.
+// Two lines of JSON: the previous state, read back to undo, and the spec, which is compared. One list of members writes
+// and reads each (doc/record.h).
 // Threading: plain values.
 // Failure: Invalid for a text that is not such a record.
 #pragma once
@@ -109,17 +110,9 @@ Result<std::string> with_netns(std::string_view undo, const std::optional<os::Ne
 // The record `undo` with the same spec and another state before.
 std::string undo_text(std::string_view undo, const Before& before);
 Result<Before> before_of(const state::Attachment& record);
-// The parts of the spec that are visible on the interface afterwards.
-struct VisibleSettings {
-  std::optional<MacAddress> mac;
-  int mtu = 0;
-  std::optional<bool> promiscuous;
-  std::optional<bool> all_multicast;
-  std::optional<int> tx_queue;
-  std::vector<std::pair<std::string, std::string>> sysctls;
-  bool rdma_required = false;
-};
-Result<VisibleSettings> visible_settings_of(const state::Attachment& record);
+// The spec, without what is not recorded (pf, vf, sysctl_names, what the pod's author chose); a default one where the
+// record has none.
+Result<InterfaceSpec> spec_of(const state::Attachment& record);
 // Whether the record's spec is this one. Values are compared, not texts: another version of railbed may have written
 // the members in another order, or words instead of numbers, and its pods keep their interfaces.
 bool same_spec(const state::Attachment& record, const InterfaceSpec& spec);

@@ -3,49 +3,36 @@
 
 #include "attach/json_fields.h"
 #include "doc/json.h"
+#include "doc/record.h"
 
 namespace railbed::attach {
 
+template <typename Io, doc::Is<InterfaceResult> T>
+void fields(Io& io, T& result) {
+  io.some("interface", result.interface);
+  io.some("network", result.network);
+  io.some("type", result.type);
+  io.some("mac", result.mac);
+  io.some("mtu", result.mtu);
+  io.some("addresses", result.addresses);
+  io.some("gateway", result.gateway);
+  io.each("routes", result.routes, kRouteMembers);
+  io.some("pf", result.pf);
+  io.some("device", result.device);
+  io.some("vf", result.vf);
+  io.some("hostName", result.host_name);
+  io.some("rdma", result.rdma);
+  io.some("soft", result.soft);
+  io.some("charDevices", result.char_devices);
+  io.some("notes", result.notes);
+}
+
 std::string to_json(const InterfaceResult& result) {
-  doc::Value object = doc::Value::object();
-  put_text(object, "interface", result.interface);
-  put_text(object, "network", result.network);
-  put_text(object, "type", result.type);
-  put_text(object, "mac", result.mac);
-  put_number(object, "mtu", result.mtu);
-  put_prefixes(object, "addresses", result.addresses);
-  put_parsed(object, "gateway", result.gateway);
-  put_routes(object, "routes", result.routes);
-  put_text(object, "pf", result.pf);
-  put_parsed(object, "device", result.device);
-  if (result.vf.has_value()) object.set("vf", result.vf->value);
-  put_text(object, "hostName", result.host_name);
-  put_text(object, "rdma", result.rdma);
-  put_flag(object, "soft", result.soft);
-  put_texts(object, "charDevices", result.char_devices);
-  put_texts(object, "notes", result.notes);
-  return doc::to_json(object);
+  return doc::to_json(doc::record_value(result));
 }
 
 Result<InterfaceResult> result_from_json(const std::string& text) {
-  doc::Value object = TRY(parse_object(text));
-  InterfaceResult result{.interface = text_in(object, "interface"),
-                         .network = text_in(object, "network"),
-                         .type = text_in(object, "type"),
-                         .mac = text_in(object, "mac"),
-                         .mtu = number_in(object, "mtu")};
-  result.addresses = TRY(prefixes_in(object, "addresses"));
-  result.gateway = TRY(parsed_in<IpAddress>(object, "gateway"));
-  result.routes = TRY(routes_in(object, "routes"));
-  result.pf = text_in(object, "pf");
-  result.device = TRY(parsed_in<PciAddress>(object, "device"));
-  if (object.find("vf") != nullptr) result.vf = VfIndex{number_in(object, "vf")};
-  result.host_name = text_in(object, "hostName");
-  result.rdma = text_in(object, "rdma");
-  result.soft = flag_in(object, "soft");
-  result.char_devices = texts_in(object, "charDevices");
-  result.notes = texts_in(object, "notes");
-  return result;
+  return read_recorded<InterfaceResult>(text);
 }
 
 }  // namespace railbed::attach

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The phases of a transaction, with records of its caller. What happens within bring() is in attach_test.cc.
+// The phases of a transaction, with records of its caller. What happens within bring() is in attach_test.cc and
+// attach_faults_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -114,7 +114,7 @@ TEST_F(Types, SysctlsThatAreNotOnTheListAreRefused) {
   EXPECT_EQ(kernel_.snapshot(), start_);
 }
 
-TEST_F(Types, ANameThatIsTakenIsToldBeforeAnythingChanges) {
+TEST_F(Types, ANameThatIsTakenIsReportedBeforeAnythingChanges) {
   ASSERT_EQ(message(host_->change(host_->find(IfName{"eth8"}, os::WithVfs::kNo)->index,
                                   {.name = IfName{"net1"}, .netns = pod_.get()})),
             "");
@@ -207,13 +207,13 @@ TEST_F(Types, CheckSaysWhatIsNotTunedAnyMore) {
             "");
   EXPECT_EQ(check("net1"), "");
   const IfIndex net1 = inside_->find(IfName{"net1"}, os::WithVfs::kNo)->index;
-  const auto told = [&](const os::LinkChange& change) {
+  const auto reported = [&](const os::LinkChange& change) {
     EXPECT_EQ(message(inside_->change(net1, change)), "");
     return check("net1");
   };
-  EXPECT_THAT(told({.tx_queue = 1000}), HasSubstr("its queue length is 1000, not 500"));
-  EXPECT_THAT(told({.all_multicast = false}), HasSubstr("its all-multicast mode is false, not true"));
-  EXPECT_THAT(told({.promiscuous = false}), HasSubstr("its promiscuous mode is false, not true"));
+  EXPECT_THAT(reported({.tx_queue = 1000}), HasSubstr("its queue length is 1000, not 500"));
+  EXPECT_THAT(reported({.all_multicast = false}), HasSubstr("its all-multicast mode is false, not true"));
+  EXPECT_THAT(reported({.promiscuous = false}), HasSubstr("its promiscuous mode is false, not true"));
 }
 
 TEST_F(Types, SysctlsOfSeveralNumbersAreComparedByTheirNumbers) {
@@ -306,7 +306,7 @@ TEST_F(Types, ASoftRdmaDeviceNeedsNamespacesThatShare) {
   EXPECT_EQ(exclusive.snapshot(), before);
 }
 
-TEST_F(RdmaTypes, WhoCannotOpenRdmaIsToldWhy) {
+TEST_F(RdmaTypes, WhoCannotOpenRdmaLearnsWhy) {
   kernel_.put_file("/sys/class/infiniband_verbs/uverbs99/ibdev", "mlx5_3\n");
   auto report = attach(wanted("net1", {R"({"type":"sriov","deviceID":"0000:01:00.3"})", R"({"type":"rdma"})"}));
   std::string why = message(report);

@@ -2,7 +2,7 @@
 // Result and Error: how every function of railbed reports failure.
 //
 // Why: operating errors (a busy device, a missing file) are a normal part of operation, so they are values, not
-// exceptions. An Error carries a code that tells the caller which action to take, the errno of the system call if there
+// exceptions. An Error carries a code that says which action the caller takes, the errno of the system call if there
 // was one, and the context of the attempted operation, outermost first. The caller that gives up prints it, once;
 // library code only adds context and returns it.
 //

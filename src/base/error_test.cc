@@ -23,7 +23,7 @@ Result<void> outer(int number) {
   return {};
 }
 
-TEST(Error, TellsItsStoryOutermostFirstAndTheHintBelow) {
+TEST(Error, ReportsItsStoryOutermostFirstAndTheHintBelow) {
   EXPECT_EQ(*doubled(4), 8);
   EXPECT_EQ(outer(-3).error().to_string(), "outer: doubling -3: -3 is not positive\n  give a larger number");
   EXPECT_TRUE(outer(3).has_value());

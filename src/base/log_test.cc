@@ -10,7 +10,7 @@ namespace {
 
 // The lines of a level and those above it, each with its time and level.
 TEST(Log, SaysWhatTheLevelAsksForOnStandardError) {
-  const auto told = [](log::Level level) {
+  const auto reported = [](log::Level level) {
     log::set_level(level);
     testing::internal::CaptureStderr();
     log::debug("one {}");
@@ -21,10 +21,10 @@ TEST(Log, SaysWhatTheLevelAsksForOnStandardError) {
     static const std::regex kTime(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3} )");
     return std::regex_replace(text, kTime, "at ");
   };
-  EXPECT_EQ(told(log::Level::kDebug), "at debug one {}\nat info two\nat warning three\nat error four\n");
-  EXPECT_EQ(told(log::Level::kWarn), "at warning three\nat error four\n");
-  EXPECT_EQ(told(log::Level::kError), "at error four\n");
-  EXPECT_EQ(told(log::Level::kInfo), "at info two\nat warning three\nat error four\n");
+  EXPECT_EQ(reported(log::Level::kDebug), "at debug one {}\nat info two\nat warning three\nat error four\n");
+  EXPECT_EQ(reported(log::Level::kWarn), "at warning three\nat error four\n");
+  EXPECT_EQ(reported(log::Level::kError), "at error four\n");
+  EXPECT_EQ(reported(log::Level::kInfo), "at info two\nat warning three\nat error four\n");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace railbed {
 namespace {
 
-TEST(PciDriverTest, TellsDriversOfProgramsFromTheKernels) {
+TEST(PciDriverTest, DistinguishesDriversOfProgramsFromTheKernels) {
   for (const char* driver :
        {"vfio-pci", "uio_pci_generic", "igb_uio", "mlx5_vfio_pci", "pci-pf-stub", "pciback", "xen-pciback"})
     EXPECT_TRUE(is_user_space_driver(driver)) << driver;

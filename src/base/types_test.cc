@@ -86,7 +86,7 @@ TEST(Guid, RefusesWhatHasTooMuchOrTooLittle) {
   EXPECT_EQ(Guid{0x0123456789abcdef}.to_pairs(), "01:23:45:67:89:ab:cd:ef");
 }
 
-TEST(Gid, TellsLinkLocalAndMappedOnesFromTheirNeighbours) {
+TEST(Gid, DistinguishesLinkLocalAndMappedOnesFromTheirNeighbours) {
   const auto gid = [](const char* text) { return *Gid::parse(text); };
   EXPECT_TRUE(gid("febf:0:0:0:0:0:0:1").is_link_local());
   EXPECT_FALSE(gid("fec0:0:0:0:0:0:0:1").is_link_local());

@@ -86,7 +86,7 @@ TEST_F(CellApiTest, AWriteThatMayComeLaterIsNoRefusal) {
   EXPECT_EQ(store(before, cell("10.0.0.0", 0x1)), "no answer came");
 }
 
-TEST_F(CellApiTest, TellsThatAnotherWriterWasFirst) {
+TEST_F(CellApiTest, ReportsThatAnotherWriterWasFirst) {
   const AddressCell before = stored("10.0.0.0");
   put(cell("10.0.0.0", 0x8));
   EXPECT_EQ(store(before, cell("10.0.0.0", 0x1)), "another was first, 0008") << "a create";

@@ -125,10 +125,10 @@ Value addresses_value(const AddResult& result, bool old) {
 Result<AddResult> read_result(const Value& result, const std::string& config_version) {
   doc::Diagnostics found;
   Fields fields(result, result.is_object() ? "" : "result", doc::kNoFamily, found);
-  std::string told;
-  fields.read("cniVersion", told);
+  std::string declared;
+  fields.read("cniVersion", declared);
   TRY(understood(found, kDecode));
-  const Version version = TRY(parse_version(told.empty() ? config_version : told));
+  const Version version = TRY(parse_version(declared.empty() ? config_version : declared));
   const bool ancient = version < Version{0, 3, 0};
   AddResult out;
   if (ancient) {

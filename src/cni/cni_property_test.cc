@@ -89,7 +89,7 @@ RC_GTEST_PROP(CniWireProperty, FramesAreReadBack, ()) {
   RC_ASSERT(read_wire_answer(std::string_view(back).substr(kFrameHeadBytes), why) == answer);
 }
 
-RC_GTEST_PROP(CniListProperty, KeysThatNobodyKnowsSurvive, ()) {
+RC_GTEST_PROP(CniListProperty, UnknownKeysSurvive, ()) {
   doc::Value plugin = doc::Value::object();
   plugin.set("type", "t");
   plugin.set("odd", *doc::arbitrary_value(2));

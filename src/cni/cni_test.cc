@@ -62,7 +62,7 @@ TEST(CniResult, SaysNothingWhereThereIsNothing) {
   EXPECT_EQ(to_json(AddResult{}, {1, 0, 0}), "{\n    \"cniVersion\": \"1.0.0\"\n}");
 }
 
-TEST(CniResult, ReadsTheShapeOf02AndTakesTheConfigsVersionWhereNoneIsTold) {
+TEST(CniResult, ReadsTheShapeOf02AndTakesTheConfigsVersionWhereNoneIsGiven) {
   const std::string old =
       R"({"ip4": {"ip": "10.0.0.5/24", "gateway": "10.0.0.1", "routes": [{"dst": "10.1.0.0/16"}]},
                               "ip6": {"ip": "fd00::5/64"}, "dns": {}})";
@@ -231,7 +231,7 @@ TEST(CniConfig, ReadsWhatAllPluginsShare) {
   EXPECT_EQ(*config->object.find("mode")->as_string(), "bridge");
 }
 
-TEST(CniConfig, TellsAnAbsentListOfAttachmentsFromAnEmptyOne) {
+TEST(CniConfig, DistinguishesAnAbsentListOfAttachmentsFromAnEmptyOne) {
   const std::string head = R"({"cniVersion": "1.1.0", "name": "n", "type": "t")";
   EXPECT_FALSE(read_plugin_config(head + "}")->valid_is_given);
   EXPECT_TRUE(read_plugin_config(head + ", \"cni.dev/valid-attachments\": []}")->valid_is_given);

@@ -53,19 +53,19 @@ void read_valid(Fields& fields, const Value& object, PluginConfig& out) {
 }
 
 Result<std::string> list_version(Fields& fields, const doc::Diagnostics& found) {
-  std::string told;
+  std::string declared;
   std::vector<std::string> all;
-  fields.read("cniVersion", told);
+  fields.read("cniVersion", declared);
   fields.read("cniVersions", all);
   TRY(understood(found, kInvalidConfig));
-  const Version single = TRY(parse_version(told));
+  const Version single = TRY(parse_version(declared));
   std::optional<Version> best;
   for (const std::string& text : all) {
     const auto version = supported_version(text);
     if (version && (!best || *best < *version)) best = *version;
   }
   // cniVersion counts as one of cniVersions.
-  if (best && *best < single && supported_version(told)) best = single;
+  if (best && *best < single && supported_version(declared)) best = single;
   return best.value_or(single).to_string();
 }
 

@@ -56,16 +56,16 @@ class Writer {
     const api::NetworkAttachmentDefinition definition = api::render(network.network, resource_prefix_);
     const Key key{*definition.meta.ns, *definition.meta.name};
     if (!namespaces_.contains(key.first))
-      return tell(network, "NamespaceNotFound", fmt::format("namespace {} not found", key.first));
+      return report(network, "NamespaceNotFound", fmt::format("namespace {} not found", key.first));
     if (const auto [other, is_first] = taken_.insert({key, &network}); !is_first)
-      return tell(network, "NameTaken",
-                  fmt::format("network {}/{} already defines {}/{}", *other->second->network.meta.ns,
-                              *other->second->network.meta.name, key.first, key.second));
+      return report(network, "NameTaken",
+                    fmt::format("network {}/{} already defines {}/{}", *other->second->network.meta.ns,
+                                *other->second->network.meta.name, key.first, key.second));
     const auto found = stored_.find(key);
     const StoredAttachment* stored = found == stored_.end() ? nullptr : found->second;
     if (stored && !is_of(*stored, network, definition)) {
       taken_.erase(key);
-      return tell(
+      return report(
           network, "NameTaken",
           fmt::format("{}/{} already exists and was not created from this network: rename one of them, or delete the "
                       "definition",
@@ -75,7 +75,7 @@ class Writer {
     const std::string& kind_uid = network.kind_uid.empty() && stored ? stored->kind_uid : network.kind_uid;
     if (!stored || stored->kind_uid != kind_uid || !is_equal(*stored, network, definition))
       out_.applies.push_back(object_of(network, definition, kind_uid));
-    tell(network, "NetworkReady", "");
+    report(network, "NetworkReady", "");
   }
 
   AttachmentWrites finish(const std::vector<StoredAttachment>& attachments, const std::set<std::string>& kinds) {
@@ -103,7 +103,7 @@ class Writer {
            stored.resource == *definition.resource_name && stored.config == api::config_text(definition.config);
   }
 
-  void tell(const StoredNetwork& network, std::string_view reason, std::string message) {
+  void report(const StoredNetwork& network, std::string_view reason, std::string message) {
     out_.outcomes.push_back({network.uid, std::string(reason), std::move(message)});
   }
 

@@ -85,9 +85,9 @@ void CellReclaimer::concern(const std::set<std::string>& machines) {
   concerned_.insert(machines.begin(), machines.end());
 }
 
-CellStanding CellReclaimer::standing() const {
+ReclaimStatus CellReclaimer::status() const {
   const std::lock_guard lock(mutex_);
-  return standing_;
+  return status_;
 }
 
 Result<milliseconds> CellReclaimer::look(std::stop_token stop) {
@@ -108,7 +108,7 @@ Result<milliseconds> CellReclaimer::look(std::stop_token stop) {
     }
   }
   if (!listed.has_value() && !round.error) round.error = listed.error();
-  tell(round);
+  report(round);
   const bool complete = all && listed.has_value() && deps_.may_write();
   if (complete) {
     list_due_ = deps_.clock.now() + period_;
@@ -118,11 +118,11 @@ Result<milliseconds> CellReclaimer::look(std::stop_token stop) {
   }
   const std::lock_guard lock(mutex_);
   if (complete) {
-    standing_.cells = round.cells;
-    standing_.unreadable = round.unreadable;
-    standing_.without_node = round.without_node;
+    status_.cells = round.cells;
+    status_.unreadable = round.unreadable;
+    status_.without_node = round.without_node;
   }
-  standing_.error = round.error ? round.error->story() : "";
+  status_.error = round.error ? round.error->story() : "";
   if (round.error) {
     concerned_.merge(machines);
     return fail(*round.error);
@@ -238,11 +238,11 @@ bool CellReclaimer::store(const AddressCell& cell, const Next& next, Round& roun
   return stored.has_value();
 }
 
-void CellReclaimer::tell(Round& round) {
+void CellReclaimer::report(Round& round) {
   for (const auto& [key, ended] : round.ended) {
     {
       const std::lock_guard lock(mutex_);
-      standing_.ended[ended.reason] += ended.cells;
+      status_.ended[ended.reason] += ended.cells;
     }
     deps_.ended(ended);  // who hears of it finds it counted
   }

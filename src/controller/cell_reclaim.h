@@ -29,7 +29,7 @@
 
 namespace railbed::controller {
 
-// What a Node tells of its machine.
+// What a Node reports of its machine.
 ipam::CellNode cell_node_of(const doc::Value& node);
 // The machines (system UUIDs) whose leases this change of a Node may end, or begin to.
 std::set<std::string> machines_gone_by(const kube::Change& node);
@@ -50,7 +50,7 @@ struct EndedLeases {
   size_t addresses = 0;
 };
 
-struct CellStanding {
+struct ReclaimStatus {
   size_t cells = 0;                       // at the last list of all
   size_t unreadable = 0;                  // of those
   size_t without_node = 0;                // leases that count towards their end
@@ -76,7 +76,7 @@ class CellReclaimer {
   void concern(const std::set<std::string>& machines);
   // What is due. Returns after which time there is more, if nothing happens before.
   Result<kube::milliseconds> look(std::stop_token stop);
-  CellStanding standing() const;
+  ReclaimStatus status() const;
 
  private:
   using LeaseKey = std::tuple<std::string, std::string, std::string, std::string>;  // cell, node, machine, boot
@@ -108,7 +108,7 @@ class CellReclaimer {
   Result<Judged> judged(const LeaseKey& key, const api::CellLease& lease, Round& round, std::stop_token stop);
   NodeNow node_now(const std::string& name, Round& round, std::stop_token stop);
   bool store(const api::AddressCell& cell, const Next& next, Round& round, std::stop_token stop);
-  void tell(Round& round);
+  void report(Round& round);
 
   const Dependencies deps_;
   const ipam::ReclaimRules rules_;
@@ -118,7 +118,7 @@ class CellReclaimer {
 
   mutable std::mutex mutex_;
   std::set<std::string> concerned_;
-  CellStanding standing_;
+  ReclaimStatus status_;
 };
 
 }  // namespace railbed::controller

@@ -118,11 +118,11 @@ TEST(CellReclaim, EndsLeasesOfANodeThatIsGoneForADay) {
   EXPECT_EQ(leases_in(world.server), "10.0.0.0: n2/u2 ff00\n") << "the empty one is deleted";
   ASSERT_EQ(process.told.size(), 1U);
   EXPECT_EQ(process.told[0], "n1 NodeGone: 24 in 2: it has had no Node for 86401 s");
-  EXPECT_EQ(process.cells.standing().ended, (std::map<std::string, uint64_t>{{"NodeGone", 2}}));
+  EXPECT_EQ(process.cells.status().ended, (std::map<std::string, uint64_t>{{"NodeGone", 2}}));
   EXPECT_LE(world.writes, 52) << "a write of each lease an hour";
 }
 
-TEST(CellReclaim, NeverEndsThemWhereItWasToldSo) {
+TEST(CellReclaim, NeverEndsThemWhereConfiguredSo) {
   ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
   Process process(world, {.rules = {.after_seconds = std::nullopt}});
@@ -182,7 +182,7 @@ TEST(CellReclaim, AsksTheApiServerBeforeItEndsALease) {
   EXPECT_EQ(world.writes, 0);
 }
 
-TEST(CellReclaim, KnowsNothingWhileTheApiServerDoesNotTellOfTheNode) {
+TEST(CellReclaim, KnowsNothingWhileTheApiServerDoesNotReportTheNode) {
   ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1"), lease("n2", "u2", 0)}));
   put(world.server, cell("10.0.0.16", {lease("n2", "u2")}));
@@ -194,7 +194,7 @@ TEST(CellReclaim, KnowsNothingWhileTheApiServerDoesNotTellOfTheNode) {
   const auto looked = process.cells.look({});
   ASSERT_FALSE(looked.has_value());
   EXPECT_EQ(looked.error().code, Code::kDenied);
-  EXPECT_NE(process.cells.standing().error.find("nodes is forbidden"), std::string::npos);
+  EXPECT_NE(process.cells.status().error.find("nodes is forbidden"), std::string::npos);
   process.run(hours(30));
   EXPECT_EQ(leases_in(world.server), "10.0.0.0: n1/u1 ffff\n") << "the others are looked at all the same";
 }
@@ -251,7 +251,7 @@ TEST(CellReclaim, ANodeThatComesBackEndsTheCount) {
 }
 
 // A suspended machine, a process that was stopped, an operator that could not reach the API server: nobody looked.
-TEST(CellReclaim, TimeInWhichNobodyLookedDoesNotCount) {
+TEST(CellReclaim, TimeInWhichNoOneLookedDoesNotCount) {
   ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
   Process process(world);
@@ -359,7 +359,7 @@ TEST(CellReclaim, ANodeThatASnapshotForgotCountsUntilItIsThereAgain) {
   EXPECT_TRUE(leases_in(world.server).starts_with("10.0.0.0: n1/u1 ffff gone")) << leases_in(world.server);
 }
 
-TEST(CellReclaim, DeletesWhatIsLeasedByNobodyAndLeavesWhatItCannotRead) {
+TEST(CellReclaim, DeletesWhatIsLeasedByNoOneAndLeavesWhatItCannotRead) {
   ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {}));
   Value broken = api::to_value(cell("10.0.0.16", {lease("n1", "u1")}));
@@ -369,8 +369,8 @@ TEST(CellReclaim, DeletesWhatIsLeasedByNobodyAndLeavesWhatItCannotRead) {
   process.run(hours(30));
   const auto left = world.server.objects();
   EXPECT_EQ(left.size(), 1U);
-  EXPECT_EQ(process.cells.standing().unreadable, 1U);
-  EXPECT_EQ(process.cells.standing().cells, 1U);
+  EXPECT_EQ(process.cells.status().unreadable, 1U);
+  EXPECT_EQ(process.cells.status().cells, 1U);
 }
 
 TEST(CellReclaim, ANameThatNoNodeCanHaveIsGoneAsAnyOther) {
@@ -379,7 +379,7 @@ TEST(CellReclaim, ANameThatNoNodeCanHaveIsGoneAsAnyOther) {
   Process process(world);
   process.run(hours(27));
   EXPECT_EQ(leases_in(world.server), "");
-  EXPECT_EQ(process.cells.standing().error, "");
+  EXPECT_EQ(process.cells.status().error, "");
 }
 
 TEST(CellReclaim, WaitsTwiceTheTimeForWhichItsHolderStillGivesAddresses) {
@@ -453,12 +453,12 @@ TEST(CellReclaim, HoldsAPageOfCellsAtATime) {
                       {});
   const auto looked = cells.look({});
   ASSERT_TRUE(looked.has_value()) << looked.error().to_string();
-  EXPECT_EQ(cells.standing().cells, ManyCells::kCells);
+  EXPECT_EQ(cells.status().cells, ManyCells::kCells);
   EXPECT_EQ(server.pages, ManyCells::kCells / 500);
   EXPECT_LT(server.most_bytes, 4'000'000U);
 }
 
-TEST(CellReclaim, TellsWhichChangesOfANodeAreWorthALook) {
+TEST(CellReclaim, ReportsWhichChangesOfANodeAreWorthALook) {
   const auto object = [](const Machine& machine) { return std::make_shared<const Value>(node_of("n1", machine)); };
   const kube::ObjectPtr runs = object({.uuid = "u1"});
   const kube::ObjectPtr unready = object({.uuid = "u1", .ready = Ready::kNo});

@@ -65,7 +65,7 @@ void CellReconciler::add_all() {
 }
 
 bool CellReconciler::reconcile(const std::string& /*key*/, std::stop_token stop) {
-  const std::string before = cells_.standing().error;
+  const std::string before = cells_.status().error;
   const Result<milliseconds> next = cells_.look(stop);
   if (next.has_value()) {
     clean_pools(std::move(stop));

@@ -2,7 +2,7 @@
 // Ends leases of addresses whose machines no longer exist (cell_reclaim.h), and removes what they left in whereabouts'
 // pools (pool_entries.h).
 //
-// Threading: as Reconciler. Failure: standing() and Events of Nodes.
+// Threading: as Reconciler. Failure: status() and Events of Nodes.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ class CellReconciler : public Reconciler {
   // `gather`: Nodes that change together are one look at leases.
   CellReconciler(Manager& manager, ReclaimSettings settings, kube::milliseconds gather);
 
-  CellStanding standing() const { return cells_.standing(); }
+  ReclaimStatus status() const { return cells_.status(); }
 
   std::string_view name() const override { return kName; }
   std::span<const kube::Right> rights() const override;

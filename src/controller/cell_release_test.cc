@@ -123,14 +123,14 @@ TEST_F(CellRelease, RefusesAMachineThatRunsUnderAnotherName) {
 }
 
 // Its kubelet has not told the machine yet.
-TEST_F(CellRelease, RefusesANodeThatTellsNoMachine) {
+TEST_F(CellRelease, RefusesANodeThatReportsNoMachine) {
   server.put(node_path("n1"), node_of("n1", {.uuid = ""}));
   EXPECT_EQ(why_not("u1"),
             "Node n1 is Ready, but its machine is not known yet\n"
             "  a running machine releases its addresses itself when its pods are deleted");
 }
 
-TEST_F(CellRelease, TellsWhomItDoesNotKnow) {
+TEST_F(CellRelease, ReportsUnknownNodes) {
   EXPECT_EQ(why_not("nowhere"),
             "no node and no machine \"nowhere\" has leased addresses\n  railbed addresses list shows the leases");
   put(server, cell("10.0.0.64", {lease("gpu-node-17", "u17")}));
@@ -182,7 +182,7 @@ TEST_F(CellRelease, LooksUpWhatBecameOfAWriteWithoutAnAnswer) {
   EXPECT_EQ(leases_in(server), "10.0.0.0: n2/u2 ff00\n10.0.0.32: n2/u2 ffff\n");
 }
 
-TEST_F(CellRelease, SaysWhereNobodyKnowsWhatBecameOfAWrite) {
+TEST_F(CellRelease, SaysWhereNoOneKnowsWhatBecameOfAWrite) {
   const auto planned = plan("n1");
   server.before = [](const kube::Request& request) -> std::optional<kube::ApiError> {
     if (request.method == kube::Method::kGet) return std::nullopt;

@@ -46,14 +46,14 @@ std::array<ListedKind<OptionalKind>, kOptionalKinds> optional_kinds() {
 }
 
 // The API server is there and does not list the kind.
-bool is_refused(const kube::Informer::Health& standing) {
-  return standing.error && (standing.error->code == Code::kNotFound || standing.error->code == Code::kDenied);
+bool is_refused(const kube::Informer::Health& health) {
+  return health.error && (health.error->code == Code::kNotFound || health.error->code == Code::kDenied);
 }
 
-Availability availability_of(const kube::Informer::Health& standing) {
-  if (is_refused(standing))
-    return standing.error->code == Code::kNotFound ? Availability::kAbsent : Availability::kForbidden;
-  return standing.synced ? Availability::kListed : Availability::kPending;
+Availability availability_of(const kube::Informer::Health& health) {
+  if (is_refused(health))
+    return health.error->code == Code::kNotFound ? Availability::kAbsent : Availability::kForbidden;
+  return health.synced ? Availability::kListed : Availability::kPending;
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ void Cluster::stop() {
   threads_.clear();
 }
 
-std::vector<std::pair<std::string, kube::Informer::Health>> Cluster::standings() const {
+std::vector<std::pair<std::string, kube::Informer::Health>> Cluster::healths() const {
   std::vector<std::pair<std::string, kube::Informer::Health>> out;
   for (const Cache& one : caches_) out.emplace_back(one.name, one.informer.health());
   return out;
@@ -112,20 +112,20 @@ std::vector<std::pair<std::string, kube::Informer::Health>> Cluster::standings()
 std::string Cluster::missing() const {
   std::string out;
   for (size_t i = 0; i < kKnownKinds; ++i) {
-    const kube::Informer::Health standing = caches_[i].informer.health();
-    if (standing.synced && !is_refused(standing)) continue;
+    const kube::Informer::Health health = caches_[i].informer.health();
+    if (health.synced && !is_refused(health)) continue;
     out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", caches_[i].name,
-                       standing.error ? standing.error->story() : "not listed yet");
+                       health.error ? health.error->story() : "not listed yet");
   }
   return out;
 }
 
-OptionalStanding Cluster::standing(OptionalKind kind) const {
+OptionalKindStatus Cluster::status(OptionalKind kind) const {
   const Cache& cache = caches_[place(kind)];
-  const kube::Informer::Health standing = cache.informer.health();
+  const kube::Informer::Health health = cache.informer.health();
   return {.name = cache.name,
-          .availability = availability_of(standing),
-          .why = is_refused(standing) ? standing.error->story() : ""};
+          .availability = availability_of(health),
+          .why = is_refused(health) ? health.error->story() : ""};
 }
 
 kube::Objects Cluster::objects(Known kind) const {

@@ -6,7 +6,7 @@
 // Those in `OptionalKind` are features that a cluster may lack: only what reads them does without, and the type says
 // that a list that is not known is no empty one. A kind is one row in cluster.cc.
 // Threading: observe() before start(), start() once; everything else from any thread. Failure: missing() says what is
-// not known and why, standing() the same of an optional kind.
+// not known and why, status() the same of an optional kind.
 #pragma once
 
 #include <deque>
@@ -41,7 +41,7 @@ enum class Availability : uint8_t {
   kAbsent,     // 404: its definition is not there
   kForbidden,  // 403
 };
-struct OptionalStanding {
+struct OptionalKindStatus {
   std::string name;  // of the kind
   Availability availability = Availability::kPending;
   std::string why;  // it is absent or forbidden
@@ -61,8 +61,8 @@ class Cluster {
   // "SriovNetworkNodePolicy: 404 …" for each list in `Known` that is not known or not fed any more; empty when all are.
   // An API server that does not answer is none: what was known stays, and no write gets through either.
   std::string missing() const;
-  std::vector<std::pair<std::string, kube::Informer::Health>> standings() const;  // by kind, the optional ones last
-  OptionalStanding standing(OptionalKind kind) const;
+  std::vector<std::pair<std::string, kube::Informer::Health>> healths() const;  // by kind, the optional ones last
+  OptionalKindStatus status(OptionalKind kind) const;
   // To list and watch each kind.
   static std::vector<kube::Right> rights();
 

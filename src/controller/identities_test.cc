@@ -44,7 +44,7 @@ std::vector<std::string> shared_by(const std::vector<doc::Value>& pods) {
 constexpr const char* kMac = "02:00:00:00:00:09";
 constexpr const char* kVf = R"(,"device-info":{"type":"pci","version":"1.1.0","pci":{"pci-address":"0000:3b:00.2"}})";
 
-TEST(IdentitiesOfPods, OfTwoNodesAreTold) {
+TEST(IdentitiesOfPods, OfTwoNodesAreReported) {
   EXPECT_THAT(shared_by({pod_with("a", "node1", one_interface("ai/rail0", kMac)),
                          pod_with("b", "node2", one_interface("ai/rail0", "02:00:00:00:00:0A")),
                          pod_with("c", "node2", one_interface("ai/rail0", kMac))}),
@@ -66,7 +66,7 @@ TEST(IdentitiesOfPods, AMacCountsBetweenVfsOfAnyNetwork) {
               ElementsAre("MAC 02:00:00:00:00:09: ai/a (net1 of ai/rail0, node1), ai/b (net1 of evil/rail0, node2)"));
 }
 
-TEST(IdentitiesOfPods, WhatIsFineIsNotTold) {
+TEST(IdentitiesOfPods, WhatIsFineIsNotReported) {
   struct Case {
     const char* why;
     std::vector<doc::Value> pods;

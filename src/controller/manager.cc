@@ -125,7 +125,7 @@ void Manager::look_at_optional_kinds() {
   std::set<Reconciler*> again;
   for (size_t i = 0; i < kOptionalKinds; ++i) {
     const auto kind = static_cast<OptionalKind>(i);
-    const OptionalStanding now = cluster_.standing(kind);
+    const OptionalKindStatus now = cluster_.status(kind);
     if (now.availability == Availability::kPending) continue;
     const Availability before = std::exchange(optional_[kind], now.availability);
     if (before == now.availability) continue;
@@ -149,7 +149,7 @@ void Manager::look_at_optional_kinds() {
 
 bool Manager::waits(const Reconciler& one) const {
   return std::ranges::any_of(one.optional_kinds(), [&](const OptionalRead& read) {
-    const Availability now = cluster_.standing(read.kind).availability;
+    const Availability now = cluster_.status(read.kind).availability;
     return now == Availability::kPending ||
            (now != Availability::kListed && read.without == OptionalRead::Without::kWaits);
   });
@@ -262,10 +262,10 @@ void Manager::run(std::stop_token stop) {
   cluster_.stop();
 }
 
-ManagerStanding Manager::standing() const {
-  ManagerStanding out{.leads = election_.leads(),
+ManagerSnapshot Manager::snapshot() const {
+  ManagerSnapshot out{.leads = election_.leads(),
                       .holder = election_.holder(),
-                      .caches = cluster_.standings(),
+                      .caches = cluster_.healths(),
                       .optional_kinds = {},
                       .waiting = queue_.size(),
                       .requests = writer_.counters(),
@@ -275,7 +275,7 @@ ManagerStanding Manager::standing() const {
     out.requests.retries += other.retries;
   }
   for (size_t i = 0; i < kOptionalKinds; ++i)
-    out.optional_kinds.push_back(cluster_.standing(static_cast<OptionalKind>(i)));
+    out.optional_kinds.push_back(cluster_.status(static_cast<OptionalKind>(i)));
   const std::lock_guard lock(mutex_);
   out.closed = closed_;
   out.writes = writes_;

@@ -9,7 +9,7 @@
 // work without it: it is reported once, listed again and again (kube/informer.h), and once it is there, those that read
 // it queue all of their tasks.
 // Threading: add() and run() once, in this order; everything else from any thread. Failure: run() has none, it
-// continues until it is stopped; standing() and the Events say what is wrong.
+// continues until it is stopped; snapshot() and the Events say what is wrong.
 #pragma once
 
 #include <atomic>
@@ -36,12 +36,12 @@ struct ManagerSettings {
   kube::milliseconds look_period{1000};
 };
 
-struct ManagerStanding {
+struct ManagerSnapshot {
   bool leads = false;
   std::string holder;  // of the Lease
   std::string closed;  // why nothing is written; empty: writes
   std::vector<std::pair<std::string, kube::Informer::Health>> caches;
-  std::vector<OptionalStanding> optional_kinds;
+  std::vector<OptionalKindStatus> optional_kinds;
   std::map<std::pair<std::string, bool>, uint64_t> writes;  // by kind, and whether it worked
   size_t waiting = 0;                                       // tasks
   kube::ClientCounters requests;
@@ -69,7 +69,7 @@ class Manager {
   std::vector<kube::Right> rights() const;
   // Until it is stopped; then the Lease is released.
   void run(std::stop_token stop);
-  ManagerStanding standing() const;
+  ManagerSnapshot snapshot() const;
   // Nothing is left to do now. For tests.
   bool idle() const { return queue_.idle() && looked_at_everything_; }
 

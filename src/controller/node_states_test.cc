@@ -212,7 +212,7 @@ TEST_F(NodeStatesTest, KeepsAStateForAWhileWithoutItsNode) {
   EXPECT_EQ(decided().action, Action::kNone) << "the SR-IOV operator's states are its own";
 }
 
-TEST_F(NodeStatesTest, TellsWhatBecameOfAPolicy) {
+TEST_F(NodeStatesTest, ReportsWhatBecameOfAPolicy) {
   add(policy("rail0", kFourVfs));
   add(policy("rail1", R"("numVfs": 2, "nicSelector": {"pfNames": ["p1"]}, "nodeSelector": {})"));
   state.set("status", status_of("gpu1", two_nics()));

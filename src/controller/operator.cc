@@ -26,12 +26,12 @@ Operator::Operator(kube::Transport& transport, kube::Clock& clock, const Operato
     manager_.add(*one);
 }
 
-OperatorStanding Operator::standing() const {
-  OperatorStanding out;
-  static_cast<ManagerStanding&>(out) = manager_.standing();
+OperatorSnapshot Operator::snapshot() const {
+  OperatorSnapshot out;
+  static_cast<ManagerSnapshot&>(out) = manager_.snapshot();
   out.upstream_operator = upstream_.runs();
   out.held = nodes_.held();
-  out.cells = cells_.standing();
+  out.cells = cells_.status();
   out.shared_identities = identities_.shared();
   return out;
 }

@@ -2,8 +2,8 @@
 // The operator of a cluster: its reconcilers and what they share, on one manager.
 //
 // A new kind is a reconciler in a file of its own, a member and a row here. The order of members is that in which
-// observers of one kind are called: Upstream knows of its pods before others ask it. Threading: run() once; standing()
-// from any thread. Failure: run() has none, it continues until it is stopped; standing() and the Events say what is
+// observers of one kind are called: Upstream knows of its pods before others ask it. Threading: run() once; snapshot()
+// from any thread. Failure: run() has none, it continues until it is stopped; snapshot() and the Events say what is
 // wrong.
 #pragma once
 
@@ -51,10 +51,10 @@ struct OperatorSettings {
 };
 
 // For people and for metrics.
-struct OperatorStanding : ManagerStanding {
+struct OperatorSnapshot : ManagerSnapshot {
   bool upstream_operator = false;
   std::map<std::string, std::string> held;  // why, by node
-  CellStanding cells;
+  ReclaimStatus cells;
   size_t shared_identities = 0;  // MACs and GUIDs that pods of two nodes have
 };
 
@@ -67,7 +67,7 @@ class Operator {
 
   // Until it is stopped; then the Lease is released.
   void run(std::stop_token stop) { manager_.run(std::move(stop)); }
-  OperatorStanding standing() const;
+  OperatorSnapshot snapshot() const;
   // Of its service account: deploy/rbac/operator.yaml, and deploy/sharing/whereabouts.yaml.
   std::vector<kube::Right> rights() const { return manager_.rights(); }
   // Nothing is left to do now. For tests.

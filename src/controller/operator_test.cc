@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole operator against an API server in memory, with its threads. Its clock goes on when a test says so, and only
-// when all threads have done what is due: how fast the machine is decides nothing.
+// The whole operator against an API server in memory: test_operator.h.
 #include "controller/operator.h"
 
 #include <atomic>
@@ -11,10 +10,8 @@
 #include <rapidcheck/gtest.h>
 
 #include "controller/test_cells.h"
-#include "controller/test_rights.h"
+#include "controller/test_operator.h"
 #include "doc/members.h"
-#include "kube/fake/clock.h"
-#include "kube/fake/roles.h"
 
 namespace railbed::controller {
 namespace {
@@ -23,161 +20,6 @@ using namespace testing;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
-
-constexpr const char* kP0 = R"("numVfs": 4, "nicSelector": {"pfNames": ["p0"]}, "nodeSelector": {})";
-constexpr const char* kP1 = R"("numVfs": 2, "nicSelector": {"pfNames": ["p1"]}, "nodeSelector": {})";
-constexpr const char* kOperatorPod = "/api/v1/namespaces/sriov/pods/sriov-network-operator";
-
-constexpr milliseconds kStep{10};
-constexpr int kWriters = 4;
-constexpr size_t kCaches = 9;
-
-// An API server with the definitions and the operator's namespace.
-struct OperatorWorld {
-  kube::fake::ApiServer server;
-  kube::fake::FakeClock clock{kube::fake::FakeClock::Goes::kWhenTold};
-  size_t threads = 0;  // of all operators, that wait for a time or for news when nothing is to be done
-  std::mutex mutex;
-  std::vector<std::string> log;
-
-  OperatorWorld() {
-    for (const char* plural : {"sriovnetworknodepolicies", "sriovnetworks", "sriovibnetworks"})
-      server.put(crd_path(plural), object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", plural));
-    server.put("/api/v1/namespaces/op", object("v1", "Namespace", "", "op"));
-    server.put("/api/v1/namespaces/llm", object("v1", "Namespace", "", "llm"));
-  }
-  static std::string crd_path(const std::string& plural) {
-    return "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + plural + ".sriovnetwork.openshift.io";
-  }
-
-  // Until all that is due is done.
-  void come_to_rest() {
-    const auto patience = std::chrono::steady_clock::now() + seconds(60);
-    while (clock.waiting() + server.waiting_streams() < threads && std::chrono::steady_clock::now() < patience)
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-  }
-  // Time goes on until it holds; what is not of this clock has a minute.
-  bool comes(const std::function<bool()>& holds) {
-    for (const auto patience = std::chrono::steady_clock::now() + seconds(60);; clock.advance(kStep)) {
-      come_to_rest();
-      if (holds()) return true;
-      if (std::chrono::steady_clock::now() > patience) return false;
-    }
-  }
-  // For a second of its time.
-  bool stays(const std::function<bool()>& holds) {
-    for (milliseconds passed{0}; passed < seconds(1); passed += kStep) {
-      come_to_rest();
-      if (!holds()) return false;
-      clock.advance(kStep);
-    }
-    return true;
-  }
-
-  void put(const Value& policy) { server.put(policy_path(kube::key_of(policy).name), policy); }
-  void put_node(const std::string& name, const graph::Labels& labels = {}) {
-    server.put(node_path(name), node(name, labels));
-  }
-  // What the agent of a node tells, once there is a node state.
-  void tell(const std::string& name, std::vector<facts::Nic> nics, const std::string& sync_status = "") {
-    Value state = stored(state_path(name));
-    state.set("status", status_of(name, std::move(nics), sync_status));
-    server.put(state_path(name), std::move(state));
-  }
-  Value stored(const std::string& path) {
-    const auto all = server.objects();
-    const auto found = all.find(path);
-    return found != all.end() ? found->second : Value();
-  }
-  std::string spec(const std::string& name) {
-    const Value state = stored(state_path(name));
-    const Value* at = state.find("spec");
-    return at != nullptr ? doc::to_json(*at) : "none";
-  }
-  bool has_vfs(const std::string& name, int count) {
-    return spec(name).find(fmt::format("\"numVfs\":{}", count)) != std::string::npos;
-  }
-  int writes_of(const std::string& path) {
-    int out = 0;
-    for (const std::string& request : server.requests())
-      out += !request.starts_with("GET") && !request.starts_with("WATCH") && request.find(path) != std::string::npos;
-    return out;
-  }
-  std::string events() {
-    std::string out;
-    for (const auto& [path, one] : server.objects())
-      if (path.find("/events/") != std::string::npos)
-        out += doc::text_in(one, "reason") + ": " + doc::text_in(one, "note") + "\n";
-    return out;
-  }
-  std::string told() {
-    const std::lock_guard lock(mutex);
-    std::string out;
-    for (const std::string& line : log) out += line + "\n";
-    return out;
-  }
-};
-
-struct Running {
-  explicit Running(OperatorWorld& the_world, const std::string& identity = "me", seconds keep = seconds(1800))
-      : world(the_world),
-        work(world.server, world.clock,
-             {.ns = "op",
-              .identity = identity,
-              .writers = kWriters,
-              .settle = milliseconds(60),
-              .status_pause = milliseconds(20),
-              .look_period = milliseconds(10),
-              .upstream_quiet = milliseconds(100),
-              .keep_states = keep,
-              .cells_gather = milliseconds(5),
-              .identities_period = milliseconds(2000)},
-             [this](Importance, const std::string& line) {
-               const std::lock_guard lock(world.mutex);
-               world.log.push_back(line);
-             }),
-        thread([this](std::stop_token stop) { work.run(stop); }) {
-    world.threads += kThreads;
-  }
-  ~Running() {
-    thread.request_stop();
-    thread.join();
-    world.threads -= kThreads;
-  }
-  bool settled() const { return work.standing().closed.empty() && work.idle(); }
-
-  static constexpr size_t kThreads = kCaches + kWriters + 1;  // and the one of the Lease
-  OperatorWorld& world;
-  Operator work;
-  std::jthread thread;
-};
-
-struct OperatorTest : ::testing::Test {
-  OperatorWorld world;
-  std::optional<Running> running;
-
-  void TearDown() override {
-    running.reset();
-    EXPECT_EQ(kube::fake::beyond(operator_rights(), world.server.requests(), "op"), "");
-  }
-  void start(const std::string& identity = "me") { running.emplace(world, identity); }
-  // A node whose agent has told two NICs.
-  void node_with_nics(const std::string& name, const graph::Labels& labels = {}) {
-    world.put_node(name, labels);
-    ASSERT_TRUE(world.comes([&] { return !world.stored(state_path(name)).is_null(); })) << world.told();
-    world.tell(name, two_nics());
-  }
-  void expect(const std::string& what, const std::function<bool()>& holds) {
-    EXPECT_TRUE(world.comes(holds)) << what << "\n" << world.told() << world.events();
-  }
-  void expect_event(const std::string& text) {
-    expect("an Event: " + text, [&] { return world.events().find(text) != std::string::npos; });
-  }
-  // For what must not happen.
-  void expect_stays(const std::string& what, const std::function<bool()>& holds) {
-    EXPECT_TRUE(world.stays(holds)) << what << "\n" << world.told();
-  }
-};
 
 TEST_F(OperatorTest, MakesSpecsOfPolicies) {
   start();
@@ -219,7 +61,7 @@ TEST_F(OperatorTest, FreesTheAddressesOfANodeThatIsOutOfService) {
   start();
   expect("it counts for the one without a Node",
          [&] { return leases_in(world.server).find("gone/u3 ffff gone 1") != std::string::npos; });
-  expect("and says so", [&] { return running->work.standing().cells.without_node == 1; });
+  expect("and says so", [&] { return running->work.snapshot().cells.without_node == 1; });
   world.server.put(node_path("gpu1"), node_of("gpu1", {.uuid = "u1", .ready = Ready::kNo, .out_of_service = true}));
   expect("its addresses are free",
          [&] { return leases_in(world.server) == "10.0.0.0: gpu2/u2 ff00\n10.0.0.32: gone/u3 ffff gone 1\n"; });
@@ -227,7 +69,7 @@ TEST_F(OperatorTest, FreesTheAddressesOfANodeThatIsOutOfService) {
       "24 addresses in 2 cells leased by node gpu1 (machine u1) were released: its Node is tainted as out of service";
   expect_event("AddressesFreedOutOfService: " + note);
   EXPECT_THAT(world.told(), HasSubstr(note));
-  EXPECT_EQ(running->work.standing().cells.ended, (std::map<std::string, uint64_t>{{"OutOfService", 2}}));
+  EXPECT_EQ(running->work.snapshot().cells.ended, (std::map<std::string, uint64_t>{{"OutOfService", 2}}));
 }
 
 TEST_F(OperatorTest, LeavesLeasesAloneWhileAnotherOneLeads) {
@@ -235,15 +77,15 @@ TEST_F(OperatorTest, LeavesLeasesAloneWhileAnotherOneLeads) {
   expect("the first leads", [&] { return running->settled(); });
   world.server.put(node_path("gpu1"), node_of("gpu1", {.uuid = "u1"}));
   Running second(world, "second");
-  expect("the second knows who leads", [&] { return second.work.standing().holder == "first"; });
+  expect("the second knows who leads", [&] { return second.work.snapshot().holder == "first"; });
   testing::put(world.server, cell("10.0.0.0", {lease("gpu1", "u1")}));
   world.server.put(node_path("gpu1"), node_of("gpu1", {.uuid = "u1", .ready = Ready::kNo, .out_of_service = true}));
   expect("its addresses are free", [&] { return leases_in(world.server).empty(); });
-  expect("the first did it", [&] { return running->work.standing().cells.ended.size() == 1; });
-  EXPECT_TRUE(second.work.standing().cells.ended.empty());
+  expect("the first did it", [&] { return running->work.snapshot().cells.ended.size() == 1; });
+  EXPECT_TRUE(second.work.snapshot().cells.ended.empty());
 }
 
-TEST_F(OperatorTest, TellsOfAMacThatPodsOfTwoNodesHave) {
+TEST_F(OperatorTest, ReportsAMacThatPodsOfTwoNodesHave) {
   const auto put_pod = [this](const std::string& name, const std::string& node) {
     Value pod = object("v1", "Pod", "llm", name);
     pod.find("metadata")
@@ -259,7 +101,7 @@ TEST_F(OperatorTest, TellsOfAMacThatPodsOfTwoNodesHave) {
   expect_event(
       "IdentityShared: MAC 02:00:00:00:00:09 is also that of a pod on another node; the log of railbed's operator "
       "names it");
-  EXPECT_EQ(running->work.standing().shared_identities, 1u);
+  EXPECT_EQ(running->work.snapshot().shared_identities, 1u);
   EXPECT_THAT(world.told(), HasSubstr("pods of two nodes use the same MAC 02:00:00:00:00:09: llm/a (net1 of "
                                       "llm/rail0, n1), llm/b (net1 of llm/rail0, n2)"));
   EXPECT_EQ(world.events().find("llm/"), std::string::npos) << "authors of pods read Events";
@@ -268,7 +110,7 @@ TEST_F(OperatorTest, TellsOfAMacThatPodsOfTwoNodesHave) {
   put_pod("c", "n3");
   expect("the third one", [&] { return world.told().find("llm/c (net1 of llm/rail0, n3)") != std::string::npos; });
   for (const char* name : {"a", "b"}) world.server.erase(fmt::format("/api/v1/namespaces/llm/pods/{}", name));
-  expect("none is shared", [&] { return running->work.standing().shared_identities == 0; });
+  expect("none is shared", [&] { return running->work.snapshot().shared_identities == 0; });
 }
 
 TEST_F(OperatorTest, WritesNothingBeforeEverythingIsKnown) {
@@ -321,8 +163,8 @@ struct OptionalKindTest : OperatorTest {
     return out;
   }
   Availability availability_of(const std::string& kind) {
-    const auto all = running->work.standing().optional_kinds;
-    const auto found = std::ranges::find(all, kind, &OptionalStanding::name);
+    const auto all = running->work.snapshot().optional_kinds;
+    const auto found = std::ranges::find(all, kind, &OptionalKindStatus::name);
     return found != all.end() ? found->availability : Availability::kPending;
   }
   void follow_a_policy() {
@@ -338,7 +180,7 @@ TEST_F(OptionalKindTest, AbsentAtTheStartClosesOnlyWhatReadsIt) {
   put_network("net0");
   start();
   follow_a_policy();
-  EXPECT_EQ(running->work.standing().closed, "");
+  EXPECT_EQ(running->work.snapshot().closed, "");
   expect("it says so", [&] { return times_told("NetworkAttachmentDefinition is not available: ") == 1; });
   EXPECT_THAT(world.told(), HasSubstr("reconciler networks is off until it is listed"));
   expect_stays("no definition", [&] { return !is_defined("net0"); });
@@ -401,7 +243,7 @@ TEST_F(OptionalKindTest, ThatGoesAwayTakesNoDefinitionWithIt) {
 }
 
 // Not served for a while, with its definition unchanged: what was deleted and made meanwhile is found by a list.
-TEST_F(OptionalKindTest, ThatComesBackIsListedAnew) {
+TEST_F(OptionalKindTest, ThatComesBackIsListedAgain) {
   for (const char* name : {"ib0", "ib1"}) put_ib_network(name);
   start();
   expect("both are defined", [&] { return is_defined("ib0") && is_defined("ib1"); });
@@ -462,7 +304,7 @@ TEST_F(OperatorTest, KeepsSpecsWhenAllPoliciesVanish) {
   expect_stays("specs stay", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
   expect_event("AllPoliciesGone: all 2 policies disappeared at once: node states stay unchanged");
   expect_event("Held: no policies are left");
-  EXPECT_EQ(running->work.standing().held.size(), 1u);
+  EXPECT_EQ(running->work.snapshot().held.size(), 1u);
   // Another operator holds as well.
   running.reset();
   start("next");
@@ -473,7 +315,7 @@ TEST_F(OperatorTest, KeepsSpecsWhenAllPoliciesVanish) {
   expect("now they go", [&] { return world.spec("gpu1") == R"({"interfaces":[]})"; });
   expect("and the confirmation with them",
          [&] { return doc::to_json(world.stored(state_path("gpu1"))).find(kConfirmEmpty) == std::string::npos; });
-  expect("and nothing is held any more", [&] { return running->work.standing().held.empty(); });
+  expect("and nothing is held any more", [&] { return running->work.snapshot().held.empty(); });
 }
 
 TEST_F(OperatorTest, FollowsTheLastPolicyThatIsDeletedAlone) {
@@ -501,10 +343,10 @@ TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionGoesWithItsPolicies) {
   world.server.erase(policy_path("rail1"));
   expect_stays("specs stay", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
   // Nodes are looked at again when the policies have settled, and not again and again before.
-  expect("only what comes regularly waits", [&] { return running->work.standing().waiting == 5; });
+  expect("only what comes regularly waits", [&] { return running->work.snapshot().waiting == 5; });
 }
 
-TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionIsInstalledAnewAtOnce) {
+TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionIsInstalledAgainAtOnce) {
   start();
   node_with_nics("gpu1");
   world.put(policy("rail0", kP0));
@@ -591,24 +433,24 @@ TEST_F(OperatorTest, WritesAgainWhatWasRefusedOrLost) {
 TEST_F(OperatorTest, LooksAtTheClusterAgainAndAgain) {
   start();
   kube::Instant last{};
-  const auto looks = [&] { return std::exchange(last, running->work.standing().looked) < last; };
+  const auto looks = [&] { return std::exchange(last, running->work.snapshot().looked) < last; };
   for (int look = 0; look < 8; ++look) EXPECT_TRUE(world.comes(looks)) << look;
 }
 
 TEST_F(OperatorTest, KeepsOneOfTwoOperatorsSilent) {
   start("one");
-  expect("the first leads", [&] { return running->work.standing().leads; });
-  EXPECT_GT((running->work.standing().requests.requests[{kube::Verb::kCreate, 201}]), 0u) << "its Lease";
+  expect("the first leads", [&] { return running->work.snapshot().leads; });
+  EXPECT_GT((running->work.snapshot().requests.requests[{kube::Verb::kCreate, 201}]), 0u) << "its Lease";
   Running second(world, "two");
   node_with_nics("gpu1");
   world.put(policy("rail0", kP0));
   expect("it is there", [&] { return world.has_vfs("gpu1", 4); });
-  expect("the second knows everything", [&] { return second.work.standing().closed == "one leads"; });
-  EXPECT_TRUE(second.work.standing().writes.empty());
+  expect("the second knows everything", [&] { return second.work.snapshot().closed == "one leads"; });
+  EXPECT_TRUE(second.work.snapshot().writes.empty());
   running.reset();  // gives the Lease back
   world.put(policy("rail1", kP1));
   expect("the second goes on", [&] { return world.has_vfs("gpu1", 2); });
-  EXPECT_EQ(second.work.standing().held.size(), 0u);
+  EXPECT_EQ(second.work.snapshot().held.size(), 0u);
 }
 
 TEST_F(OperatorTest, KeepsTheStateOfANodeThatComesBack) {
@@ -671,7 +513,7 @@ TEST_F(OperatorTest, WritesNothingBesideTheSriovOperator) {
   });
 }
 
-TEST_F(OperatorTest, TellsByEventsWhereTheStatusIsNotKept) {
+TEST_F(OperatorTest, ReportsByEventsWhereTheStatusIsNotKept) {
   world.server.prune = [](const std::string& path, Value& stored) {
     if (path.find("policies/") != std::string::npos || path.find("sriovnetworks/") != std::string::npos)
       if (stored.find("status") != nullptr) stored.set("status", Value::object());

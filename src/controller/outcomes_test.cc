@@ -10,7 +10,7 @@ NodeOutcome about(const std::string& node, const std::string& policy, NodeProgre
   return {.node = node, .outcome = {.policy = policy}, .progress = progress, .error = ""};
 }
 
-TEST(Outcomes, TellWhichPoliciesAreNews) {
+TEST(Outcomes, ReportWhichPoliciesAreNews) {
   Outcomes outcomes;
   using Names = std::vector<std::string>;
   EXPECT_EQ(outcomes.put("n1", {about("n1", "a"), about("n1", "b")}), (Names{"a", "b"}));

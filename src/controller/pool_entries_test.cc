@@ -64,7 +64,7 @@ TEST_F(PoolEntries, AreNoneWithoutWhereabouts) {
   EXPECT_EQ(look(), "0");
 }
 
-TEST_F(PoolEntries, OfAddressesThatNobodyHasLeasedGo) {
+TEST_F(PoolEntries, OfAddressesThatNoOneHasLeasedGo) {
   put(server, cell("10.0.0.0", {lease("n1", "u1", 0x0002), lease("n2", "u2", 0x0010)}));
   put_pool(entry(1, "u1") + "," + entry(2, "u1") + R"(, "3": {"id": "c", "podref": "ai/llm-0"}, )" + entry(4, "u1") +
            "," + entry(40, "u3"));

@@ -52,7 +52,7 @@ const char* const kConfig =
     "}\n";
 
 // "RB-YAML-002 at 7:3+4" (line, column, length) of each finding, "~" where it offers edits, "fix" where it has one.
-std::string told(const Diagnostics& findings) {
+std::string reported(const Diagnostics& findings) {
   std::string out;
   for (const Diagnostic& one : findings.all())
     out += fmt::format(" {} at {}:{}+{}{}{}", one.id, one.span.line, one.span.column, one.span.length,
@@ -87,19 +87,19 @@ SourcePtr file_source(const std::string& text) {
   return std::make_shared<const Source>(Source{"a.yaml", text});
 }
 
-TEST(Damage, OfAManifestIsToldWhereItIs) {
+TEST(Damage, OfAManifestIsReportedWhereItIs) {
   expect_golden(testdata() / "damage/manifest.expected", slips(kManifest, 16, [](const std::string& text) {
                   Diagnostics findings;
                   const auto values = parse_yaml(file_source(text), findings);
-                  return fmt::format("{} {}", told(findings), values.size());
+                  return fmt::format("{} {}", reported(findings), values.size());
                 }));
 }
 
-TEST(Damage, OfAConfigurationIsToldWhereItIs) {
+TEST(Damage, OfAConfigurationIsReportedWhereItIs) {
   expect_golden(testdata() / "damage/configuration.expected", slips(kConfig, 6, [](const std::string& text) {
                   Diagnostics findings;
                   const auto value = parse_json(file_source(text), findings);
-                  return fmt::format("{} {}", told(findings), value ? to_json(*value) : "nothing");
+                  return fmt::format("{} {}", reported(findings), value ? to_json(*value) : "nothing");
                 }));
 }
 

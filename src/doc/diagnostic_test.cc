@@ -35,18 +35,18 @@ TEST(Render, WithoutAPlaceThereIsNoExcerpt) {
   EXPECT_EQ(render(diagnostics), "policy.yaml: warning: empty [RB-X]\nnote: nothing\n");
 }
 
-TEST(Render, WithoutATextTheSubjectStandsInItsPlace) {
+TEST(Render, WithoutATextTheSubjectIsInItsPlace) {
   Diagnostics diagnostics;
-  Diagnostic& told = diagnostics.error("RB-X", {policy_source("")}, "too many").about_field("spec.numVfs");
-  told.subject.kind = "SriovNetworkNodePolicy";
-  EXPECT_EQ(render(told), "SriovNetworkNodePolicy: spec.numVfs: error: too many [RB-X]\n");
-  told.subject.object = "ops/rail0";
-  EXPECT_EQ(render(told), "SriovNetworkNodePolicy ops/rail0: spec.numVfs: error: too many [RB-X]\n");
-  told.span = {policy_source("numVfs: 9\n"), 1, 9, 1};
-  EXPECT_TRUE(render(told).starts_with("policy.yaml:1:9: error: too many"));
+  Diagnostic& reported = diagnostics.error("RB-X", {policy_source("")}, "too many").about_field("spec.numVfs");
+  reported.subject.kind = "SriovNetworkNodePolicy";
+  EXPECT_EQ(render(reported), "SriovNetworkNodePolicy: spec.numVfs: error: too many [RB-X]\n");
+  reported.subject.object = "ops/rail0";
+  EXPECT_EQ(render(reported), "SriovNetworkNodePolicy ops/rail0: spec.numVfs: error: too many [RB-X]\n");
+  reported.span = {policy_source("numVfs: 9\n"), 1, 9, 1};
+  EXPECT_TRUE(render(reported).starts_with("policy.yaml:1:9: error: too many"));
 }
 
-TEST(Render, TheCaretStandsBelowItsCharacterBehindTabsAndWideBytes) {
+TEST(Render, TheCaretIsBelowItsCharacterBehindTabsAndWideBytes) {
   Diagnostics diagnostics;
   diagnostics.error("E", {policy_source("\täö: xyz"), 1, 8, 3}, "m");
   EXPECT_EQ(render(diagnostics), "policy.yaml:1:8: error: m [E]\n     1 | \täö: xyz\n       | \t    ^~~\n");

@@ -13,7 +13,7 @@ SourcePtr source_to_edit(std::string text) {
   return std::make_shared<Source>(Source{"a.yaml", std::move(text)});
 }
 
-TEST(EditsTest, PlacesAreToldInTheTextBefore) {
+TEST(EditsTest, PlacesAreReportedInTheTextBefore) {
   const SourcePtr before = source_to_edit("one: 1\ntwo: 2\nthree: 3\n");
   const LineIndex index(before);
   const EditedText edited(before, {{before, 7, 3, "zwei", {}}, {before, 0, 0, "  ", {}}});
@@ -27,7 +27,7 @@ TEST(EditsTest, PlacesAreToldInTheTextBefore) {
   EXPECT_EQ(edited.back(index.at(7, 3)).to_string(), "a.yaml:2:1");   // a place in another text stays as it is
 }
 
-TEST(EditsTest, MovedTextIsToldWhereItStood) {
+TEST(EditsTest, MovedTextIsReportedWhereItWas) {
   const SourcePtr before = source_to_edit("a:\n  b: 1\n  c: 2\n");
   const EditedText edited(before, {{before, 3, 7, "", {}}, {before, 17, 0, "b: 1\n", 5}});
   EXPECT_EQ(edited.after()->text, "a:\n  c: 2\nb: 1\n");

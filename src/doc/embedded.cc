@@ -119,9 +119,9 @@ std::optional<Value> read_without_places(const Value& text, std::string content,
     return fmt::format("{} (line {}, column {} of the embedded text)", message, span.line, column);
   };
   for (const Diagnostic& d : found.all()) {
-    Diagnostic& told =
+    Diagnostic& reported =
         diagnostics.error(d.id, text.span, named(d.message, d.span)).with_fix(d.fix).of(d.layer).that_says(d.says);
-    for (const Diagnostic::Note& n : d.notes) told.note(text.span, named(n.text, n.span));
+    for (const Diagnostic::Note& n : d.notes) reported.note(text.span, named(n.text, n.span));
   }
   return std::nullopt;
 }
@@ -181,10 +181,10 @@ class Outward {
         value(member.value);
       }
   }
-  void finding(Diagnostic told, Diagnostics& out) const {
-    Diagnostic& moved = out.error(told.id, span(told.span), std::move(told.message)).with_fix(told.fix);
-    moved.of(told.layer).that_says(told.says).severity = told.severity;
-    for (const Diagnostic::Note& note : told.notes) moved.note(span(note.span), note.text);
+  void finding(Diagnostic reported, Diagnostics& out) const {
+    Diagnostic& moved = out.error(reported.id, span(reported.span), std::move(reported.message)).with_fix(reported.fix);
+    moved.of(reported.layer).that_says(reported.says).severity = reported.severity;
+    for (const Diagnostic::Note& note : reported.notes) moved.note(span(note.span), note.text);
   }
 
  private:
@@ -205,7 +205,7 @@ std::optional<Value> parse_embedded_yaml(const Value& text, Diagnostics& diagnos
   Diagnostics found;
   std::vector<Value> documents = parse_yaml(std::make_shared<const Source>(Source{"", *content}), found);
   const Outward outward(text, *content);
-  for (const Diagnostic& told : found.all()) outward.finding(told, diagnostics);
+  for (const Diagnostic& reported : found.all()) outward.finding(reported, diagnostics);
   if (found.has_errors()) return std::nullopt;
   if (documents.empty()) return Value();
   outward.value(documents[0]);

@@ -48,7 +48,7 @@ TEST(EmbeddedJson, AMistakeIsShownInTheManifest) {
             "  fix: remove the ','\n");
 }
 
-TEST(EmbeddedJson, WhereThePlaceCannotBeToldTheInnerPlaceIsNamed) {
+TEST(EmbeddedJson, WhereThePlaceIsUnknownTheInnerPlaceIsNamed) {
   const Value document = read_document("config: \"{\\x22a\\x22:\\n  x}\"\n");
   Diagnostics diagnostics;
   EXPECT_FALSE(parse_embedded_json(*document.find("config"), diagnostics));

@@ -151,7 +151,7 @@ TEST(Fields, LeavesOutThePlaceOfASourceWithoutAName) {
   EXPECT_EQ(everything_in(R"({"inner": [{}]})", "").second, "inner[0].x is missing");
 }
 
-TEST(Fields, TellsWhatNobodyAskedFor) {
+TEST(Fields, ReportsWhatWasNotAskedFor) {
   const auto source = std::make_shared<const Source>(Source{"p.yaml", "nmae: a\nextra: 1\nwhere: x\non: true\n"});
   Diagnostics found;
   const std::vector<Value> documents = parse_yaml(source, found);
@@ -159,10 +159,10 @@ TEST(Fields, TellsWhatNobodyAskedFor) {
   fields.boolean("on");
   fields.require("name");
   fields.finish({{"where", "is a field of metadata", "move it"}});
-  std::string told;
+  std::string reported;
   for (const Diagnostic& one : found.all())
-    told += fmt::format("{} {}: {} ({})\n", one.id, one.span.to_string(), one.message, one.fix);
-  EXPECT_EQ(told,
+    reported += fmt::format("{} {}: {} ({})\n", one.id, one.span.to_string(), one.message, one.fix);
+  EXPECT_EQ(reported,
             "RB-X-011 p.yaml:1:1: spec.name is missing; 'nmae' is not a field (did you mean 'name'?)\n"
             "RB-X-012 p.yaml:2:1: 'extra' is not a field of spec; it has no effect ()\n"
             "RB-X-012 p.yaml:3:1: 'where' is a field of metadata; it has no effect here (move it)\n");
@@ -302,12 +302,9 @@ TEST(Members, LeaveOutWhatSaysNothing) {
   put_number(object, "b", 0);
   put_flag(object, "c", false);
   put_texts(object, "d", {});
-  put_optional(object, "e", std::optional<int>());
   EXPECT_TRUE(object.as_object()->empty());
-  put_optional(object, "e", std::optional<int>(0));
-  put_optional(object, "f", std::optional<bool>(false));
   put_texts(object, "d", {"x"});
-  EXPECT_EQ(object.as_object()->size(), 3U);
+  EXPECT_EQ(object.as_object()->size(), 1U);
   EXPECT_EQ(object.find("d")->as_array()->at(0), Value("x"));
 }
 

@@ -143,12 +143,4 @@ void put_texts(Value& object, std::string_view key, const std::vector<std::strin
   if (!items.empty()) object.set(key, texts(items));
 }
 
-void put_optional(Value& object, std::string_view key, const std::optional<int>& number) {
-  if (number.has_value()) object.set(key, *number);
-}
-
-void put_optional(Value& object, std::string_view key, const std::optional<bool>& flag) {
-  if (flag.has_value()) object.set(key, *flag);
-}
-
 }  // namespace railbed::doc

@@ -61,7 +61,5 @@ void put_text(Value& object, std::string_view key, const std::string& text);
 void put_number(Value& object, std::string_view key, int64_t number);
 void put_flag(Value& object, std::string_view key, bool flag);
 void put_texts(Value& object, std::string_view key, const std::vector<std::string>& items);
-void put_optional(Value& object, std::string_view key, const std::optional<int>& number);
-void put_optional(Value& object, std::string_view key, const std::optional<bool>& flag);
 
 }  // namespace railbed::doc

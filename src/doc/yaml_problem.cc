@@ -152,11 +152,11 @@ class Explainer {
       if (line.is_empty() || line.is_comment()) continue;
       const std::string_view content = line.content().substr(0, line.content().find_last_not_of(' ') + 1);
       if (line.indent() == 0 || (content != ".." && content != "..." && content != "\xE2\x80\xA6")) return false;
-      Diagnostic& told = error("RB-YAML-001", line.offset + line.indent(), content.size(),
-                               "'...' in place of omitted content is not valid YAML")
-                             .with_fix("write what belongs here, or make the line a comment: '# ...'")
-                             .that_says(Says::kDots);
-      told.edits.push_back(Edit{source_, line.offset + line.indent(), 0, "# ", {}});
+      Diagnostic& reported = error("RB-YAML-001", line.offset + line.indent(), content.size(),
+                                   "'...' in place of omitted content is not valid YAML")
+                                 .with_fix("write what belongs here, or make the line a comment: '# ...'")
+                                 .that_says(Says::kDots);
+      reported.edits.push_back(Edit{source_, line.offset + line.indent(), 0, "# ", {}});
       return true;
     }
     return false;
@@ -181,14 +181,14 @@ class Explainer {
     if (levels.empty() || std::ranges::find(levels, indent, &Level::indent) != levels.end()) return false;
     const Level& sibling = *std::ranges::min_element(levels, {}, distance);
     const long move = static_cast<long>(sibling.indent) - static_cast<long>(indent);
-    Diagnostic& told =
+    Diagnostic& reported =
         error("RB-YAML-002", last().offset + indent, key->size(),
               fmt::format("'{}' begins at column {}, but its neighbour '{}' (line {}) at column {}", *key, indent + 1,
                           sibling.key, sibling.line, sibling.indent + 1))
             .with_fix(fmt::format("indent it by {} blank{} {}, to column {}", std::abs(move),
                                   std::abs(move) == 1 ? "" : "s", move > 0 ? "more" : "less", sibling.indent + 1))
             .that_says(Says::kBadIndentation);
-    move_lines(told, indent, sibling.indent);
+    move_lines(reported, indent, sibling.indent);
     return true;
   }
 
@@ -230,12 +230,12 @@ class Explainer {
 
   // Adds the edits that move the last line from column `from` to column `to`, together with the lines below that belong
   // to it if they would otherwise not be deeper.
-  void move_lines(Diagnostic& told, size_t from, size_t to) {
+  void move_lines(Diagnostic& reported, size_t from, size_t to) {
     const auto shift = [&](size_t offset) {
       if (to > from)
-        told.edits.push_back(Edit{source_, offset, 0, std::string(to - from, ' '), {}});
+        reported.edits.push_back(Edit{source_, offset, 0, std::string(to - from, ' '), {}});
       else
-        told.edits.push_back(Edit{source_, offset, from - to, "", {}});
+        reported.edits.push_back(Edit{source_, offset, from - to, "", {}});
     };
     shift(last().offset);
     std::string_view content = last().content();
@@ -292,7 +292,7 @@ class Explainer {
     const size_t brace = colon == std::string_view::npos ? colon : last().text.find('}', colon);
     if (brace == std::string_view::npos || last().offset + brace >= problem_.offset) return false;
     const std::string_view name = last().text.substr(colon + 2, brace - colon - 1);
-    Diagnostic& told =
+    Diagnostic& reported =
         error("RB-YAML-001", last().offset + colon + 2, name.size(),
               fmt::format("{} looks like a placeholder; YAML reads a value that begins with '{{' as a map", name))
             .with_fix("write the real value, or put the whole value in double quotes")
@@ -303,8 +303,8 @@ class Explainer {
     value = value.substr(0, value.find_last_not_of(" \t\r\n") + 1);
     if (value.find_first_of("\"\\") == std::string_view::npos) {
       const size_t begin = last().offset + colon + 2;
-      told.edits.push_back(Edit{source_, begin, 0, "\"", {}});
-      told.edits.push_back(Edit{source_, begin + value.size(), 0, "\"", {}});
+      reported.edits.push_back(Edit{source_, begin, 0, "\"", {}});
+      reported.edits.push_back(Edit{source_, begin + value.size(), 0, "\"", {}});
     }
     return true;
   }

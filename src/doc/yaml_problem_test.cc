@@ -134,7 +134,7 @@ const BrokenText kCases[] = {
      "     3 |   b: 1\n       |   ^\n  note: a.yaml:2:3: it begins here\n     2 |   - a\n       |   ^\n"},
 };
 
-TEST(YamlProblem, IsToldWithItsPlaceAndWhatToDo) {
+TEST(YamlProblem, IsReportedWithItsPlaceAndWhatToDo) {
   for (const BrokenText& c : kCases) {
     Diagnostics diagnostics;
     parse_yaml(std::make_shared<const Source>(Source{"a.yaml", c.text}), diagnostics);

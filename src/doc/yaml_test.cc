@@ -204,7 +204,7 @@ TEST(ToYaml, IsWhatAPersonWouldWrite) {
   EXPECT_EQ(to_yaml(parsed_yaml(text).documents[0]), text);
 }
 
-TEST(Yaml, OddKeysTagsAndMergesAreToldOrRead) {
+TEST(Yaml, OddKeysTagsAndMergesAreReportedOrRead) {
   struct Case {
     std::string text, told, json;
   };

@@ -45,7 +45,7 @@ TEST(ApplyVfInfo, InfinibandVfs) {
   EXPECT_EQ(nic.vfs[0].port_guid, Guid{0x0200'5e00'00aa'0101});
 }
 
-TEST(Representors, AreToldByTheirPortName) {
+TEST(Representors, AreReportedByTheirPortName) {
   for (const char* name : {"pf0vf0", "pf1vf127", "c1pf0vf3", "pf0sf88"}) EXPECT_TRUE(is_representor(name)) << name;
   for (const char* name : {"", "p0", "p1", "pf0", "vf0", "pf"}) EXPECT_FALSE(is_representor(name)) << name;
 }

@@ -97,7 +97,7 @@ TEST(Collect, ValuesOfDevlinkAreReadFromRecordingsOfAllVersions) {
 }
 
 // What a sandbox or a lack of descriptors hides is told, also by a recording; what the kernel lacks is not.
-TEST(Collect, TellsAFamilyThatCannotBeReached) {
+TEST(Collect, ReportsAFamilyThatCannotBeReached) {
   const struct {
     os::NetlinkFamily family;
     int sys_errno;

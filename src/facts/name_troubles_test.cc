@@ -17,7 +17,7 @@ struct Row {
   const char* interface;
 };
 
-std::vector<std::string> told(const std::vector<Row>& rows) {
+std::vector<std::string> reported(const std::vector<Row>& rows) {
   NodeFacts facts;
   for (const Row& row : rows) {
     Nic nic;
@@ -36,45 +36,45 @@ std::vector<std::string> told(const std::vector<Row>& rows) {
 
 TEST(NameTroubles, TwoNumbersAgainstTheOrderOfAllOthers) {
   EXPECT_THAT(
-      told({{"0c:00.0", "mlx5_0", "ib0"},
-            {"12:00.0", "mlx5_1", "ib1"},
-            {"4b:00.0", "mlx5_3", "ib2"},
-            {"54:00.0", "mlx5_2", "ib3"},
-            {"8d:00.0", "mlx5_6", "ib4"}}),
+      reported({{"0c:00.0", "mlx5_0", "ib0"},
+                {"12:00.0", "mlx5_1", "ib1"},
+                {"4b:00.0", "mlx5_3", "ib2"},
+                {"54:00.0", "mlx5_2", "ib3"},
+                {"8d:00.0", "mlx5_6", "ib4"}}),
       ElementsAre(
           "mlx5_3 (0000:4b:00.0) and mlx5_2 (0000:54:00.0) are in each other's place: all others are in the order of addresses"));
   // The interfaces alone; their names are bound to GUIDs, and the cards were exchanged.
   EXPECT_THAT(
-      told({{"0c:00.0", "mlx5_0", "ib0"},
-            {"12:00.0", "mlx5_1", "ib4"},
-            {"4b:00.0", "mlx5_2", "ib2"},
-            {"54:00.0", "mlx5_3", "ib3"},
-            {"8d:00.0", "mlx5_10", "ib1"}}),
+      reported({{"0c:00.0", "mlx5_0", "ib0"},
+                {"12:00.0", "mlx5_1", "ib4"},
+                {"4b:00.0", "mlx5_2", "ib2"},
+                {"54:00.0", "mlx5_3", "ib3"},
+                {"8d:00.0", "mlx5_10", "ib1"}}),
       ElementsAre(
           "ib4 (0000:12:00.0) and ib1 (0000:8d:00.0) are in each other's place: all others are in the order of addresses"));
   // Both, said once.
-  EXPECT_THAT(told({{"0c:00.0", "mlx5_1", "ib1"},
-                    {"12:00.0", "mlx5_0", "ib0"},
-                    {"4b:00.0", "mlx5_2", "ib2"},
-                    {"54:00.0", "mlx5_3", "ib3"}}),
+  EXPECT_THAT(reported({{"0c:00.0", "mlx5_1", "ib1"},
+                        {"12:00.0", "mlx5_0", "ib0"},
+                        {"4b:00.0", "mlx5_2", "ib2"},
+                        {"54:00.0", "mlx5_3", "ib3"}}),
               testing::SizeIs(1));
 }
 
 TEST(NameTroubles, TwoCardsWhoseNamesContradictEachOther) {
   EXPECT_THAT(
-      told({{"0c:00.0", "mlx5_1", "ib0"}, {"12:00.0", "mlx5_0", "ib1"}}),
+      reported({{"0c:00.0", "mlx5_1", "ib0"}, {"12:00.0", "mlx5_0", "ib1"}}),
       ElementsAre(
           "mlx5_1 (0000:0c:00.0) and mlx5_0 (0000:12:00.0) are in each other's place: their interfaces ib0 and ib1 are in the other order"));
 }
 
 TEST(NameTroubles, ANameWithTheAddressOfTheOther) {
   EXPECT_THAT(
-      told({{"3b:00.0", "rocep94s0", "ens1"}, {"5e:00.0", "rocep59s0", "ens2"}}),
+      reported({{"3b:00.0", "rocep94s0", "ens1"}, {"5e:00.0", "rocep59s0", "ens2"}}),
       ElementsAre(
           "rocep94s0 (0000:3b:00.0) and rocep59s0 (0000:5e:00.0) are in each other's place: each name has the address of the other"));
-  EXPECT_THAT(told({{"3b:00.0", "mlx5_0", "ibp94s0"}, {"5e:00.0", "mlx5_1", "ibp59s0"}}), testing::SizeIs(1));
-  EXPECT_THAT(told({{"0000:01:00.0", "roceP2p1s0", ""}, {"0002:01:00.0", "rocep1s0", ""}}), testing::SizeIs(1));
-  EXPECT_THAT(told({{"01:00.0", "rocep1s0f1", ""}, {"01:00.1", "rocep1s0f0", ""}}), testing::SizeIs(1));
+  EXPECT_THAT(reported({{"3b:00.0", "mlx5_0", "ibp94s0"}, {"5e:00.0", "mlx5_1", "ibp59s0"}}), testing::SizeIs(1));
+  EXPECT_THAT(reported({{"0000:01:00.0", "roceP2p1s0", ""}, {"0002:01:00.0", "rocep1s0", ""}}), testing::SizeIs(1));
+  EXPECT_THAT(reported({{"01:00.0", "rocep1s0f1", ""}, {"01:00.1", "rocep1s0f0", ""}}), testing::SizeIs(1));
 }
 
 TEST(NameTroubles, AreNotAnOrderOfItsOwnGapsOrNamesOfPeople) {
@@ -99,14 +99,14 @@ TEST(NameTroubles, AreNotAnOrderOfItsOwnGapsOrNamesOfPeople) {
       {{"3b:00.0", "", "eth1"}, {"5e:00.0", "", "eth0"}, {"6e:00.0", "", "eth2"}, {"7e:00.0", "", "eth3"}},
       {},
   };
-  for (const std::vector<Row>& rows : machines) EXPECT_THAT(told(rows), IsEmpty());
+  for (const std::vector<Row>& rows : machines) EXPECT_THAT(reported(rows), IsEmpty());
 }
 
 TEST(NameTroubles, HugeNumbersAreNone) {
-  EXPECT_THAT(told({{"3b:00.0", "mlx5_99999999999999999999", "ibp300s0"},
-                    {"5e:00.0", "mlx5_", "ibp59s32"},
-                    {"6e:00.0", "5", "ibP99999999999p1s0"},
-                    {"7e:00.0", "", "ibp1s0f9"}}),
+  EXPECT_THAT(reported({{"3b:00.0", "mlx5_99999999999999999999", "ibp300s0"},
+                        {"5e:00.0", "mlx5_", "ibp59s32"},
+                        {"6e:00.0", "5", "ibP99999999999p1s0"},
+                        {"7e:00.0", "", "ibp1s0f9"}}),
               IsEmpty());
 }
 

@@ -46,7 +46,7 @@ constexpr std::string_view kTwoCpus = R"(
 </system>
 )";
 
-TEST(NcclTopology, TellsWhereGpusAndNicsAre) {
+TEST(NcclTopology, ReportsWhereGpusAndNicsAre) {
   const auto read = parse_nccl_topology(kTwoCpus, "t.xml");
   ASSERT_TRUE(read) << read.error().to_string();
   const NcclTopology expected{
@@ -193,7 +193,7 @@ TEST(NcclTopology, WhatIsWrittenSaysTheSameWhenRead) {
 }
 
 // A virtual machine: neither switches nor NUMA nodes show.
-TEST(NcclTopology, TellsAVirtualMachineItsRails) {
+TEST(NcclTopology, GivesAVirtualMachineItsRails) {
   NodeFacts facts;
   NcclTopology topology;
   for (int i = 0; i < 4; ++i) {
@@ -243,7 +243,7 @@ TEST(NcclTopology, GpusBelowOneHiddenSwitchShareItsPort) {
   EXPECT_EQ(roles_of(facts)[1].rail, 1);
 }
 
-TEST(NcclTopology, WhatDiffersFromTheMachineIsToldAndTaken) {
+TEST(NcclTopology, WhatDiffersFromTheMachineIsReportedAndTaken) {
   NodeFacts facts = node();
   const NcclTopology topology{
       .gpus = {{.address = pci("0000:13:00.0"), .numa_node = 1},

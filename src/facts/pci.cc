@@ -177,11 +177,11 @@ std::optional<PciAddress> vf_address(Attributes& attributes, const PciAddress& p
 }
 
 // The value, or the nearest one that a card can have, with a line about it.
-int within(Attributes& attributes, const PciAddress& pf, std::string_view what, int64_t told, int64_t most) {
-  const int64_t taken = std::clamp<int64_t>(told, 0, most);
-  if (taken != told)
+int within(Attributes& attributes, const PciAddress& pf, std::string_view what, int64_t reported, int64_t most) {
+  const int64_t taken = std::clamp<int64_t>(reported, 0, most);
+  if (taken != reported)
     attributes.note(fmt::format("{} of {} is {}, which is not possible for this card (0 to {}); using {}", what, pf,
-                                told, most, taken));
+                                reported, most, taken));
   return static_cast<int>(taken);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PCIe links that are slower than they could be, or than what they have to carry: of NICs, GPUs and switches.
 //
-// What a link could be is known only where both of its ends tell what they can. Of GPUs and switches only the lanes are
+// What a link could be is known only where both of its ends report it. Of GPUs and switches only the lanes are
 // compared: an idle GPU lowers its speed, and some switches report one that is not theirs.
 // Threading: pure functions.
 // Failure: none; facts that are absent are not problems.

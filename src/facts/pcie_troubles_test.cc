@@ -28,7 +28,7 @@ std::vector<std::string> of_link(const PcieLink& link, double gbps) {
   return messages(pcie_troubles_of(nic));
 }
 
-TEST(PcieTroubles, SayThatBothEndsCanOnlyWhereBothTell) {
+TEST(PcieTroubles, SayThatBothEndsCanOnlyWhereBothReport) {
   EXPECT_THAT(of_link({16, 8, 32, 16, 32, 16}, 10),
               ElementsAre("RB-PCIE-001 m (0000:01:00.0): PCIe at 16 GT/s x8, both ends can 32 GT/s x16"));
   EXPECT_THAT(of_link({16, 8, 32, 16, {}, 16}, 10),
@@ -147,7 +147,7 @@ TEST(PcieTroubles, TheUplinkOfEachSwitchIsRead) {
               "/sys/bus/pci/devices/0000:00:01.0/max_link_width");
 }
 
-TEST(PcieTroubles, AnUplinkThatIsAllThereOrNotToldIsNoProblem) {
+TEST(PcieTroubles, AnUplinkThatIsAllThereOrUnknownIsNoProblem) {
   const char* half = "0000:03:00.0/current_link_speed = 16.0 GT/s PCIe\n0000:03:00.0/current_link_width = 8\n";
   EXPECT_THAT(facts_of(machine_with_switches("")).switches, IsEmpty());
   for (const std::string& links : {

@@ -357,7 +357,7 @@ TEST(Rails, APortOfItsOwnIsNoMissingGpu) {
   EXPECT_EQ(slow.roles(), "0 1 2 3 4 5 6 s");
 }
 
-TEST(AlignRails, TheNodeWithMostRailsTellsTheNumbers) {
+TEST(AlignRails, TheNodeWithMostRailsDefinesTheNumbers) {
   const PciAddress a{0, 1, 0, 0}, b{0, 2, 0, 0}, c{0, 3, 0, 0}, d{0, 4, 0, 0};
   std::vector<std::map<PciAddress, int>> nodes = {{{a, 0}, {c, 1}}, {{a, 0}, {b, 1}, {c, 2}}, {{a, 0}, {d, 1}}, {}};
   align_rails(nodes);

@@ -323,7 +323,7 @@ TEST(Surprises, ATreeWithoutUeventsOrLinksIsReadToo) {
   EXPECT_EQ(facts.nics[0].netdevs.at(0).name, "ib0");
 }
 
-TEST(Surprises, AVfThatNoPfListsIsToldAndKept) {
+TEST(Surprises, AVfThatNoPfListsIsReportedAndKept) {
   NodeFacts facts = facts_of(
       "[/sys/bus/pci/devices/0000:01:00.2]\n"
       "uevent = PCI_CLASS=20000\\nPCI_ID=15B3:101E\n"

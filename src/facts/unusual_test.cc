@@ -39,7 +39,7 @@ std::string rdma(std::string_view name, std::string_view lines, std::string_view
       name, lines, below);
 }
 
-TEST(Unusual, MoreVfsThanAnyCardHasAreCutAndTold) {
+TEST(Unusual, MoreVfsThanAnyCardHasAreCutAndReported) {
   const NodeFacts facts = card("sriov_totalvfs = 2147483647\nsriov_numvfs = 2147483647\n");
   EXPECT_EQ(facts.nics.at(0).total_vfs, 65535);
   EXPECT_EQ(facts.nics[0].num_vfs, 65535);
@@ -72,7 +72,7 @@ TEST(Unusual, TextThatIsNotUtf8CanBeWritten) {
   EXPECT_EQ(again[0], facts);
 }
 
-TEST(Unusual, WhatAFileWouldTellIsUnknownWithoutIt) {
+TEST(Unusual, WhatAFileWouldReportIsUnknownWithoutIt) {
   const NodeFacts facts = card(interface("ens1", "type = 1\nifindex = 2\niflink = 2\noperstate = up\n"));
   const NetInterface& netdev = facts.nics.at(0).netdevs.at(0);
   EXPECT_EQ(netdev.admin_up, std::nullopt);
@@ -162,7 +162,7 @@ TEST(Unusual, ASubFunctionIsNoPortOfItsPf) {
   EXPECT_FALSE(facts.virtual_rdma[0].soft);
 }
 
-TEST(Unusual, IwarpIsTold) {
+TEST(Unusual, IwarpIsReported) {
   const auto transport = [](std::string_view name, std::string_view lines) {
     const NodeFacts facts =
         card(rdma(name, "ports/1/link_layer = Ethernet\nports/1/state = 4: ACTIVE\n" + std::string(lines)));
@@ -205,7 +205,7 @@ TEST(Unusual, SlotsHaveNames) {
 }
 
 // The network function hangs off the CPU, its second function sits beside the GPU.
-TEST(Unusual, DataDirectFunctionsTellTheGpuOfTheirNic) {
+TEST(Unusual, DataDirectFunctionsReportTheGpuOfTheirNic) {
   std::string machine;
   const auto function = [&](std::string_view address, std::string_view path, std::string_view uevent) {
     machine +=
@@ -249,7 +249,7 @@ TEST(Unusual, AnUnreadableNumberOfVfsIsNoneOfZero) {
             std::vector<std::string>{"It is unknown whether a NIC can make VFs: sriov_totalvfs could not be read."});
 }
 
-TEST(Unusual, VfsWithoutAPfAreToldFromThoseGivenToAGuest) {
+TEST(Unusual, VfsWithoutAPfAreDistinguishedFromThoseGivenToAGuest) {
   const std::string pf =
       "[/sys/bus/pci/devices]\n0000:05:00.0/uevent = DRIVER=igb\\nPCI_CLASS=20000\\nPCI_ID=8086:1521\n";
   const std::string vf = "[/sys/bus/pci/devices]\n0000:05:10.0/uevent = PCI_CLASS=20000\\nPCI_ID=8086:1520\n";

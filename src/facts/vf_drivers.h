@@ -2,8 +2,8 @@
 // The kernel drivers of VFs, and the lines that keep such a driver from being loaded.
 //
 // Why: a VF without a driver has no interface, so no pod can use it. Where the driver of VFs is a module of its own
-// (iavf, ixgbevf, igbvf), a blacklist is the usual cause: whoever passes VFs to virtual machines writes one, and the
-// kernel is silent about it.
+// (iavf, ixgbevf, igbvf), a blacklist is the usual cause: administrators who pass VFs to virtual machines write one,
+// and the kernel does not report it.
 // Threading: pure functions; read_module_blocks() as the file tree.
 // Failure: none; lines that are not understood block nothing.
 // Source: modprobe.d(5): blacklist, install; kernel-parameters.txt: module_blacklist; modprobe(8): modprobe.blacklist.

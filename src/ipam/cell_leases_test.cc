@@ -97,7 +97,7 @@ TEST(CellLeases, AreNotThoseOfAnotherMachineWithTheName) {
   EXPECT_EQ(held_by_others(cell, me()), 0x000f);
 }
 
-TEST(CellLeases, AreWrittenAnewWhereTheOperatorHasCounted) {
+TEST(CellLeases, AreWrittenAgainWhereTheOperatorHasCounted) {
   AddressCell cell = with({lease(me(), 0x000f)});
   EXPECT_FALSE(needs_write(cell, me()));
   cell.leases[0].gone_seconds = 1;

@@ -139,7 +139,7 @@ TEST(Cells, AreTriedInTurn) {
   }
 }
 
-TEST(Cells, AreGivenBackWhenNobodyNeedsThem) {
+TEST(Cells, AreGivenBackWhenNoOneNeedsThem) {
   const CellMap two{{ip("10.0.0.0"), kWholeCell}, {ip("10.0.0.16"), kWholeCell}};
   EXPECT_EQ(text(left_over({want("10.0.0.0/24", 31)}, two, {}, 1)), "");
   EXPECT_EQ(text(left_over({want("10.0.0.0/24", 16)}, two, {}, 1)), "10.0.0.0 ffff");

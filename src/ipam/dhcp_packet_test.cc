@@ -30,7 +30,7 @@ std::string show(const std::vector<Route>& routes) {
   return text;
 }
 
-TEST(DhcpPacket, StandsOnTheWireAsTheRfcSays) {
+TEST(DhcpPacket, IsOnTheWireAsTheRfcSays) {
   DhcpClient client{.mac = {{2, 0, 0, 0, 0, 1}}, .id = dhcp_client_id("c1", "net", "eth0"), .ask = {3, 1}};
   std::string bytes = to_bytes(discover(client, 0x01020304));
   EXPECT_EQ(bytes.size(), 300u);

@@ -92,7 +92,7 @@ TEST(Pools, LoseOnlyTheMachinesOwnEntries) {
             (IpPoolChange{.put = {}, .drop = {18, 19}}));
 }
 
-TEST(Pools, LoseWhatNobodyHasLeasedInTwoSteps) {
+TEST(Pools, LoseWhatNoOneHasLeasedInTwoSteps) {
   IpPool before = pool("10.0.0.0/24", {{16, {"c1", "ai/llm-0"}},
                                        {17, entry("n2/u2", "10.0.0.17")},
                                        {18, entry("ended", "10.0.0.18")},

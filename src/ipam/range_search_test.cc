@@ -103,7 +103,7 @@ TEST(UsableParts, LeaveOutWhatIsExcludedGatewaysAndTheEndsOfTheSubnet) {
   }
 }
 
-TEST(TakenMap, TellsWhoHasWhat) {
+TEST(TakenMap, ShowsWhoHasWhat) {
   const Owner a{"default/a", "net1"};
   const Owner b{"default/b", "net1"};
   const std::map<IpAddress, Owner> taken = {
@@ -124,7 +124,7 @@ TEST(TakenMap, TellsWhoHasWhat) {
   EXPECT_EQ(held.first[1].second, a);
 }
 
-TEST(LowestFree, IsTheFirstThatNobodyHas) {
+TEST(LowestFree, IsTheFirstFreeOne) {
   api::IpamRange wanted = range("10.0.0.0/28");
   wanted.excluded = {prefix("10.0.0.4/30")};
   const Owner a{"default/a", "net1"};

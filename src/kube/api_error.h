@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The error of a request to an API server, or of the connection to it.
 //
-// Why: an Error's code tells a caller which action to take. Retries need more: whether the request may have been
+// Why: an Error's code says which action a caller takes. Retries need more: whether the request may have been
 // carried out, how long the server asks clients to wait, and the HTTP status. So calls of the API client return an
 // Answer, whose error is an Error plus these facts; result() is the same as a plain Result, for TRY. Codes: 400, 405,
 // 413, 415, 422 Invalid; 401, 403 Denied; 404 NotFound; 409, 410 Conflict (read again); 429, 503 Busy; 408, 504

@@ -96,7 +96,7 @@ TEST(CurlTransport, SendsAndAnswers) {
     EXPECT_NE(head.find(line), std::string::npos) << line << head;
 }
 
-TEST(CurlTransport, TellsRefusalsWithTheTimeToComeBack) {
+TEST(CurlTransport, ReportsRefusalsWithTheTimeToComeBack) {
   Server server({answer("429 Too Many Requests", "slow down", "Retry-After: 7\r\n")});
   Way way(server.url);
   const auto got = way.transport->send({.target = "/x"}, {});

@@ -119,7 +119,7 @@ TEST(EventRecorder, NeverBlocksAndCountsWhatItDrops) {
   EXPECT_EQ(server.objects().size(), 3u);
 }
 
-TEST(EventRecorder, AnEventThatTheServerForgotIsMadeAnew) {
+TEST(EventRecorder, AnEventThatTheServerForgotIsMadeAgain) {
   fake::ApiServer server;
   const std::unique_ptr<Clock> clock = real_clock();
   Client client(server, *clock);

@@ -84,7 +84,7 @@ Answer<void> Informer::list(std::stop_token stop) {
     health_.changes += changes.size();
     ++health_.lists;
   }
-  tell(changes);
+  notify(changes);
   // Only now: who waits until it is synced finds that the observer knows everything, too.
   const std::lock_guard lock(mutex_);
   health_.synced = true;
@@ -140,7 +140,7 @@ Answer<void> Informer::take(WatchEvent event) {
     changes = cache_.take(event.type, std::move(event.object));
     health_.changes += changes.size();
   }
-  tell(changes);
+  notify(changes);
   heard(version);
   return {};
 }
@@ -153,7 +153,7 @@ void Informer::heard(const std::string& resource_version) {
   health_.resource_version = resource_version_;
 }
 
-void Informer::tell(const std::vector<Change>& changes) {
+void Informer::notify(const std::vector<Change>& changes) {
   if (!observer_) return;
   for (const Change& change : changes) observer_(change);
 }

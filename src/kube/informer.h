@@ -60,7 +60,7 @@ class Informer {
 
   // `client` outlives it.
   Informer(Client& client, InformerSettings settings, Observer observer = {});
-  // What an earlier process knew; before run(). No observer is told.
+  // What an earlier process knew; before run(). No observer is notified.
   void seed(std::vector<doc::Value> objects);
   void run(std::stop_token stop);
 
@@ -76,7 +76,7 @@ class Informer {
   Answer<void> take(WatchEvent event);
   // What a watch told did not fit; the next one has lasted since `watch_began_`.
   void note_lasting();
-  void tell(const std::vector<Change>& changes);
+  void notify(const std::vector<Change>& changes);
   void heard(const std::string& resource_version);
 
   Client& client_;

@@ -112,7 +112,7 @@ TEST_F(InformerTest, ResumesWhereItWasCut) {
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
 }
 
-TEST_F(InformerTest, DifferencesAreToldAfterAGap) {
+TEST_F(InformerTest, DifferencesAreReportedAfterAGap) {
   for (const char* name : {"a", "b", "c", "e"}) put(server, name);
   bool gap = false;
   server.before = [&](const Request& request) -> std::optional<ApiError> {
@@ -133,7 +133,7 @@ TEST_F(InformerTest, DifferencesAreToldAfterAGap) {
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
 }
 
-TEST_F(InformerTest, WhatAnEarlierProcessKnewIsThereAndToldWhereItChanged) {
+TEST_F(InformerTest, WhatAnEarlierProcessKnewIsThereAndReportedWhereItChanged) {
   for (const char* name : {"a", "b", "c"}) put(server, name);
   std::vector<doc::Value> known;
   for (const auto& [path, object] : server.objects()) known.push_back(object);

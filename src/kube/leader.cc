@@ -117,7 +117,7 @@ Answer<void> LeaderElection::acquire_or_renew(std::stop_token stop) {
   return write(std::move(*lease), mine, began, stop);
 }
 
-void LeaderElection::tell(bool& led) {
+void LeaderElection::notify(bool& led) {
   const bool leading = leads();
   if (leading == led) return;
   led = leading;
@@ -134,7 +134,7 @@ void LeaderElection::run(std::stop_token stop) {
       error_.reset();
       if (!done) error_ = done.error();
     }
-    tell(led);
+    notify(led);
     milliseconds pause = settings_.retry_period;
     if (led) {
       // Never past the deadline: losing is told at that moment, not at the next renewal.
@@ -145,7 +145,7 @@ void LeaderElection::run(std::stop_token stop) {
       pause += std::chrono::duration_cast<milliseconds>(pause * clock_.random() / 5);  // candidates spread
     }
     clock_.wait(pause, stop);
-    tell(led);
+    notify(led);
   }
   const bool leading = leads();
   leads_until_ = 0;

@@ -73,7 +73,7 @@ class LeaderElection {
   Answer<void> write(doc::Value lease, const LeaseRecord& record, Instant began, std::stop_token stop);
   void look(const LeaseRecord& record);
   void release();
-  void tell(bool& led);
+  void notify(bool& led);
 
   Clock& clock_;
   const LeaderSettings settings_;

@@ -33,12 +33,12 @@ struct LeaderTest : testing::Test {
   fake::ApiServer server;
   WorldClock clock;
   std::stop_source stop;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   LeaderElection election{server,
                           clock,
                           {.lease = {"ai", "railbed"}, .identity = "me"},
-                          [this] { told.emplace_back("leads"); },
-                          [this] { told.emplace_back("lost"); }};
+                          [this] { reported.emplace_back("leads"); },
+                          [this] { reported.emplace_back("lost"); }};
   Instant began = clock.now();
 
   double at() const { return std::chrono::duration<double>(clock.now() - began).count(); }
@@ -64,7 +64,7 @@ TEST_F(LeaderTest, MakesTheLeaseRenewsItAndGivesItBack) {
     stop_after(seconds(30));
   };
   election.run(stop.get_token());
-  EXPECT_EQ(told, (std::vector<std::string>{"leads", "lost"}));
+  EXPECT_EQ(reported, (std::vector<std::string>{"leads", "lost"}));
   EXPECT_FALSE(election.leads());
   EXPECT_EQ(on_server(server).holder, "");
   EXPECT_EQ(on_server(server).duration, seconds(1));
@@ -82,7 +82,7 @@ TEST_F(LeaderTest, WaitsForAnothersLeaseToRunOutByItsOwnClock) {
   election.run(stop.get_token());
   EXPECT_GE(led_at, 20) << "15 s after it was renewed last";
   EXPECT_LE(led_at, 27);
-  EXPECT_EQ(told.front(), "leads");
+  EXPECT_EQ(reported.front(), "leads");
   EXPECT_EQ(on_server(server).transitions, 5);
 }
 
@@ -93,7 +93,7 @@ TEST_F(LeaderTest, TakesAReleasedLeaseAtOnce) {
     stop.request_stop();
   };
   election.run(stop.get_token());
-  EXPECT_EQ(told, (std::vector<std::string>{"leads", "lost"}));
+  EXPECT_EQ(reported, (std::vector<std::string>{"leads", "lost"}));
 }
 
 TEST_F(LeaderTest, LeadsNoMoreBeforeAnotherMayTakeIt) {
@@ -111,7 +111,7 @@ TEST_F(LeaderTest, LeadsNoMoreBeforeAnotherMayTakeIt) {
     stop_after(seconds(40));
   };
   election.run(stop.get_token());
-  EXPECT_EQ(told, (std::vector<std::string>{"leads", "lost"}));
+  EXPECT_EQ(reported, (std::vector<std::string>{"leads", "lost"}));
   EXPECT_LE(lost_at - (last_renewal - 2), 11);
   EXPECT_EQ(election.error()->message, "no answer");
 }
@@ -161,7 +161,7 @@ TEST_F(LeaderTest, OneOfTwoThatWriteAtOnceLeads) {
     stop_after(seconds(5));
   };
   election.run(stop.get_token());
-  EXPECT_TRUE(told.empty());
+  EXPECT_TRUE(reported.empty());
   EXPECT_EQ(election.holder(), "other");
 }
 
@@ -172,7 +172,7 @@ TEST_F(LeaderTest, LosesAtOnceToWhoTookItByForce) {
     stop_after(seconds(9));
   };
   election.run(stop.get_token());
-  EXPECT_EQ(told, (std::vector<std::string>{"leads", "lost"}));
+  EXPECT_EQ(reported, (std::vector<std::string>{"leads", "lost"}));
   EXPECT_EQ(on_server(server).holder, "other") << "not given back, as it was not ours";
 }
 
@@ -184,7 +184,7 @@ TEST_F(LeaderTest, ARenewalWhoseAnswerIsLostIsStillOurs) {
     stop_after(seconds(20));
   };
   election.run(stop.get_token());
-  EXPECT_EQ(told, (std::vector<std::string>{"leads", "lost"}));
+  EXPECT_EQ(reported, (std::vector<std::string>{"leads", "lost"}));
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ Result<Value> parse_object(std::string_view json, size_t most_memory_bytes) {
 }
 
 std::string readable(std::string_view text) {
-  return doc::printable(text.substr(0, kMostToldBytes));
+  return doc::printable(text.substr(0, kMostMessageBytes));
 }
 
 Result<Value> parse_object(std::string_view json) {

@@ -20,7 +20,7 @@
 namespace railbed::kube {
 
 // What a server wrote, for messages and logs: the first 2 KiB, without control characters.
-inline constexpr size_t kMostToldBytes = 2048;
+inline constexpr size_t kMostMessageBytes = 2048;
 std::string readable(std::string_view text);
 
 Result<doc::Value> parse_object(std::string_view json);

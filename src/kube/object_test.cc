@@ -71,17 +71,17 @@ TEST(ApiError, HasNoControlCharactersAndAnEnd) {
   const std::string body =
       R"({"kind":"Status","code":403,"reason":"\u001b[2J","message":")" + std::string(100'000, 'x') + "\"}";
   const ApiError refusal = refused("GET /x", 403, body);
-  EXPECT_EQ(refusal.message, "GET /x: 403 \\x1b[2J: " + std::string(kMostToldBytes, 'x'));
+  EXPECT_EQ(refusal.message, "GET /x: 403 \\x1b[2J: " + std::string(kMostMessageBytes, 'x'));
   EXPECT_EQ(refusal.reason, "\\x1b[2J");
   const auto garbled = parse_object(std::string("{\"a\x1b\" ") + '\x01');
   ASSERT_FALSE(garbled.has_value());
   EXPECT_EQ(garbled.error().message.find_first_of("\x1b\x01"), std::string::npos) << garbled.error().message;
   const auto endless = parse_object("{\"" + std::string(100'000, 'k') + "\" 1}");
   ASSERT_FALSE(endless.has_value());
-  EXPECT_LE(endless.error().message.size(), kMostToldBytes);
+  EXPECT_LE(endless.error().message.size(), kMostMessageBytes);
 }
 
-TEST(ApiError, TellsWhatTheServerSaid) {
+TEST(ApiError, ReportsWhatTheServerSaid) {
   const ApiError error =
       refused("GET /x", 403, R"({"kind":"Status","code":403,"reason":"Forbidden","message":"no\u001b[31m"})");
   EXPECT_EQ(error.to_string(),
@@ -95,14 +95,14 @@ TEST(ApiError, TellsWhatTheServerSaid) {
 }
 
 TEST(ApiError, WaitsMinutesAtMost) {
-  const auto told = [](const char* wait) {
+  const auto reported = [](const char* wait) {
     return refused("GET /x", 429, fmt::format(R"({{"kind":"Status","details":{{"retryAfterSeconds":{}}}}})", wait))
         .retry_after;
   };
-  EXPECT_EQ(told("300"), std::chrono::seconds(300));
-  EXPECT_EQ(told("301"), kLongestRetryAfter);
-  EXPECT_EQ(told("1000000"), kLongestRetryAfter);
-  EXPECT_EQ(told("-1"), std::nullopt);
+  EXPECT_EQ(reported("300"), std::chrono::seconds(300));
+  EXPECT_EQ(reported("301"), kLongestRetryAfter);
+  EXPECT_EQ(reported("1000000"), kLongestRetryAfter);
+  EXPECT_EQ(reported("-1"), std::nullopt);
 }
 
 TEST(Retry, RepeatsOnlyWhatIsSurelyNotDoneOrMayBeDoneTwice) {

@@ -58,7 +58,7 @@ TEST(Roles, HaveARuleForEachKindWithAllReasons) {
             "- {kind: ServiceAccount, name: railbed-x, namespace: railbed}\n");
 }
 
-TEST(Roles, DifferByNameFromWhatIsDeclared) {
+TEST(Roles, AreComparedWithWhatIsDeclared) {
   Account account{"railbed-x", "", rights_of_two()};
   std::string file = role_file(account);
   EXPECT_EQ(difference(grants_in(file), grants_of(account)), "");
@@ -70,7 +70,7 @@ TEST(Roles, DifferByNameFromWhatIsDeclared) {
 }
 
 TEST(Roles, NameRequestsThatNoRightCovers) {
-  const auto told = [](const std::string& request) { return beyond(rights_of_two(), {request}, "op"); };
+  const auto reported = [](const std::string& request) { return beyond(rights_of_two(), {request}, "op"); };
   for (const char* covered :
        {"GET /api/v1/nodes?limit=500", "GET /api/v1/nodes/n1", "WATCH /api/v1/nodes?watch=true",
         "PATCH /api/v1/namespaces/ai/pods/a/status?fieldManager=railbed&force=true",
@@ -78,14 +78,15 @@ TEST(Roles, NameRequestsThatNoRightCovers) {
         "DELETE /apis/sriovnetwork.openshift.io/v1/namespaces/op/sriovnetworknodestates/n1",
         "GET /apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/one",
         "PUT /apis/whereabouts.cni.cncf.io/v1alpha1/namespaces/kube-system/ippools/10.0.0.0-24", "GET /version"})
-    EXPECT_EQ(told(covered), "") << covered;
-  EXPECT_EQ(told("DELETE /api/v1/nodes/n1"), "delete nodes: no component declares this right: DELETE /api/v1/nodes/n1");
+    EXPECT_EQ(reported(covered), "") << covered;
+  EXPECT_EQ(reported("DELETE /api/v1/nodes/n1"),
+            "delete nodes: no component declares this right: DELETE /api/v1/nodes/n1");
   for (const char* beyond_all :
        {"GET /api/v1/namespaces/op", "GET /api/v1/pods?limit=1", "PATCH /api/v1/namespaces/ai/pods/a",
         "PATCH /apis/sriovnetwork.openshift.io/v1/namespaces/ai/sriovnetworknodestates/n1?fieldManager=x",
         "GET /apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/two",
         "PUT /apis/whereabouts.cni.cncf.io/v1alpha1/namespaces/ai/ippools/10.0.0.0-24"})
-    EXPECT_NE(told(beyond_all), "") << beyond_all;
+    EXPECT_NE(reported(beyond_all), "") << beyond_all;
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ TEST(ChooseVf, TakesNothingThatSomebodyHolds) {
   EXPECT_FALSE(choose_vf(pool, "llm/a", {{id_of(pool[1]), "llm/b"}}, pool));
 }
 
-TEST(ChooseVf, TellsVfsApartWhoseAddressesAreNotKnownYet) {
+TEST(ChooseVf, DistinguishesVfsWhoseAddressesAreNotKnownYet) {
   std::vector<plan::PoolVf> pool = two_rails(1);
   for (plan::PoolVf& vf : pool) vf.address = PciAddress{};
   EXPECT_EQ(choose_vf(pool, "llm/a", {{id_of(pool[0]), "llm/b"}}, pool)->pf, pci("81:00.0"));

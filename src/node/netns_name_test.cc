@@ -11,7 +11,7 @@ TEST(NetnsName, IsGuessable) {
   EXPECT_EQ(netns_name("llm/worker-0"), "railbed-llm-worker-0");
 }
 
-TEST(NetnsName, TellsPodsApartWhoseNamesRunTogether) {
+TEST(NetnsName, DistinguishesPodsWhoseNamesRunTogether) {
   EXPECT_NE(netns_name("a-b/c"), netns_name("a/b-c"));
   EXPECT_EQ(netns_name("a/b-c"), "railbed-a-b-c");
   EXPECT_NE(netns_name("a/b_c"), netns_name("a/b-c"));

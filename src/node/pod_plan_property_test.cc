@@ -121,7 +121,7 @@ T got(Result<T> result) {
   return std::move(*result);
 }
 
-std::string told(const UpReport& report) {
+std::string text_of_report(const UpReport& report) {
   std::string text;
   for (const apply::StepFailure& failure : report.applied.failures) text += failure.error.to_string() + "\n";
   for (const PodFailure& failure : report.pods.failures) text += failure.pod + ": " + failure.error.to_string() + "\n";
@@ -150,7 +150,7 @@ RC_GTEST_PROP(PodPlan, WhatIsPlannedIsDoneAndThenNothingIsLeft, ()) {
     machine.kernel.clear_journal();
     CountedAttaching progress;
     const UpReport report = got(up(machine.kernel, *machine.store, std::move(seen), settings, progress));
-    RC_LOG() << told(report);
+    RC_LOG() << text_of_report(report);
     RC_ASSERT(report.plan == planned);
     RC_ASSERT(report.applied.complete());
     RC_ASSERT(only_problems(report.pods, problems));

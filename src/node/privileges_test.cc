@@ -7,7 +7,7 @@ namespace railbed::node {
 namespace {
 
 // "capability: what for", one a line.
-std::string told(const std::vector<Need>& needs) {
+std::string words_of(const std::vector<Need>& needs) {
   std::string out;
   for (const Need& need : needs) out += need.capability + ": " + need.what_for + "\n";
   return out;
@@ -53,7 +53,7 @@ TEST(Privileges, AreThoseOfTheStepsAndThePods) {
        state + "CAP_NET_ADMIN: 2 interfaces of pods are moved, named and given addresses\n"
                "CAP_SYS_ADMIN: 2 interfaces of pods go into network namespaces, which are made and entered\n"},
   };
-  for (const Case& c : cases) EXPECT_EQ(told(needs_of(plan_with(c.actions), c.attachments)), c.needs) << c.about;
+  for (const Case& c : cases) EXPECT_EQ(words_of(needs_of(plan_with(c.actions), c.attachments)), c.needs) << c.about;
 }
 
 TEST(Privileges, ThatAreMissingAreNamedWithWhatNeedsThem) {

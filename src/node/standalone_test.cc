@@ -467,7 +467,7 @@ TEST_F(StandaloneTest, AddressesOfAllNodesPodsAreSetAside) {
   EXPECT_EQ(other->address.to_string(), "10.10.0.12");
 }
 
-TEST_F(StandaloneTest, AFullRangeIsToldAndTheOtherPodWorks) {
+TEST_F(StandaloneTest, AFullRangeIsReportedAndTheOtherPodWorks) {
   std::string text = kPolicies;
   const std::string range = "\"range_start\": \"10.10.0.10\"";
   text.replace(text.find(range), range.size(), range + ", \"range_end\": \"10.10.0.10\"");
@@ -494,7 +494,7 @@ TEST_F(StandaloneTest, VfsThatWereThereBeforeAreGivenBack) {
 }
 
 // Refuses each changing call of `up` once: there is a report, and the next run finds nothing that it cannot continue.
-TEST(StandaloneFaults, EveryRefusedCallOfUpIsMendedByTheNextUp) {
+TEST(StandaloneFaults, EveryRefusedCallOfUpIsFixedByTheNextUp) {
   const api::Objects all = read(std::string(kPolicies) + kPods);
   Node clean;
   const std::string start = clean.everything();
@@ -517,7 +517,7 @@ TEST(StandaloneFaults, EveryRefusedCallOfUpIsMendedByTheNextUp) {
     }
 }
 
-TEST(StandaloneFaults, EveryRefusedCallOfDownIsMendedByTheNextDown) {
+TEST(StandaloneFaults, EveryRefusedCallOfDownIsFixedByTheNextDown) {
   const api::Objects all = read(std::string(kPolicies) + kPods);
   Node clean;
   const std::string start = clean.everything();

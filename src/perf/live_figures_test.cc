@@ -10,7 +10,7 @@ namespace {
 
 using FiguresClock = LiveFigures::Clock;
 
-TEST(LiveFigures, TellHowFarASizeIs) {
+TEST(LiveFigures, ReportHowFarASizeIs) {
   LiveFigures live;
   const FiguresClock::time_point start = FiguresClock::now();
   EXPECT_EQ(live.text(start), "");

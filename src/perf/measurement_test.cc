@@ -127,9 +127,9 @@ TEST(Measurement, TableShowsBothEndsAndSoft) {
 }
 
 // Of a driver that counts them, how many; of one that does not, that it does not. InfiniBand has none.
-TEST(Measurement, TableTellsPauseFrames) {
+TEST(Measurement, TableReportsPauseFrames) {
   Measurement m = bandwidth();
-  const auto told = [&] {
+  const auto reported = [&] {
     const std::string table = to_table(m);
     const size_t at = table.find("  pause frames");
     return at == std::string::npos ? "" : table.substr(at);
@@ -137,20 +137,20 @@ TEST(Measurement, TableTellsPauseFrames) {
   m.client.counts_pauses = true;
   m.client_counters = {{"rx_prio3_pause", 7}, {"rx_prio4_pause", 1}, {"rx_prio3_pause_duration", 500}};
   m.server.netdev = "\x1b[2J";
-  EXPECT_EQ(told(), "  pause frames  client: 0 sent, 8 received; server: not counted by the driver of \\x1b[2J\n");
+  EXPECT_EQ(reported(), "  pause frames  client: 0 sent, 8 received; server: not counted by the driver of \\x1b[2J\n");
   m.server.netdev = "";
-  EXPECT_EQ(told(), "  pause frames  client: 0 sent, 8 received; server: not counted\n");
+  EXPECT_EQ(reported(), "  pause frames  client: 0 sent, 8 received; server: not counted\n");
   m.server.counts_pauses = true;
-  EXPECT_EQ(told(), "  pause frames  client: 0 sent, 8 received; server: 0 sent, 0 received\n");
+  EXPECT_EQ(reported(), "  pause frames  client: 0 sent, 8 received; server: 0 sent, 0 received\n");
   m.client.link_layer = "InfiniBand";
-  EXPECT_EQ(told(), "");
+  EXPECT_EQ(reported(), "");
   m.client.link_layer = "Ethernet";
   m.client.device = "";
-  EXPECT_EQ(told(), "") << "TCP";
+  EXPECT_EQ(reported(), "") << "TCP";
 }
 
 // Of datagrams some may be lost; a read has no halves, and memory and processors are told where they are not usual.
-TEST(Measurement, TableTellsWhatIsOfTheVerb) {
+TEST(Measurement, TableReportsWhatIsOfTheVerb) {
   Measurement m = bandwidth();
   m.spec = {.sizes_bytes = {1024}, .verb = RdmaVerb::kSendUd};
   m.bandwidth[0].lost_messages = 12;
@@ -195,7 +195,7 @@ TEST(Measurement, ResultsFromBeforeVerbsAreRead) {
 }
 
 // Percentiles that too few samples speak for are left out, outages and what is missing are told.
-TEST(Measurement, TableTellsTailsOfWholeRoundTrips) {
+TEST(Measurement, TableReportsTailsOfWholeRoundTrips) {
   Measurement m = latency();
   m.spec.rate_per_s = 1000;
   m.ended_by = "perf lat with 10.1.0.6: \x1b[2Jthe peer closed the connection";

@@ -97,7 +97,7 @@ TEST(ResultEnvelope, NamesTheMemberThatIsWrong) {
   EXPECT_EQ(envelope_problem(envelope_object(R"({"version":"0","command":"","complete":true})")), "soft is missing");
 }
 
-TEST(ResultEnvelope, TellsKindsAndVersionsApart) {
+TEST(ResultEnvelope, DistinguishesKindsAndVersions) {
   const auto problem = [](const std::string& json) {
     const auto known = check_schema(envelope_object(json), kSomething);
     return known ? std::string("none") : known.error().to_string();

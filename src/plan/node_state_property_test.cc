@@ -37,8 +37,8 @@ NodePlan by_state(const api::Objects& objects, const facts::NodeFacts& facts) {
   state.meta = graph::examples::meta(facts.node);
   state.nics = graph::found_nics(facts);
   doc::Diagnostics diagnostics;
-  const facts::NodeFacts told = graph::facts_of(stored(state), facts.labels);
-  const graph::Resolution resolution(objects, {&told, 1}, {}, graph::PodPlacement::kNotChecked, diagnostics);
+  const facts::NodeFacts reported = graph::facts_of(stored(state), facts.labels);
+  const graph::Resolution resolution(objects, {&reported, 1}, {}, graph::PodPlacement::kNotChecked, diagnostics);
   state.pfs = graph::state_of(resolution.graphs.front());
   const api::SriovNetworkNodeState seen = stored(state);
   const graph::WantedState wanted(seen, facts, {}, diagnostics);

@@ -226,7 +226,7 @@ TEST(ExternallyManaged, OnlyVfsAreConfigured) {
                           "eth0: VF 3: bind to the kernel's network driver"));
 }
 
-TEST(Reboot, IsToldAndNoChange) {
+TEST(Reboot, IsReportedAndNoChange) {
   auto wish = policy("a", 2, {pf("eth0")});
   wish.link_type = api::given(api::WantedLinkType::kInfiniband);
   const NodePlan plan = planned({wish}, node("n1", {nic("eth0", 1, 8, "15b3", "1021")}));

@@ -104,7 +104,7 @@ TEST(ReadCluster, AsksForEverythingThatIsJudged) {
   for (const std::string& request : world.server.requests()) EXPECT_TRUE(request.starts_with("GET ")) << request;
 }
 
-TEST(ReadCluster, TellsWhatItMayNotSeeAndLooksAtTheRest) {
+TEST(ReadCluster, ReportsWhatItMayNotSeeAndLooksAtTheRest) {
   World world;
   world.put("/api/v1/nodes/node1", "Node", "", "node1");
   world.refused = "daemonsets";

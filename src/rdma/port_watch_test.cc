@@ -32,7 +32,7 @@ class PortWatchTest : public testing::Test {
   PortWatch::Time now_{};
 };
 
-TEST_F(PortWatchTest, TellsWhatMovedUnderOneNameForAllDrivers) {
+TEST_F(PortWatchTest, ReportsWhatMovedUnderOneNameForAllDrivers) {
   set("mlx5_0", "counters/port_xmit_data", 1000);
   set("mlx5_0", "counters/port_rcv_data", 5);
   set("mlx5_0", "hw_counters/np_cnp_sent", 7);
@@ -73,7 +73,7 @@ TEST_F(PortWatchTest, TellsWhatMovedUnderOneNameForAllDrivers) {
 }
 
 // They are the interface's: of one whose driver has none, and of a port without interface, they are absent and not 0.
-TEST_F(PortWatchTest, PauseFramesAreToldOfThoseThatCountThem) {
+TEST_F(PortWatchTest, PauseFramesAreReportedOfThoseThatCountThem) {
   for (const char* device : {"mlx5_0", "mlx5_1", "mlx5_2"}) set(device, "counters/port_xmit_data", 1);
   files_.put_file("/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n");
   files_.put_file("/sys/class/infiniband/mlx5_1/ports/1/gid_attrs/ndevs/0", "eth1\n");
@@ -121,7 +121,7 @@ TEST_F(PortWatchTest, WhatWrapsIsAbsentForOneInterval) {
   EXPECT_EQ(next[0][PortFigure::kCnpsSent], 1);
 }
 
-TEST_F(PortWatchTest, ADeviceThatGoesIsToldAndWatchedAgain) {
+TEST_F(PortWatchTest, ADeviceThatGoesIsReportedAndWatchedAgain) {
   set("mlx5_0", "counters/port_xmit_data", 1000);
   set("mlx5_1", "counters/port_xmit_data", 1000);
   PortWatch watch = started();

@@ -157,19 +157,19 @@ PolicyOnNode by_node_state(const SriovNetworkNodeState& state, const std::string
       if (group.policy_name == policy)
         on.pfs.push_back(fmt::format("{}: {}", pf.name.empty() ? pf.address.to_string() : pf.name, range_text(group)));
   if (on.pfs.empty()) return on;
-  const auto told = std::ranges::find(state.policies, policy, &NodeStatePolicy::name);
-  if (is_outdated(state) || (state.sync_status != "Succeeded" && told == state.policies.end())) {
+  const auto reported = std::ranges::find(state.policies, policy, &NodeStatePolicy::name);
+  if (is_outdated(state) || (state.sync_status != "Succeeded" && reported == state.policies.end())) {
     on.state = state.sync_status == "Failed" && !is_outdated(state) ? "Failed" : "Pending";
     on.message = on.state == "Failed" ? state.last_sync_error : "not yet applied by the node";
     return on;
   }
-  if (told == state.policies.end()) {
+  if (reported == state.policies.end()) {
     on.state = "Applied";
     return on;
   }
   constexpr std::string_view kStates[] = {"Applied", "Held", "Failed"};  // as NodeStatePolicy::State
-  on.state = kStates[static_cast<size_t>(told->state)];
-  on.message = told->message;
+  on.state = kStates[static_cast<size_t>(reported->state)];
+  on.message = reported->message;
   return on;
 }
 

@@ -162,7 +162,7 @@ TEST(Cluster, NodesWithConditionsPfsAndVfs) {
   EXPECT_EQ(cluster.nodes[3].state, "no node state");
 }
 
-TEST(Cluster, ANodeOfWhichNothingIsKnownIsThereAllTheSame) {
+TEST(Cluster, ANodeOfWhichNothingIsKnownIsThereAnyway) {
   ClusterObjects objects;
   objects.nodes = {node("new", "")};
   objects.node_states = {state("new", R"("lastSyncError": "")")};
@@ -210,7 +210,7 @@ TEST(Cluster, NodesThatSayTheSameOfAPolicyAreOneLine) {
 }
 
 // A node state whose definition prunes the key `policies`, as the SR-IOV operator's does.
-TEST(Cluster, WithoutPoliciesInItsStateANodeTellsBySyncStatus) {
+TEST(Cluster, WithoutPoliciesInItsStateANodeIsShownBySyncStatus) {
   ClusterObjects objects;
   objects.node_states = {state("a", R"("syncStatus": "Failed", "lastSyncError": "no room")"),
                          state("b", R"("syncStatus": "InProgress")"), state("c", R"("syncStatus": "Succeeded")")};
@@ -237,7 +237,7 @@ TEST(Cluster, NetworksAndThePodsThatHaveThem) {
   EXPECT_THAT(cluster.pods[1].missing, ElementsAre("llm/rail0"));
 }
 
-TEST(Cluster, WhatCannotBeReadIsTold) {
+TEST(Cluster, WhatCannotBeReadIsReported) {
   ClusterObjects objects = all_kinds();
   objects.node_states.push_back(state("bad", R"("syncStatus": 7)"));
   objects.policies.push_back(

@@ -81,7 +81,7 @@ TEST(CollectiveHtml, WholePage) {
   EXPECT_THAT(html, Not(HasSubstr("before <b>")));
 }
 
-TEST(CollectiveHtml, TellsHowMuchIsNotShown) {
+TEST(CollectiveHtml, ReportsHowMuchIsNotShown) {
   const std::string many = collectives_html(std::vector<CollectiveRun>(70, test_run("r", 2, 1))).text();
   EXPECT_THAT(many, HasSubstr("<p class=\"quiet\">and 6 more, see the result files</p>"));
   EXPECT_THAT(many, HasSubstr("<p class=\"quiet\">Charts have the first 16 lines.</p>"));

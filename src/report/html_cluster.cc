@@ -24,7 +24,7 @@ Html state_html(StateSeverity severity, std::string_view text) {
 }
 
 // "Failed: the whole story": the word as a badge, the story beside it.
-Html told_html(StateSeverity severity, const std::string& text) {
+Html worded_state_html(StateSeverity severity, const std::string& text) {
   const size_t colon = text.find(": ");
   if (colon == std::string::npos) return state_html(severity, text);
   return html("{} <small>{}</small>", state_html(severity, text.substr(0, colon)), text.substr(colon + 2));
@@ -66,7 +66,7 @@ Html node_rows(const ClusterNode& node) {
              state_html(one == "Ready" ? StateSeverity::kGood : std::max(node.severity, StateSeverity::kWaits), one));
   Html out =
       html("<tr><th scope=\"row\" rowspan=\"{0}\">{1}</th><td rowspan=\"{0}\">{2}</td><td rowspan=\"{0}\">{3}</td>",
-           rows, node.name, conditions, told_html(node.state_severity, node.state));
+           rows, node.name, conditions, worded_state_html(node.state_severity, node.state));
   if (node.pfs.empty()) return out + markup("<td colspan=\"4\" class=\"quiet\">no NIC that can make VFs</td></tr>\n");
   for (size_t i = 0; i < node.pfs.size(); ++i) out += html("{}{}</tr>\n", row_start(i), pf_cells(node.pfs[i]));
   return out;
@@ -111,7 +111,8 @@ Html policy_rows(const ClusterPolicy& policy) {
   Html out = html(
       "<tr><th scope=\"row\" rowspan=\"{0}\">{1}<small>{2}</small></th><td rowspan=\"{0}\">{3}<small>of NICs: {4}</small>"
       "<small>on nodes: {5}</small></td><td rowspan=\"{0}\">{6}</td>",
-      rows, policy.name, policy.ns, policy.asks, policy.nics, policy.nodes, told_html(policy.severity, policy.state));
+      rows, policy.name, policy.ns, policy.asks, policy.nics, policy.nodes,
+      worded_state_html(policy.severity, policy.state));
   if (policy.where.empty()) return out + markup("<td colspan=\"3\" class=\"quiet\">on no node</td></tr>\n");
   for (size_t i = 0; i < policy.where.size(); ++i) {
     const PolicyOnNodes& on = policy.where[i];

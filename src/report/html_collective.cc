@@ -148,16 +148,16 @@ Html sizes_html(const CollectiveRun& run) {
 
 Html wrong_html(const CollectiveRun& run) {
   Html out;
-  size_t told = 0;
+  size_t reported = 0;
   for (const SizeResult& size : run.results)
     for (const WrongAt& at : size.wrong) {
-      if (told++ >= kMostRows) continue;
+      if (reported++ >= kMostRows) continue;
       out += html("<p><b>Wrong data</b>: {} of {} at {} on {}: {} elements, the first at {}: expected {}, got {}</p>\n",
                   name_of(size.algorithm), perf::size_text(static_cast<int64_t>(size.size_bytes)), run.ranks[at.rank],
                   run.rails[at.rail], at.wrong.count, at.wrong.offset, at.wrong.wanted,
                   std::isnan(at.wrong.got) ? "nothing" : fmt::format("{}", at.wrong.got));
     }
-  return told > kMostRows ? out + more_text(told - kMostRows) : out;
+  return reported > kMostRows ? out + more_text(reported - kMostRows) : out;
 }
 
 Html ranks_html(const CollectiveRun& run, const RailResult& rail) {
@@ -183,7 +183,7 @@ Html steps_html(const CollectiveRun& run, const RailResult& rail) {
   if (rail.steps.empty()) return {};
   Html out = markup(
       "<table class=\"figures\"><thead><tr><th>Step</th><th></th><th>Waited</th><th>Transfer</th><th>Adding</th>"
-      "<th>Waited longest beyond the transfer, for whom</th></tr></thead><tbody>\n");
+      "<th>Longest wait beyond the transfer: the rank, and for which one</th></tr></thead><tbody>\n");
   const std::vector<const StepFigures*> shown = most(rail.steps, &StepFigures::late_us);
   for (const StepFigures* it : shown)
     out += html("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{} for {}: {}</td></tr>\n", it->step,

@@ -56,7 +56,7 @@ TEST(JitterHtml, WholePage) {
   EXPECT_THAT(html, Not(HasSubstr("<b>rail1")));
 }
 
-TEST(JitterHtml, TellsHowManyAreNotShown) {
+TEST(JitterHtml, ReportsHowManyAreNotShown) {
   const std::vector<perf::JitterReport> many(130, saved_jitter("r", 1, false));
   EXPECT_THAT(jitter_html(many).text(), HasSubstr("<p class=\"quiet\">and 2 more, see the result files</p>"));
   EXPECT_EQ(jitter_html({}).text(), "");

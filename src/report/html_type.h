@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // HTML as a type: a text becomes part of it only escaped.
 //
-// Why: names, labels and commands are external input; none may become markup or script. Nobody has to remember to
+// Why: names, labels and commands are external input; none may become markup or script. No caller has to remember to
 // escape: html() escapes each argument that is not Html, and where Html is expected, the compiler rejects a string.
 // Threading: plain values, pure functions.
 // Failure: none; a format that does not fit its arguments does not compile.

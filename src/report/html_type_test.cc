@@ -49,7 +49,7 @@ TEST(HtmlType, EscapesTextsOfEveryType) {
   EXPECT_EQ(html("{}", text[0]).text(), "&lt;");
 }
 
-TEST(HtmlType, EscapesWhereverAnArgumentStands) {
+TEST(HtmlType, EscapesWhereverAnArgumentIs) {
   EXPECT_EQ(html("<a title=\"{1}\">{0} {1}</a>", "<", "\"").text(), "<a title=\"&quot;\">&lt; &quot;</a>");
   EXPECT_EQ(html("{:>6}|{:<6}|{:.4}", "<", '<', "<script>").text(), "  &lt;|&lt;  |&lt;");
   EXPECT_EQ(html("{}", std::string("\0\x1f\x7f\t", 4)).text(), "    ");

@@ -37,7 +37,7 @@ TEST(NodeText, ANodeWithoutAnythingSaysWhereToLook) {
             "02xx.\n");
 }
 
-TEST(NicTable, TellsWhatRidesOnAPf) {
+TEST(NicTable, ReportsWhatRidesOnAPf) {
   facts::Nic nic;
   nic.pci.address = PciAddress::parse("0000:01:00.0").value();
   nic.netdevs = {{.name = "eth0", .master = "bond0"}};
@@ -54,7 +54,7 @@ TEST(NodeText, NothingOfAMachineReachesTheTerminalUnescaped) {
   EXPECT_TRUE(text.starts_with("node \\x1b[31mred\\x0anode, kernel 6\\x07: ")) << text;
 }
 
-TEST(NodeText, SaysWhatIsNotTold) {
+TEST(NodeText, SaysWhatIsUnknown) {
   const auto told = [](std::vector<std::string> untold) {
     const std::string text = node_text({.node = "n", .untold = std::move(untold)}, Detail::kNormal, Colour::kNo);
     const size_t at = text.find("Not available");

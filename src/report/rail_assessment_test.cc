@@ -57,7 +57,7 @@ Measurement between(Measurement m, const std::string& client, const std::string&
 }
 
 // Three pairs on one rail, of which one is slow: it stands beside the others, and the others' figures are theirs.
-TEST(Assessment, NoPairStandsForAnotherOne) {
+TEST(Assessment, NoPairCountsForAnotherOne) {
   const auto one = [](double gbps) { return measured(TestKind::kBandwidth, Transport::kRdma, "rail0", gbps); };
   const std::vector<Measurement> all = {between(one(38), "a", "b"), between(one(390), "a", "c"),
                                         between(one(391), "b", "c")};
@@ -109,7 +109,7 @@ TEST(Assessment, EachVerbHasARowOfItsOwn) {
 }
 
 // Several sweeps of one pair: the slowest counts, and that they differ is told.
-TEST(Assessment, TellsThatRepeatsDiffer) {
+TEST(Assessment, ReportsThatRepeatsDiffer) {
   const Assessment assessment = assessment_of({measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 391),
                                                measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 240),
                                                measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 390)});
@@ -138,7 +138,7 @@ TEST(Assessment, NoTickWithoutAYardstick) {
   EXPECT_EQ(assessment_of({measured(TestKind::kLatency, Transport::kRdma, "rail0", 2)}).tone, Assessment::Tone::kNone);
 }
 
-TEST(Assessment, TellsOutagesAndWhatIsMissing) {
+TEST(Assessment, ReportsOutagesAndWhatIsMissing) {
   std::vector<Measurement> all = {measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 390),
                                   measured(TestKind::kLatency, Transport::kRdma, "rail0", 2)};
   all[1].latency[0].outages = {{.at_ms = 5, .duration_ms = 20}, {.at_ms = 500, .duration_ms = 1000}};
@@ -150,7 +150,7 @@ TEST(Assessment, TellsOutagesAndWhatIsMissing) {
 }
 
 // The ports' own counters: that the bytes went over them, and what it took.
-TEST(Assessment, TellsWhatThePortsCounted) {
+TEST(Assessment, ReportsWhatThePortsCounted) {
   Measurement m = measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 390);
   m.bandwidth[0].messages = 1000;
   m.client_counters = {{"port_xmit_data_bytes", 70'000'000}, {"port_xmit_packets", 16'000}};
@@ -205,7 +205,7 @@ TEST(Assessment, CountsRailsWithoutRdma) {
 
 // A rail is told as slow below nine tenths of the middle one, of two of the better one, and as late above three times
 // the middle of three. Here the links are not known.
-TEST(Assessment, TellsWhichRailDiffers) {
+TEST(Assessment, ReportsWhichRailDiffers) {
   const auto remarks = [](TestKind kind, const std::vector<double>& figures) {
     std::vector<Measurement> all;
     for (const double figure : figures)

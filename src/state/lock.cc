@@ -43,7 +43,7 @@ Result<FileLock> FileLock::take(const std::string& path, const std::string& comm
   std::string holder =
       command.empty() ? fmt::format("pid {}", getpid()) : fmt::format("pid {}, `{}`", getpid(), command);
   // The name is only for the messages of commands that wait; a full file system must not make taking the lock fail.
-  [[maybe_unused]] const bool told =
+  [[maybe_unused]] const bool written =
       ftruncate(lock.fd_, 0) == 0 && pwrite(lock.fd_, holder.data(), holder.size(), 0) >= 0;
   return lock;
 }

@@ -94,9 +94,16 @@ Error Database::error(int code, std::string_view doing) const {
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, bool read_only) {
   if (!read_only) TRY(make_private(path));
+  return connect(path, read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+}
+
+Result<std::unique_ptr<Database>> Database::in_memory() {
+  return connect(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+}
+
+Result<std::unique_ptr<Database>> Database::connect(const std::string& path, int flags) {
   count_no_memory();
   sqlite3* db = nullptr;
-  int flags = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   int code = sqlite3_open_v2(path.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   std::unique_ptr<Database> database(new Database(db, path));
   if (code != SQLITE_OK) return fail(database->error(code, "opening it"));

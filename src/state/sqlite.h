@@ -51,6 +51,7 @@ std::string advice_after_damage(const std::string& path);
 class Database {
  public:
   static Result<std::unique_ptr<Database>> open(const std::string& path, bool read_only);
+  static Result<std::unique_ptr<Database>> in_memory();  // empty, and without a file
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -82,6 +83,7 @@ class Database {
 
  private:
   Database(sqlite3* db, std::string path) : db_(db), path_(std::move(path)) {}
+  static Result<std::unique_ptr<Database>> connect(const std::string& path, int flags);
   Result<sqlite3_stmt*> prepare(const char* sql, const std::vector<Bound>& values);
   Result<bool> step(sqlite3_stmt* statement, const char* sql);
   static void reset(sqlite3_stmt* statement);

@@ -170,8 +170,9 @@ Result<void> prepare(Database& db, const OpenOptions& options) {
   return db.script("PRAGMA secure_delete = ON");
 }
 
-// Who may write: the process that has the lock, the thread that has a Hold, or nobody.
-enum class Access : uint8_t { kLocked, kShared, kReadOnly };
+// Who may write: the process that has the lock, the thread that has a Hold, no one, or whoever has the object, since it
+// has no file.
+enum class Access : uint8_t { kLocked, kShared, kReadOnly, kNoFile };
 
 class SqliteStore : public Store {
  public:
@@ -181,8 +182,8 @@ class SqliteStore : public Store {
         lock_(std::move(lock)),
         db_(std::move(db)),
         options_(std::move(options)),
-        file_(file_at(path())),
-        witness_(options_.directory, options_.boot_id) {
+        file_(access_ == Access::kNoFile ? std::nullopt : file_at(path())) {
+    if (access_ != Access::kNoFile) witness_.emplace(options_.directory, options_.boot_id);
     if (origin == Origin::kMade) kept_.emplace();  // without rows
   }
 
@@ -423,7 +424,7 @@ class SqliteStore : public Store {
       [[maybe_unused]] auto undone = db_->run("ROLLBACK");
       kept_.reset();
     } else if (*generation != 0) {
-      witness_.write(*generation);
+      witness_->write(*generation);
     }
     in_transaction_ = false;
     mutex_.unlock();
@@ -475,7 +476,7 @@ class SqliteStore : public Store {
     TRY(prepare(*db_, options_));
     file_ = file_at(path());
     data_version_ = -1;
-    witness_.reopen();
+    witness_->reopen();
     TRY(count());
     written_again_ = true;
     return {};
@@ -483,8 +484,9 @@ class SqliteStore : public Store {
 
   // One more change of attachments and leases (witness.h): with the transaction, or at once.
   Result<void> count() {
+    if (!witness_.has_value()) return {};
     counts_ = in_transaction_;
-    if (!in_transaction_) witness_.write(TRY(count_on()));
+    if (!in_transaction_) witness_->write(TRY(count_on()));
     return {};
   }
   Result<uint64_t> count_on() {
@@ -531,7 +533,7 @@ class SqliteStore : public Store {
   bool counts_ = false;         // the transaction changes attachments or leases
   std::optional<FileId> file_;  // that is open
   std::atomic<bool> written_again_ = false;
-  Witness witness_;
+  std::optional<Witness> witness_;  // of a file
   std::optional<KeptRows> kept_;
 };
 
@@ -653,6 +655,14 @@ Result<std::unique_ptr<Store>> open_store(const OpenOptions& options) {
   if (options.shared)  // the lock is needed for the setup only
     return std::make_unique<SqliteStore>(Access::kShared, std::nullopt, std::move(db), options);
   return std::make_unique<SqliteStore>(Access::kLocked, std::move(lock), std::move(db), options, origin);
+}
+
+std::unique_ptr<Store> memory_store() {
+  Result<std::unique_ptr<Database>> db = Database::in_memory();
+  RAILBED_CHECK(db.has_value());  // fails without memory only
+  const Result<void> made = (*db)->script(kTables);
+  RAILBED_CHECK(made.has_value());
+  return std::make_unique<SqliteStore>(Access::kNoFile, std::nullopt, std::move(*db), OpenOptions{}, Origin::kMade);
 }
 
 }  // namespace railbed::state

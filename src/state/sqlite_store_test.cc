@@ -30,7 +30,7 @@ class SqliteStore : public testing::Test {
   std::string directory_;
 };
 
-TEST_F(SqliteStore, TellsASecondOneWhoIsAtWork) {
+TEST_F(SqliteStore, NamesTheHolderToASecondOne) {
   auto first = open();
   ASSERT_TRUE(first.has_value()) << first.error().to_string();
   auto second = open();
@@ -158,7 +158,7 @@ class SqliteRolledBack : public SqliteStore {
   std::optional<std::string> lost() { return *(*open())->note(kLostItsEnd); }
 };
 
-TEST_F(SqliteRolledBack, IsNoticedOnceAndToldByANote) {
+TEST_F(SqliteRolledBack, IsNoticedOnceAndReportedByANote) {
   keep(1);
   const std::string old = directory_ + "/old";  // the file and its log
   std::filesystem::create_directory(old);

@@ -196,7 +196,7 @@ struct OpenOptions {
 
 // kDenied without the right to write there, kConflict when a newer railbed wrote the file.
 Result<std::unique_ptr<Store>> open_store(const OpenOptions& options);
-// The same behaviour without a file, for tests.
+// The same store in memory, which ends with the object: for tests, and for what has no state here.
 std::unique_ptr<Store> memory_store();
 
 }  // namespace railbed::state

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One contract, two stores.
+// One contract, in a file and in memory.
 #include "state/store.h"
 
 #include <filesystem>

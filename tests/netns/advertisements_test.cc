@@ -87,7 +87,7 @@ int send_advertisement(const std::string& interface) {
   return failure;
 }
 
-TEST_F(RealAdvertisementsTest, SettingsBeginAnewWithAMoveAndWithIpv6) {
+TEST_F(RealAdvertisementsTest, SettingsBeginAgainWithAMoveAndWithIpv6) {
   make_veth("v0", "v1");
   if (setting("lo", "accept_ra") == "none") GTEST_SKIP() << "this kernel has no IPv6";
   for (const char* key : {"accept_ra", "autoconf"}) set_here(fmt::format("net/ipv6/conf/v0/{}", key), "0");

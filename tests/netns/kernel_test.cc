@@ -188,7 +188,7 @@ TEST_F(KernelTest, RdmaDevicesAreThoseOfTheirPort) {
   EXPECT_EQ(names, wanted);
 }
 
-TEST_F(KernelTest, TellsWhatItIs) {
+TEST_F(KernelTest, ReportsWhatItIs) {
   EXPECT_TRUE(kernel_->live());
   EXPECT_EQ(kernel_->kernel_release() + "\n", kernel_->files().read("/proc/sys/kernel/osrelease").value());
   EXPECT_EQ(kernel_->boot_id().size(), 36U);

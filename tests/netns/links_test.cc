@@ -103,7 +103,7 @@ TEST_P(LinksTest, CarriesStepsOutInTheirOrder) {
   EXPECT_EQ(message(inside_->carry_out({}, at)), "");
 }
 
-TEST_P(LinksTest, OfSeveralStepsTheFirstThatFailsIsToldAndTheNextAreCarriedOut) {
+TEST_P(LinksTest, OfSeveralStepsTheFirstThatFailsIsReportedAndTheNextAreCarriedOut) {
   size_t at = 0;
   const auto bridge = [&](const char* name) {
     return NewLink{.kind = "bridge", .name = IfName{name}, .netns = pod_.get()};
@@ -231,17 +231,17 @@ TEST_F(RealLinksTest, ManyRemoveAtOnce) {
     NewLink made{.kind = "macvlan", .name = IfName{"net1"}, .netns = pods.back().get(), .parent = parent};
     ASSERT_EQ(message(host_->create(made)), "");
   }
-  std::vector<std::string> told(kPods);
+  std::vector<std::string> reported(kPods);
   {
     std::vector<std::jthread> removers;
     for (int i = 0; i < kPods; ++i)
       removers.emplace_back([&, i] {
         auto port = kernel_->netns().links(*pods[i]).value();
-        told[i] = message(port->remove(port->find(IfName{"net1"}, WithVfs::kNo).value().index));
-        if (has(*port, "net1")) told[i] += "it is still there";
+        reported[i] = message(port->remove(port->find(IfName{"net1"}, WithVfs::kNo).value().index));
+        if (has(*port, "net1")) reported[i] += "it is still there";
       });
   }
-  EXPECT_EQ(told, std::vector<std::string>(kPods));
+  EXPECT_EQ(reported, std::vector<std::string>(kPods));
 }
 
 TEST_P(LinksTest, MacvlansAppearInThePodAndGoAsAGroup) {
@@ -293,7 +293,7 @@ TEST_F(RealLinksTest, FindsByAlternativeName) {
   EXPECT_EQ(found.alt_names, std::vector<std::string>{"enp1s0f0v3"});
 }
 
-TEST_P(LinksTest, ListsAllAndTellsTheCarrier) {
+TEST_P(LinksTest, ListsAllAndReportsTheCarrier) {
   make_veth("v0", "v1");
   ASSERT_EQ(message(host_->change(link(*host_, "v0").index, {.up = true})), "");
   EXPECT_FALSE(link(*host_, "v0").lower_up);

@@ -106,7 +106,7 @@ TEST_F(PeerTest, UserZeroWithoutRightsMayNot) {
       << "the socket's user is that of connect(2)";
 }
 
-TEST_F(PeerTest, APeerThatHasEndedIsNobody) {
+TEST_F(PeerTest, APeerThatHasEndedIsNone) {
   EXPECT_EQ(said_of([] { return 0; }, Afterwards::kEnds), "the requesting process has exited");
 }
 

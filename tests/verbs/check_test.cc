@@ -113,7 +113,7 @@ TEST_F(CheckFolders, WhatKubectlMakesOfAnOverlayIsCheckedInsteadOfItsParts) {
             std::string("0\n") + kNoFacts + "documents: 2 other\n0 errors, 0 warnings, 0 notes in 2 objects\n");
 }
 
-TEST_F(CheckFolders, WhatIsNotRenderedIsToldAndTheRestIsChecked) {
+TEST_F(CheckFolders, WhatIsNotRenderedIsReportedAndTheRestIsChecked) {
   write("bad/Chart.yaml", "apiVersion: v2\nname: bad\n");
   write("k/kustomization.yaml", "resources: [ns.yaml]\n");
   write("k/ns.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: ai}\n");

@@ -36,7 +36,7 @@ class CniVerb : public testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(CniVerb, InstallsTellsAndUninstalls) {
+TEST_F(CniVerb, InstallsReportsAndUninstalls) {
   put("macvlan", "the original");
   os::RunResult before = run("status", {"--types", "macvlan,sbr"});
   EXPECT_EQ(before.exit_status, 0);

@@ -119,7 +119,7 @@ TEST_F(CollectiveVerb, WhatAPageSavesMakesTheSamePage) {
             "railbed: " + path("bad") + ": results[1]: results[0].size_bytes must be 4 to 1073741824, found 2\n");
 }
 
-TEST_F(CollectiveVerb, AFullDiskIsTold) {
+TEST_F(CollectiveVerb, AFullDiskIsReported) {
   const Started first(serve());
   const Started second(serve());
   const auto ran = run_verb(collective({first.port(), second.port()}, {"-e", "8", "-n", "1", "--save", "/dev/full"}));
@@ -140,7 +140,7 @@ TEST_F(CollectiveVerb, CtrlCEndsItAndLeavesTheRanksFree) {
   EXPECT_EQ(after.exit_status, 0) << after.errors;
 }
 
-TEST_F(CollectiveVerb, WhatIsTypedWrongIsToldBeforeAnythingIsMeasured) {
+TEST_F(CollectiveVerb, WhatIsTypedWrongIsReportedBeforeAnythingIsMeasured) {
   const auto said = [&](const std::vector<std::string>& arguments) {
     std::vector<std::string> all = {"perf", "collective"};
     all.insert(all.end(), arguments.begin(), arguments.end());

@@ -35,7 +35,7 @@ Options:
 
 )";
 
-TEST(CommandLine, HelpTellsEachOptionWithItsChoicesDefaultAndWhatItExcludes) {
+TEST(CommandLine, HelpShowsEachOptionWithItsChoicesDefaultAndWhatItExcludes) {
   os::RunResult ran = run_verb({"gc", "--help"});
   EXPECT_EQ(ran.exit_status, 0);
   EXPECT_EQ(ran.output, kHelpOfGc);
@@ -82,8 +82,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"perf", "bw", "a", "--port", "70000"}, "Could not convert: --port = 70000"},
         Wrong{{"perf", "bw", "a", "--size", "2", "--all"}, "--all excludes --size"}));
 
-TEST(CommandLine, AWrongVerbIsToldWithTheNearestOne) {
-  for (const auto& [arguments, told] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+TEST(CommandLine, AWrongVerbIsReportedWithTheNearestOne) {
+  for (const auto& [arguments, reported] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"chek"}, "\"chek\" (did you mean check?)"},
            {{"help", "stauts"}, "\"stauts\" (did you mean status?)"},
            {{"man", "plann"}, "\"plann\" (did you mean plan?)"},
@@ -92,7 +92,7 @@ TEST(CommandLine, AWrongVerbIsToldWithTheNearestOne) {
            {{"\x1b[2J"}, "\"\\x1b[2J\""}}) {
     const os::RunResult ran = run_verb(arguments);
     EXPECT_EQ(ran.exit_status, 1);
-    EXPECT_EQ(ran.errors, "railbed: unknown verb " + told + "\n  railbed --help lists them\n");
+    EXPECT_EQ(ran.errors, "railbed: unknown verb " + reported + "\n  railbed --help lists them\n");
   }
 }
 

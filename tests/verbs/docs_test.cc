@@ -123,7 +123,7 @@ TEST(Documents, NameVerbsAndOptionsThatExist) {
   for (const std::string& verb : verbs()) EXPECT_THAT(wrong_in(run_verb({"help", verb}).output), IsEmpty()) << verb;
 }
 
-TEST(Documents, WithAnythingElseAreTold) {
+TEST(Documents, WithAnythingElseAreReported) {
   EXPECT_THAT(wrong_in("see `railbed fabric`"), testing::SizeIs(1));
   EXPECT_THAT(wrong_in("    $ railbed plan a.yaml --soft-rmda  # x"), testing::SizeIs(1));
   EXPECT_THAT(wrong_in("    railbed plan [--frob] | railbed chek -"), testing::SizeIs(2));
@@ -176,7 +176,7 @@ TEST(Readme, TourSaysWhatTheProgramSays) {
   EXPECT_EQ(run_verb({"plan", demo, "--soft-rdma", "--from", machine, "--node", "guest-1"}).exit_status, 2);
 }
 
-TEST(Readme, AWrongManifestIsToldAsItShows) {
+TEST(Readme, AWrongManifestIsReportedAsItShows) {
   const std::string readme = content(fs::path(source_dir()) / "README.md");
   const std::string machine = (testdata() / "machines/lab-fresh.machine").string();
   const std::string policy = (testdata() / "tour/policy.yaml").string();

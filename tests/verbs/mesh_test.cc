@@ -126,7 +126,7 @@ TEST_F(MeshVerb, CtrlCLeavesAPartialFile) {
   EXPECT_THAT(shown.errors, HasSubstr("the mesh was stopped, or the file was cut"));
 }
 
-TEST_F(MeshVerb, WhatIsTypedWrongIsToldBeforeAnythingIsMeasured) {
+TEST_F(MeshVerb, WhatIsTypedWrongIsReportedBeforeAnythingIsMeasured) {
   const auto said = [&](const std::vector<std::string>& arguments) {
     std::vector<std::string> all = {"perf", "mesh"};
     all.insert(all.end(), arguments.begin(), arguments.end());

@@ -74,10 +74,11 @@ TEST(Output, OnAFullDiskIsAnErrorInEveryVerb) {
     EXPECT_EQ(ran.exit_status, 1) << typed << ran.errors;
     EXPECT_EQ(ran.signal, 0) << typed;
     // Beside it a verb may tell other things; this it tells once, with the reason.
-    const std::string told = "railbed: write the standard output: ENOSPC (No space left on device)\n";
-    const size_t first = ran.errors.find(told);
+    const std::string reported = "railbed: write the standard output: ENOSPC (No space left on device)\n";
+    const size_t first = ran.errors.find(reported);
     EXPECT_NE(first, std::string::npos) << typed << ran.errors;
-    EXPECT_EQ(ran.errors.find("the standard output", first + told.size()), std::string::npos) << typed << ran.errors;
+    EXPECT_EQ(ran.errors.find("the standard output", first + reported.size()), std::string::npos)
+        << typed << ran.errors;
   }
 }
 

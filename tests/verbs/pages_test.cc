@@ -102,7 +102,7 @@ TEST(ManPages, AreWrittenForEveryVerbAndFitTheirLanguage) {
   }
 }
 
-TEST(ManPages, TellWhatHelpTells) {
+TEST(ManPages, SayWhatHelpSays) {
   const std::string page = run_verb({"man", "check"}).output;
   EXPECT_THAT(page, HasSubstr("\n.SH SYNOPSIS\n\\fBrailbed check\\fR [\\fIOPTION\\fR...] \\fIFILES\\fR...\n"));
   EXPECT_THAT(page, HasSubstr("\n.TP\n\\fB\\-\\-resource\\-prefix\\fR \\fITEXT\\fR\n"
@@ -120,7 +120,7 @@ TEST(Help, OfAVerbIsTheVerbsHelp) {
   EXPECT_EQ(run_verb({"help", "frob"}).exit_status, 1);
 }
 
-TEST(Version, IsToldInThreeWays) {
+TEST(Version, IsPrintedInThreeWays) {
   EXPECT_THAT(run_verb({"version"}).output, HasSubstr("railbed "));
   EXPECT_EQ(run_verb({"-V"}).output, run_verb({"version"}).output);
   EXPECT_EQ(run_verb({"--version"}).output, run_verb({"version"}).output);

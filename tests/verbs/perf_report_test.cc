@@ -100,7 +100,7 @@ TEST_F(PerfReport, ShowsTheRestOfAClusterThatRefusesAList) {
   EXPECT_THAT(read("report.html"), AllOf(HasSubstr("not shown</span> <small>Pod: "), HasSubstr(">gpu1</th>")));
 }
 
-TEST_F(PerfReport, WithoutAClusterAsksNobody) {
+TEST_F(PerfReport, WithoutAClusterSendsNoRequest) {
   const os::RunResult ran = report({path("bw.json")});
   EXPECT_THAT(cluster_.server.requests(), IsEmpty());
   EXPECT_THAT(ran.errors, IsEmpty());

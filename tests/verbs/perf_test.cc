@@ -150,7 +150,7 @@ TEST_F(PerfVerb, WhatWasMeasuredOutlivesCtrlCAndADeadPeer) {
   }
 }
 
-TEST_F(PerfVerb, AFileThatCannotBeWrittenIsToldBesideADeadPeer) {
+TEST_F(PerfVerb, AFileThatCannotBeWrittenIsReportedBesideADeadPeer) {
   Started server({"perf", "serve", "--bind", "127.0.0.1", "--port", "0"});
   const std::string port = server.port();
   std::jthread killer([&] {

@@ -115,18 +115,18 @@ TEST_F(Schemas, UpPrintsAReportOrNothing) {
 }
 
 // What the test above could not notice, if the reader of schemas did not.
-TEST_F(Schemas, TellWhatDoesNotFit) {
+TEST_F(Schemas, ReportWhatDoesNotFit) {
   const Value schema = parsed(R"({"type":"object","required":["a"],"properties":{"a":{"type":"integer"},
     "b":{"enum":["x","y"]},"c":{"type":"array","items":{"$ref":"#/$defs/d"}},"e":{"const":1},
     "f":{"type":"object","additionalProperties":{"type":"string"}}},"$defs":{"d":{"type":["string","null"]}}})");
-  const auto told = [&](const std::string& text) { return JsonSchema(schema).problems(parsed(text)); };
-  EXPECT_THAT(told(R"({"a":1,"b":"x","c":["s",null],"e":1,"f":{"any":"text"}})"), IsEmpty());
-  EXPECT_THAT(told(R"([])"), ElementsAre("the document is of type array and not \"object\""));
-  EXPECT_THAT(told(R"({"a":"1","b":"z","c":[1],"e":2,"f":{"any":1},"g":0})"),
+  const auto reported = [&](const std::string& text) { return JsonSchema(schema).problems(parsed(text)); };
+  EXPECT_THAT(reported(R"({"a":1,"b":"x","c":["s",null],"e":1,"f":{"any":"text"}})"), IsEmpty());
+  EXPECT_THAT(reported(R"([])"), ElementsAre("the document is of type array and not \"object\""));
+  EXPECT_THAT(reported(R"({"a":"1","b":"z","c":[1],"e":2,"f":{"any":1},"g":0})"),
               ElementsAre(".a is of type string and not \"integer\"", ".b is \"z\" and none of [\"x\",\"y\"]",
                           ".c[] is of type integer and not [\"string\",\"null\"]", ".e is 2 and not 1",
                           ".f.any is of type integer and not \"string\"", ".g is in no schema"));
-  EXPECT_THAT(told("{}"), ElementsAre("the document has no a"));
+  EXPECT_THAT(reported("{}"), ElementsAre("the document has no a"));
   EXPECT_THAT(JsonSchema(parsed(R"({"multipleOf":2})")).problems(parsed("0")),
               ElementsAre("the document has a schema with the unknown keyword multipleOf"));
   EXPECT_THAT(JsonSchema(parsed(R"({"items":{"minimum":1},"maxItems":1})")).problems(parsed("[1,0]")),

@@ -120,7 +120,7 @@ TEST_F(ServingProgram, IsTheOneWithTheClusterWhereTheOptionsNameOne) {
   }
 }
 
-TEST_F(ServingProgram, ThatIsMissingOrCannotBeExecutedIsToldWithItsPlace) {
+TEST_F(ServingProgram, ThatIsMissingOrCannotBeExecutedIsReportedWithItsPlace) {
   os::RunResult ran = run(railbed, {"agent"});
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_EQ(ran.errors, fmt::format("railbed: railbedd, which runs `railbed agent`, is missing: there is no "

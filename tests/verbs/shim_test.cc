@@ -170,7 +170,7 @@ TEST_F(Shim, RefusesADelWithoutAWholeConfiguration) {
   EXPECT_EQ(kept().size(), 2U);
 }
 
-TEST_F(Shim, RefusesADelThatNobodyCouldRepeat) {
+TEST_F(Shim, RefusesADelThatNoOneCouldRepeat) {
   auto ran = run({"CNI_COMMAND=DEL", "CNI_IFNAME=e", "RAILBED_SOCKET=" + socket(), "RAILBED_PENDING=" + pending()});
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_THAT(ran.output, HasSubstr("\"code\": 4"));

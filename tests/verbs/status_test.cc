@@ -50,7 +50,7 @@ class StatusVerb : public testing::Test {
   std::jthread thread_;
 };
 
-TEST_F(StatusVerb, WhatIsWrongWithVfsIsToldAndTheAgentIsReady) {
+TEST_F(StatusVerb, WhatIsWrongWithVfsIsReportedAndTheAgentIsReady) {
   tells(R"({"version": "1", "pid": 7, "notReady": [], "events": [],
     "cluster": {"server": "https://10.0.0.1:6443", "node": "gpu-1", "caches": [], "statusesPending": 2},
     "vfs": ["0000:3b:00.0: 4 VFs wait for llm/a", "no VFs are changed while the API server is unreachable: \u001b[2J"]})");
@@ -64,7 +64,7 @@ TEST_F(StatusVerb, WhatIsWrongWithVfsIsToldAndTheAgentIsReady) {
   EXPECT_THAT(text, Not(HasSubstr("not ready")));
 }
 
-TEST_F(StatusVerb, PluginsThatKeepAllRightsAreTold) {
+TEST_F(StatusVerb, PluginsThatKeepAllRightsAreReported) {
   tells(R"({"version": "1", "pid": 7, "notReady": [], "unfenced": ["cilium-cni", "x"], "events": []})");
   EXPECT_THAT(status(), HasSubstr("plugins that run with all rights of the agent (--unfenced): cilium-cni, x\n"));
 }
@@ -77,7 +77,7 @@ TEST_F(StatusVerb, WhatKeepsItFromBeingReadyIsAnotherThing) {
   EXPECT_THAT(text, Not(HasSubstr("VFs:")));
 }
 
-TEST_F(StatusVerb, LeasedAddressesAreTold) {
+TEST_F(StatusVerb, LeasedAddressesAreReported) {
   tells(
       R"({"version": "1", "pid": 7, "notReady": [], "events": [], "addresses": {"cells": 2, "addresses": 32, "waiting": 1,
     "heardSeconds": 7, "error": "connection refused", "lacking": ["no node has an address left"], "conflicts": ["10.0.0.1 \u001b[2J"]}})");

@@ -101,14 +101,14 @@ TEST_P(SupplyTest, SaysWhyThereIsNothing) {
   EXPECT_THAT(add(nullptr), testing::StartsWith("102: network lan: this node has no block of"));
 }
 
-TEST_P(SupplyTest, IsToldWhichAddressThePodAsksFor) {
+TEST_P(SupplyTest, ReceivesTheAddressThatThePodAsksFor) {
   Blocks supply(of_cluster_, {range("10.2.0.77", "10.2.0.77")}, std::nullopt);
   EXPECT_EQ(add(&supply, kRange, R"(,"args":{"cni":{"ips":["10.2.0.77"]}})"), "10.2.0.77/24");
   ASSERT_EQ(supply.asked.size(), 1u);
   EXPECT_EQ(fmt::format("{}", fmt::join(supply.asked[0].at(0).by_name, " ")), "10.2.0.77");
 }
 
-TEST_P(SupplyTest, IsNotAskedForWhatNoLeaseWouldMend) {
+TEST_P(SupplyTest, IsNotAskedForWhatNoLeaseWouldFix) {
   Blocks supply(of_cluster_, {}, std::nullopt);
   EXPECT_THAT(add(&supply, R"("ipam":{"type":"whereabouts","range":"10.2.0.0/24","node_slice_size":"/26"})"),
               testing::HasSubstr("network lan: node_slice_size is not supported: it divides the range among the nodes, "

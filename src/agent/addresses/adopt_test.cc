@@ -142,7 +142,7 @@ TEST_F(AdoptTest, AddressesOfOtherNodesAreTakenAsLongAsTheListSaysSo) {
   EXPECT_EQ(adopt_now().taken, 1);
 }
 
-TEST_F(AdoptTest, ContainersOfThisMachineThatNobodyKnowsAreFree) {
+TEST_F(AdoptTest, ContainersOfThisMachineThatNoOneKnowsAreFree) {
   EXPECT_EQ(adopt_now().taken, 3);
   EXPECT_EQ(*collect_adopted(turn(), [](const std::string& container) { return container == "abc"; }), 0);
   EXPECT_EQ(*collect_adopted(turn(), [](const std::string&) { return false; }), 2);
@@ -182,7 +182,7 @@ TEST_F(AdoptTest, WhatCannotBeReadChangesNothing) {
   EXPECT_EQ(leases().size(), 3u);
 }
 
-TEST_F(AdoptTest, WhatIsInUseHereIsTold) {
+TEST_F(AdoptTest, WhatIsInUseHereIsReported) {
   ASSERT_TRUE(store->put_lease({"whereabouts", *IpAddress::parse("10.0.0.3"), "default/z@z", "net1"}).has_value());
   Adopted adopted = adopt_now();
   EXPECT_EQ(adopted.taken, 2);

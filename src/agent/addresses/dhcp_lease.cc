@@ -5,6 +5,7 @@
 
 #include "attach/json_fields.h"
 #include "doc/json.h"
+#include "doc/record.h"
 
 namespace railbed::agent {
 namespace {
@@ -33,11 +34,63 @@ Result<std::string> from_hex(const std::string& text) {
   return bytes;
 }
 
+// A text or a list of bytes, as hexadecimal digits. Always written.
+template <typename Io, typename T>
+void hex_digits(Io& io, std::string_view key, T& bytes) {
+  if constexpr (Io::kWrites) {
+    io.object().set(key, hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  } else {
+    std::string text;
+    io.from().read(key, text);
+    if (Result<std::string> read = from_hex(text); read.has_value())
+      bytes.assign(read->begin(), read->end());
+    else
+      io.from().wrong(key, read.error().message);
+  }
+}
+
+doc::Value options_value(const std::map<uint8_t, std::string>& options) {
+  doc::Value object = doc::Value::object();
+  for (const auto& [code, value] : options) object.set(std::to_string(code), hex(value));
+  return object;
+}
+
+void read_options(doc::Fields& from, std::string_view key, std::map<uint8_t, std::string>& options) {
+  std::map<std::string, std::string> texts;
+  from.read(key, texts);
+  for (const auto& [name, text] : texts) {
+    const Result<uint8_t> option = ipam::dhcp_option_number(name);
+    const Result<std::string> value = from_hex(text);
+    if (option.has_value() && value.has_value())
+      options[*option] = *value;
+    else
+      from.wrong(key, option.has_value() ? value.error().message : option.error().message);
+  }
+}
+
 Result<uint8_t> option_in(const doc::Value& item, const char* where) {
   return ipam::dhcp_option_number(doc::text_in(item, "option")).context("ipam.{}", where);
 }
 
 }  // namespace
+
+// `owner` is in the note's key, and `lease` in the acknowledgement.
+template <typename Io, doc::Is<KeptLease> T>
+void fields(Io& io, T& lease) {
+  io.always("netns", lease.netns_path);
+  attach::needed(io, "mac", lease.client.mac);
+  hex_digits(io, "id", lease.client.id);
+  hex_digits(io, "ask", lease.client.ask);
+  if constexpr (Io::kWrites)
+    io.object().set("provide", options_value(lease.client.provide));
+  else
+    read_options(io.from(), "provide", lease.client.provide);
+  attach::needed(io, "server_mac", lease.server_mac);
+  hex_digits(io, "ack", lease.ack);
+  int64_t since = lease.since.time_since_epoch().count();
+  attach::needed(io, "since", since);
+  if constexpr (!Io::kWrites) lease.since = os::Deadline(os::Deadline::duration(since));
+}
 
 std::optional<os::Deadline> KeptLease::end() const {
   if (!lease.seconds.has_value()) return std::nullopt;
@@ -61,42 +114,15 @@ std::string lease_key(const ipam::Owner& owner) {
 }
 
 std::string to_note(const KeptLease& lease) {
-  doc::Value object = doc::Value::object();
-  object.set("netns", lease.netns_path);
-  object.set("mac", lease.client.mac.to_string());
-  object.set("id", hex(lease.client.id));
-  object.set("ask", hex(std::string(lease.client.ask.begin(), lease.client.ask.end())));
-  doc::Value provide = doc::Value::object();
-  for (const auto& [code, value] : lease.client.provide) provide.set(std::to_string(code), hex(value));
-  object.set("provide", std::move(provide));
-  object.set("server_mac", lease.server_mac.to_string());
-  object.set("ack", hex(lease.ack));
-  object.set("since", static_cast<int64_t>(lease.since.time_since_epoch().count()));
-  return doc::to_json(object);
+  return doc::to_json(doc::record_value(lease));
 }
 
 Result<KeptLease> read_lease(const std::string& key, const std::string& note) {
   size_t begin = std::string_view(kLeaseNotes).size();
   size_t between = key.find('\n');
   if (between == std::string::npos || between < begin) return fail(Code::kInvalid, "\"{}\" is not a lease name", key);
-  KeptLease lease;
+  KeptLease lease = TRY(attach::read_recorded<KeptLease>(note));
   lease.owner = {key.substr(begin, between - begin), key.substr(between + 1)};
-  doc::Value object = TRY(attach::parse_object(note));
-  lease.netns_path = doc::text_in(object, "netns");
-  lease.client.mac = TRY(MacAddress::parse(doc::text_in(object, "mac")));
-  lease.client.id = TRY(from_hex(doc::text_in(object, "id")));
-  for (char code : TRY(from_hex(doc::text_in(object, "ask")))) lease.client.ask.push_back(static_cast<uint8_t>(code));
-  if (const doc::Value* provide = object.find("provide"); provide != nullptr && provide->is_object())
-    for (const doc::Value::Member& one : *provide->as_object())
-      if (const std::string* value = one.value.as_string()) {
-        uint8_t option = TRY(ipam::dhcp_option_number(one.key));
-        lease.client.provide[option] = TRY(from_hex(*value));
-      }
-  lease.server_mac = TRY(MacAddress::parse(doc::text_in(object, "server_mac")));
-  lease.ack = TRY(from_hex(doc::text_in(object, "ack")));
-  const doc::Value* since = object.find("since");
-  if (since == nullptr || since->as_int() == nullptr) return fail(Code::kInvalid, "the lease has no duration");
-  lease.since = os::Deadline(os::Deadline::duration(*since->as_int()));
   ipam::DhcpPacket ack = TRY(ipam::read_dhcp(lease.ack));
   lease.lease = TRY(ipam::lease_of(ack));
   return lease;

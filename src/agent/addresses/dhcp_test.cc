@@ -415,7 +415,7 @@ TEST(Dhcp, ManyThatAreDueWaitTogether) {
   EXPECT_EQ(rig.kernel.clock().now() - begin, seconds(4));
 }
 
-TEST(Dhcp, TheThreadStopsWhenItIsTold) {
+TEST(Dhcp, TheThreadStopsWhenRequested) {
   DhcpRig rig;
   ASSERT_TRUE(rig.dhcp->start().has_value());
   ASSERT_TRUE(rig.acquire().has_value());

@@ -87,7 +87,7 @@ TEST_F(ForeignIpamTest, GivesAddressesBackThatNoInterfaceCameToHave) {
   EXPECT_EQ(kernel.snapshot(), before);
 }
 
-TEST_F(ForeignIpamTest, TellsThePluginsOwnFailureAndMakesNothing) {
+TEST_F(ForeignIpamTest, ReportsThePluginsOwnFailureAndMakesNothing) {
   install_failing("ADD");
   auto answer = ask(cni::Command::kAdd);
   ASSERT_FALSE(answer.has_value());
@@ -123,7 +123,7 @@ TEST_F(ForeignIpamTest, PassesOnTheDelOfAPodFromBeforeAndGc) {
   EXPECT_THAT(runs, ElementsAre("nv-ipam DEL", "nv-ipam GC"));
 }
 
-TEST_F(ForeignIpamTest, TellsWhyGcFailed) {
+TEST_F(ForeignIpamTest, ReportsWhyGcFailed) {
   install_failing("GC");
   auto failed = ask(cni::Command::kGc, "eth1", R"(,"cni.dev/valid-attachments":[])");
   ASSERT_FALSE(failed.has_value());
@@ -165,7 +165,7 @@ TEST_F(ForeignIpamTest, SurvivesAKillAtEveryCall) {
   }
 }
 
-TEST_F(ForeignIpamTest, GcLeavesTheValidAloneAndTellsWhatCouldNotGo) {
+TEST_F(ForeignIpamTest, GcLeavesTheValidAloneAndReportsWhatCouldNotGo) {
   ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
   ASSERT_TRUE(ask(cni::Command::kGc, "eth1", R"(,"cni.dev/valid-attachments":[{"containerID":"c1","ifname":"net1"}])")
                   .has_value());

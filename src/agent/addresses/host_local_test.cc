@@ -370,7 +370,7 @@ TEST(HostLocal, RecoveryMakesTheFileOfALeaseOrSaysWhyNot) {
 }
 
 // Of three leases after a restart, those stay that a record, a plugin's request or an adoption stands for.
-TEST(HostLocal, RecoveryGivesBackOnlyWhatNobodyStandsFor) {
+TEST(HostLocal, RecoveryReleasesOnlyWhatNoOneUses) {
   HostLocalRig rig;
   const api::IpamConfig config = config_with({"10.0.0.0/28"});
   for (const char* container : {"recorded", "requested", "adopted", "forgotten"})

@@ -48,10 +48,10 @@ class IpamRequest {
 
  private:
   Result<void> check_type() const {
-    const std::string told = doc::text_in(ipam_, "type");
-    if (told == request_.type) return {};
+    const std::string reported = doc::text_in(ipam_, "type");
+    if (reported == request_.type) return {};
     return cni::fail_with(cni::kInvalidConfig, fmt::format("network {} has ipam type \"{}\", but \"{}\" was called",
-                                                           config_.network, told, request_.type));
+                                                           config_.network, reported, request_.type));
   }
 
   Result<std::string> status() {

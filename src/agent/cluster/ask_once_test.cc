@@ -115,7 +115,7 @@ TEST_F(AskOnceTest, OnlyTheServerSaysThatSomethingIsMissing) {
   EXPECT_EQ(asks.get(kube::kPods, {.ns = "ai", .name = "../x"}).error().code, Code::kInvalid);
 }
 
-TEST_F(AskOnceTest, NobodyWaitsLongerThanSaid) {
+TEST_F(AskOnceTest, NoOneWaitsLongerThanSaid) {
   kube::fake::FakeClock told(kube::fake::FakeClock::Goes::kWhenTold);
   kube::Client slow(server, told, {.retry = {.tries = 1}});
   AskOnce impatient(slow, stop.get_token(), {.at_once = 1, .wait = seconds(3)});

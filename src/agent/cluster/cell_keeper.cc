@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kVfLook{5'000};    // VFs change without anybody's telling
+constexpr milliseconds kVfLook{5'000};    // VFs change without a notification
 constexpr milliseconds kAskAgain{1'000};  // while an ADD waits
 constexpr milliseconds kBurst{20};
 constexpr size_t kConflictsTold = 16;
@@ -183,12 +183,12 @@ void CellKeeper::take_conflicts() {
   for (const std::string& lost : leaser_->take_lost()) {
     log::warn(doc::printable(lost));
     deps_.events.happened(kAddressesEvent, "lost", lost);
-    if (deps_.tell) deps_.tell("AddressLeaseLost", lost);
+    if (deps_.report) deps_.report("AddressLeaseLost", lost);
   }
   for (std::string& conflict : leaser_->take_conflicts()) {
     log::warn(doc::printable(conflict));
     deps_.events.happened(kAddressesEvent, "conflict", conflict);
-    if (deps_.tell) deps_.tell("AddressConflict", conflict);
+    if (deps_.report) deps_.report("AddressConflict", conflict);
     const std::lock_guard lock(mutex_);
     ++snapshot_.conflict_count;
     snapshot_.conflicts.push_back(std::move(conflict));

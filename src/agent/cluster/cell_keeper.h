@@ -41,7 +41,7 @@ class CellKeeper : public AddressSupply {
     // nobody looks for them.
     std::function<Result<std::vector<PoolBeside>>(kube::Client&, std::stop_token)> pools;
     // An Event at the Node. May be null.
-    std::function<void(const char* reason, const std::string& note)> tell;
+    std::function<void(const char* reason, const std::string& note)> report;
   };
   struct Settings {
     std::string node;

@@ -65,7 +65,7 @@ class CellKeeperTest : public testing::Test {
                                              .events = events_,
                                              .wants = [this] { return wants_; },
                                              .pools = pools_,
-                                             .tell =
+                                             .report =
                                                  [this](const char* reason, const std::string& one) {
                                                    told_.push_back(fmt::format("{}: {}", reason, one));
                                                  }},
@@ -222,7 +222,7 @@ TEST_F(CellKeeperTest, GetsAnAddMoreThanWasWanted) {
   EXPECT_GE(free_here(rail_), 1u);
 }
 
-TEST_F(CellKeeperTest, GetsAnAddTheAddressThatItAsksForByName) {
+TEST_F(CellKeeperTest, GetsAnAddTheAddressThatItAsksFor) {
   keeper_->pass({});
   const int asked = machine_.way.requests;
   EXPECT_EQ(more(rail_, {ip("10.0.0.77")}), "leased");
@@ -262,7 +262,7 @@ TEST_F(CellKeeperTest, SaysAtTheDeadlineSinceWhenTheApiServerIsSilent) {
 }
 
 // What it has leased may be another node's by now: that is another reason than that there is nothing.
-TEST_F(CellKeeperTest, SaysThatItGivesNothingAfterALongSilence) {
+TEST_F(CellKeeperTest, SaysThatItGivesNothingAfterALongOutage) {
   wants_ = {want(rail_, 1)};
   keeper_->pass({});
   machine_.way.trouble = Way::Trouble::kAway;
@@ -309,7 +309,7 @@ TEST_F(CellKeeperTest, ServesFiftyAtOnce) {
   EXPECT_EQ(keeper_->snapshot().waiting, 0u);
 }
 
-TEST_F(CellKeeperTest, TellsOfAddressesThatAnotherNodeHas) {
+TEST_F(CellKeeperTest, ReportsAddressesThatAnotherNodeHas) {
   wants_ = {want(rail_, 1)};
   keeper_->pass({});
   const IpAddress given = machine_.addresses->allocate(rail_, "ns/net", {}, {"ns/a", "net1"})->front().address.address;

@@ -208,14 +208,14 @@ Result<void> CellLeaser::lease_used(std::stop_token stop) {
     const AddressCell cell = TRY(api_.get(network_name, key.second, stop).result());
     remember(cell);
     const bool leased = TRY(try_cell(key, own, stop));
-    if (leased || !told_.emplace(network_name, address).second) continue;
+    if (leased || !reported_conflicts_.emplace(network_name, address).second) continue;
     const AddressCell now = TRY(api_.get(network_name, key.second, stop).result());
-    tell_conflict(now, address);
+    report_conflict(now, address);
   }
   return {};
 }
 
-void CellLeaser::tell_conflict(const AddressCell& cell, const IpAddress& address) {
+void CellLeaser::report_conflict(const AddressCell& cell, const IpAddress& address) {
   for (const api::CellLease& lease : cell.leases) {
     if ((lease.offsets >> *address.minus(cell.base) & 1U) == 0) continue;
     // Another machine may have been given the name of this one's Node.
@@ -316,8 +316,8 @@ Result<void> CellLeaser::drop_lost(const AddressCell& cell, CellOffsets lost, Ce
     for (uint64_t i = 0; i < api::kCellSize; ++i) {
       const IpAddress address = *cell.base.plus(i);
       if ((lost >> i & 1U) == 0 || !in_use(pool, address)) continue;
-      tell_conflict(cell, address);
-      told_.emplace(cell.network_name, address);  // lease_used() finds it, too
+      report_conflict(cell, address);
+      reported_conflicts_.emplace(cell.network_name, address);  // lease_used() finds it, too
     }
     return {};
   });

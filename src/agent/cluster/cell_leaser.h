@@ -101,7 +101,7 @@ class CellLeaser {
   bool leaves_other_names(const Error& error, const api::AddressCell& cell);
   Result<api::CellOffsets> keep_used(const api::AddressCell& cell, api::CellOffsets stored);
   Result<void> lease_used(std::stop_token stop);
-  void tell_conflict(const api::AddressCell& cell, const IpAddress& address);
+  void report_conflict(const api::AddressCell& cell, const IpAddress& address);
   bool has_other_names(const api::AddressCell& cell) const;
   Result<void> hold_as_far_as_allowed(const api::AddressCell& cell, api::CellOffsets offsets, std::stop_token stop);
   Result<void> hold_exactly(api::AddressCell cell, api::CellOffsets offsets, std::stop_token stop);
@@ -127,7 +127,7 @@ class CellLeaser {
   std::map<std::string, ipam::CellMap> given_beside_;    // by whereabouts, by network_name, until the next sync()
   std::set<std::string> prepared_;                       // pools
   std::map<std::string, ipam::CellMap> left_over_once_;  // by network_name, at the last give_back()
-  std::set<std::pair<std::string, IpAddress>> told_;     // conflicts, of addresses that are not leased here
+  std::set<std::pair<std::string, IpAddress>> reported_conflicts_;  // of addresses that are not leased here
   std::vector<std::string> conflicts_;
   std::vector<std::string> lost_;
 };

@@ -63,13 +63,13 @@ TEST_F(CellLeases, OfALaterVersionKeepWhatThisOneDoesNotKnow) {
   EXPECT_EQ(doc::text_in(spec(object)->find("leases")->as_array()->front(), "spare"), "later");
 }
 
-TEST_F(CellLeases, CostOneCallWhereNobodyHasTheCell) {
+TEST_F(CellLeases, CostOneCallWhereNoOneHasTheCell) {
   const int asked = one_.way.requests;
   EXPECT_TRUE(one_.add(rail_, "ns/a").has_value());
   EXPECT_EQ(one_.way.requests, asked + 1);
 }
 
-TEST_F(CellLeases, OfAddressesAskedForByNameCostTwoCalls) {
+TEST_F(CellLeases, OfSpecificAddressesCostTwoCalls) {
   int asked = one_.way.requests;
   EXPECT_EQ(given(one_.add(rail_, "ns/a", {"10.0.0.77"})), "10.0.0.77");
   EXPECT_EQ(one_.way.requests, asked + 2);
@@ -310,7 +310,7 @@ TEST_F(CellLeases, ThatAreForgedKeepNoPodFromStarting) {
   EXPECT_TRUE(cells_in(server_).starts_with("10.0.0.0 node3 0002 node1 ")) << cells_in(server_);
 }
 
-TEST_F(CellLeases, ThatAnotherNodeHasAfterARestoreAreTold) {
+TEST_F(CellLeases, ThatAnotherNodeHasAfterARestoreAreReported) {
   const IpAddress given_here = one_.add(rail_, "ns/a").value();
   ASSERT_TRUE(one_.leaser->sync({}).has_value());
   const auto [path, object] = *server_.objects().begin();
@@ -329,7 +329,7 @@ TEST_F(CellLeases, ThatAnotherNodeHasAfterARestoreAreTold) {
 
 // The file of the state was lost, or moved away; what interfaces have is known from looking (leftovers/in_use.h).
 // This machine was cut off, taken for gone although it ran, and another one has its name now.
-TEST_F(CellLeases, ThatAMachineOfTheSameNameHasAreToldWithTheMachine) {
+TEST_F(CellLeases, ThatAMachineOfTheSameNameHasAreReportedWithTheMachine) {
   const std::string given = this->given(one_.add(rail_, "ns/a"));
   ASSERT_TRUE(given.starts_with("10.")) << given;
   ASSERT_TRUE(one_.store->put_attachment({.pod = "ns/a", .interface = "net1", .type = "macvlan"}).has_value());
@@ -379,7 +379,7 @@ TEST_F(CellLeases, AreMadeOfAddressesThatPodsHadBefore) {
       << "once";
 }
 
-TEST_F(CellLeases, AreOfNoUseAfterALongSilence) {
+TEST_F(CellLeases, AreOfNoUseAfterALongOutage) {
   ASSERT_TRUE(one_.leaser->lease(want(rail_, 4), {}).has_value());
   one_.way.trouble = Way::Trouble::kAway;
   one_.clock.advance(std::chrono::seconds(kQuietSeconds - 1));

@@ -24,7 +24,7 @@ class CellOwnerTest : public testing::Test {
     node.set("status", std::move(status));
     server_.put("/api/v1/nodes/node1", node);
   }
-  std::string told(const MachineIdentity& machine) {
+  std::string reported(const MachineIdentity& machine) {
     const auto owner = cell_owner(client_, "node1", machine, {});
     if (!owner.has_value()) return owner.error().story();
     return fmt::format("{} {} {}", owner->holder.node, owner->holder.system_uuid, owner->holder.boot_id);
@@ -33,19 +33,20 @@ class CellOwnerTest : public testing::Test {
 
 TEST_F(CellOwnerTest, IsWhatMachineAndNodeAgreeOn) {
   const MachineIdentity machine{.uuids = {"4c4c4544-0001", "machine-id"}, .boot_id = "boot-1"};
-  EXPECT_EQ(told(machine), "Node node1 not found; addresses are leased in its name");
+  EXPECT_EQ(reported(machine), "Node node1 not found; addresses are leased in its name");
   put_node("");
-  EXPECT_EQ(told(machine), "the Node node1 has no status.nodeInfo.systemUUID yet");
+  EXPECT_EQ(reported(machine), "the Node node1 has no status.nodeInfo.systemUUID yet");
   put_node("other");
-  EXPECT_EQ(told(machine),
+  EXPECT_EQ(reported(machine),
             "the Node node1 belongs to another machine with the system UUID other; this one has 4c4c4544-0001");
-  EXPECT_EQ(told({.uuids = {}, .boot_id = "boot-1"}),
+  EXPECT_EQ(reported({.uuids = {}, .boot_id = "boot-1"}),
             "the Node node1 belongs to another machine with the system UUID other; this one has none");
   put_node("4C4C4544-0001");
-  EXPECT_EQ(told(machine), "node1 4C4C4544-0001 boot-1") << "as the Node tells it, with which the operator compares";
+  EXPECT_EQ(reported(machine), "node1 4C4C4544-0001 boot-1")
+      << "as the Node tells it, with which the operator compares";
   put_node("machine-id");
-  EXPECT_EQ(told(machine), "node1 machine-id boot-1");
-  EXPECT_EQ(told({.uuids = {"machine-id"}, .boot_id = ""}),
+  EXPECT_EQ(reported(machine), "node1 machine-id boot-1");
+  EXPECT_EQ(reported({.uuids = {"machine-id"}, .boot_id = ""}),
             "the boot id of this machine is unknown: /proc/sys/kernel/random/boot_id cannot be read");
 }
 

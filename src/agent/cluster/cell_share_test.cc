@@ -52,7 +52,7 @@ class SharedRange : public ::testing::Test {
   }
 };
 
-TEST_F(SharedRange, WhatIsGivenStandsInWhereaboutsPoolFirst) {
+TEST_F(SharedRange, WhatIsGivenIsInWhereaboutsPoolFirst) {
   EXPECT_EQ(given(one_.add(rail_, "ns/a", {"10.0.0.5"})), "10.0.0.5");
   EXPECT_EQ(pool(), "5 of node1/uuid-1");
   EXPECT_EQ(given(two_.add(rail_, "ns/b", {"10.0.0.6"})), "10.0.0.6");
@@ -83,7 +83,7 @@ TEST_F(SharedRange, WhatGoesBackLeavesThePoolBehindTheLease) {
   EXPECT_EQ(pool(), "");
 }
 
-TEST_F(SharedRange, APoolThatWasMadeAnewGetsWhatIsHeldAndLosesWhatIsNot) {
+TEST_F(SharedRange, APoolThatWasMadeAgainGetsWhatIsHeldAndLosesWhatIsNot) {
   ASSERT_TRUE(one_.add(rail_, "ns/a", {"10.0.0.5"}).has_value());
   ASSERT_TRUE(one_.add(rail_, "ns/b", {"10.0.0.6"}).has_value());
   const kube::ObjectKey key{"kube-system", api::ip_pool_name("", ipam::prefix("10.0.0.0/28"))};
@@ -97,16 +97,17 @@ TEST_F(SharedRange, APoolThatWasMadeAnewGetsWhatIsHeldAndLosesWhatIsNot) {
                 "10.0.0.6 of network_name \"\" is in use on this node, but whereabouts has allocated it"});
 }
 
-TEST_F(SharedRange, TheFirstAndTheLastAddressOfACellAreToldToo) {
+TEST_F(SharedRange, TheFirstAndTheLastAddressOfACellAreReportedToo) {
   const api::IpamConfig rail = one_range("10.0.0.0/26");
   ASSERT_EQ(given(one_.add(rail, "ns/a", {"10.0.0.16"})), "10.0.0.16");
   ASSERT_EQ(given(one_.add(rail, "ns/b", {"10.0.0.31"})), "10.0.0.31");
   ASSERT_TRUE(one_.client->remove(kube::kIpPools, {"kube-system", api::ip_pool_name("", ipam::prefix("10.0.0.0/26"))}));
   whereabouts_gives({16, 31}, "10.0.0.0/26");
   ASSERT_TRUE(one_.leaser->sync({}).has_value());
-  const char* told = "{} of network_name \"\" is in use on this node, but whereabouts has allocated it";
-  EXPECT_EQ(one_.leaser->take_conflicts(), (std::vector<std::string>{fmt::format(fmt::runtime(told), "10.0.0.16"),
-                                                                     fmt::format(fmt::runtime(told), "10.0.0.31")}));
+  const char* reported = "{} of network_name \"\" is in use on this node, but whereabouts has allocated it";
+  EXPECT_EQ(one_.leaser->take_conflicts(),
+            (std::vector<std::string>{fmt::format(fmt::runtime(reported), "10.0.0.16"),
+                                      fmt::format(fmt::runtime(reported), "10.0.0.31")}));
 }
 
 TEST_F(SharedRange, AnAnswerThatIsLostLeavesNothingBehind) {

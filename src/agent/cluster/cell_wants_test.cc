@@ -35,7 +35,7 @@ doc::Value ended(doc::Value pod) {
   return pod;
 }
 
-std::string told(const std::vector<ipam::CellWant>& wants) {
+std::string shown_wants(const std::vector<ipam::CellWant>& wants) {
   std::string out;
   for (const ipam::CellWant& want : wants)
     out += fmt::format("{}{}{} {}", out.empty() ? "" : ", ", want.network_name.empty() ? "" : want.network_name + ":",
@@ -47,14 +47,15 @@ TEST(CellWants, AreThoseOfBoundPods) {
   const kube::Objects networks =
       all({network("rail0", whereabouts_ipam("10.0.0.0/28")), network("rail1", whereabouts_ipam("10.0.1.0/28")),
            network("again", whereabouts_ipam("10.0.0.0/28")), network("unused", whereabouts_ipam("10.0.9.0/28"))});
-  EXPECT_EQ(told(cell_wants({}, networks, {})), "");
-  EXPECT_EQ(told(cell_wants(all({pod_object("a", {{kNetworksKey, "rail0, rail0, ai/rail1"}}),
-                                 pod_object("b", {{kNetworksKey, R"([{"name":"again"}])"}}), pod_object("plain"),
-                                 ended(pod_object("done", {{kNetworksKey, "rail0"}}))}),
-                            networks, {})),
+  EXPECT_EQ(shown_wants(cell_wants({}, networks, {})), "");
+  EXPECT_EQ(shown_wants(cell_wants(all({pod_object("a", {{kNetworksKey, "rail0, rail0, ai/rail1"}}),
+                                        pod_object("b", {{kNetworksKey, R"([{"name":"again"}])"}}), pod_object("plain"),
+                                        ended(pod_object("done", {{kNetworksKey, "rail0"}}))}),
+                                   networks, {})),
             "10.0.0.1-10.0.0.14 3, 10.0.1.1-10.0.1.14 1");
-  EXPECT_EQ(told(cell_wants(all({pod_object("a", {{"v1.multus-cni.io/default-network", "ai/rail0"}})}), networks, {})),
-            "10.0.0.1-10.0.0.14 1");
+  EXPECT_EQ(
+      shown_wants(cell_wants(all({pod_object("a", {{"v1.multus-cni.io/default-network", "ai/rail0"}})}), networks, {})),
+      "10.0.0.1-10.0.0.14 1");
 }
 
 TEST(CellWants, AreAsManyAsTheVfsHere) {
@@ -63,9 +64,10 @@ TEST(CellWants, AreAsManyAsTheVfsHere) {
                                       network("rail1", whereabouts_ipam("10.0.0.0/24"), "x/other"),
                                       network("away", whereabouts_ipam("10.0.5.0/24"), "x/away")});
   const std::map<std::string, uint64_t> vfs{{"x/rail", 8}, {"x/other", 2}};
-  EXPECT_EQ(told(cell_wants({}, networks, vfs)), "10.0.0.1-10.0.0.254 10") << "networks of one resource share its VFs";
-  EXPECT_EQ(told(cell_wants(all({pod_object("a", {{kNetworksKey, "rail0, rail0b, rail1, rail1, rail1, away"}})}),
-                            networks, vfs)),
+  EXPECT_EQ(shown_wants(cell_wants({}, networks, vfs)), "10.0.0.1-10.0.0.254 10")
+      << "networks of one resource share its VFs";
+  EXPECT_EQ(shown_wants(cell_wants(all({pod_object("a", {{kNetworksKey, "rail0, rail0b, rail1, rail1, rail1, away"}})}),
+                                   networks, vfs)),
             "10.0.5.1-10.0.5.254 1, 10.0.0.1-10.0.0.254 11")
       << "more interfaces than VFs are bound: one pod has ended, and is not known to have";
 }
@@ -79,7 +81,7 @@ std::string times(const std::string& name, int count) {
 TEST(CellWants, CountWhatAnAddAccepts) {
   const kube::Objects networks = all({network("rail0", whereabouts_ipam("10.0.0.0/16"))});
   const auto wants = [&](int count) {
-    return told(cell_wants(
+    return shown_wants(cell_wants(
         all({pod_object("a", {{kNetworksKey, "rail0"}}), pod_object("b", {{kNetworksKey, times("rail0", count)}})}),
         networks, {}));
   };
@@ -92,7 +94,7 @@ TEST(CellWants, AreBoundedForANode) {
   const kube::Objects networks = all({network("rail0", whereabouts_ipam("10.0.0.0/16"))});
   std::vector<doc::Value> pods;
   for (int i = 0; i < 100; ++i) pods.push_back(pod_object(fmt::format("p{}", i), {{kNetworksKey, times("rail0", 60)}}));
-  EXPECT_EQ(told(cell_wants(all(std::move(pods)), networks, {})), "10.0.0.1-10.0.255.254 4080");
+  EXPECT_EQ(shown_wants(cell_wants(all(std::move(pods)), networks, {})), "10.0.0.1-10.0.255.254 4080");
 }
 
 TEST(CellWants, AreOfRangesThatNodesShareOnly) {
@@ -102,10 +104,11 @@ TEST(CellWants, AreOfRangesThatNodesShareOnly) {
            network("named", whereabouts_ipam("10.0.0.0/24", R"(,"network_name":"blue")")),
            network_object("broken", "{"), network_object("file", ""),
            network("both", R"({"type":"whereabouts","ipRanges":[{"range":"10.0.3.0/24"},{"range":"fd00::/64"}]})")});
-  EXPECT_EQ(told(cell_wants(all({pod_object("a", {{kNetworksKey, "local,none,wrong,named,broken,file,both,gone"}}),
-                                 pod_object("b", {{kNetworksKey, "[{"}})}),
-                            networks, {})),
-            "10.0.3.1-10.0.3.254 1, fd00::1-fd00::ffff:ffff:ffff:ffff 1, blue:10.0.0.1-10.0.0.254 1");
+  EXPECT_EQ(
+      shown_wants(cell_wants(all({pod_object("a", {{kNetworksKey, "local,none,wrong,named,broken,file,both,gone"}}),
+                                  pod_object("b", {{kNetworksKey, "[{"}})}),
+                             networks, {})),
+      "10.0.3.1-10.0.3.254 1, fd00::1-fd00::ffff:ffff:ffff:ffff 1, blue:10.0.0.1-10.0.0.254 1");
 }
 
 }  // namespace

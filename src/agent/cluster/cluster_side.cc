@@ -142,20 +142,20 @@ void ClusterSide::keep(Engine& engine, const std::stop_token& stop) {
       if (resumed && *handed > 0)
         log::info(fmt::format("writing the network-status of {} pods that an earlier agent did not write", *handed));
     }
-    tell_trouble();
+    report_trouble();
   } while (deps_.client.clock().wait(settings_.keep_period, stop));
 }
 
-void ClusterSide::tell_trouble() {
-  tell("pods", pods_.health().informer.error, told_of_pods_);
-  tell("network-attachment-definitions", networks_.health().informer.error, told_of_networks_);
-  tell("network-status", statuses_.counters().last_error, told_of_statuses_);
+void ClusterSide::report_trouble() {
+  report_change("pods", pods_.health().informer.error, reported_of_pods_);
+  report_change("network-attachment-definitions", networks_.health().informer.error, reported_of_networks_);
+  report_change("network-status", statuses_.counters().last_error, reported_of_statuses_);
 }
 
 // Once for each reason, not with every try.
-void ClusterSide::tell(const std::string& about, const std::optional<Error>& error, std::string& told) {
+void ClusterSide::report_change(const std::string& about, const std::optional<Error>& error, std::string& last) {
   const std::string story = error ? error->story() : "";
-  if (story == told) return;
+  if (story == last) return;
   if (error) {
     deps_.events.happened("api-server", about, story);
     log::warn(fmt::format("API server, {}: {}", about, doc::printable(story)));
@@ -163,18 +163,18 @@ void ClusterSide::tell(const std::string& about, const std::optional<Error>& err
     deps_.events.over("api-server", about);
     log::info(fmt::format("API server, {}: it answers again", about));
   }
-  told = story;
+  last = story;
 }
 
 void ClusterSide::failed(const cni::Request& request, const Error& error) {
-  if (!is_told_at_pod(request, error)) return;
+  if (!is_reported_at_pod(request, error)) return;
   const std::string pod = request.pod();
   const size_t slash = pod.find('/');
   recorder_.record(
       occurrence_of(request, error, source_.api_uid(pod.substr(0, slash), pod.substr(slash + 1), request.pod_uid())));
 }
 
-void ClusterSide::tell_at_node(std::string reason, std::string note) {
+void ClusterSide::report_at_node(std::string reason, std::string note) {
   recorder_.record(
       {.type = kube::EventType::kWarning,
        .reason = std::move(reason),

@@ -67,7 +67,7 @@ class ClusterSide {
   // For calls that an ADD may wait for: with the deadlines of those, and counted here.
   kube::Client& asking() { return asking_; }
   // An Event at this node.
-  void tell_at_node(std::string reason, std::string note);
+  void report_at_node(std::string reason, std::string note);
   // Reads the caches of an earlier agent; before start().
   void restore();
   void start(Engine& engine);
@@ -86,8 +86,8 @@ class ClusterSide {
 
  private:
   void keep(Engine& engine, const std::stop_token& stop);
-  void tell_trouble();
-  void tell(const std::string& about, const std::optional<Error>& error, std::string& told);
+  void report_trouble();
+  void report_change(const std::string& about, const std::optional<Error>& error, std::string& last);
 
   Dependencies deps_;
   const Settings settings_;
@@ -99,9 +99,9 @@ class ClusterSide {
   StatusWriter statuses_;
   ClusterSource source_;
   kube::EventRecorder recorder_;
-  std::string told_of_pods_;  // of the keeper's thread, as the next two
-  std::string told_of_networks_;
-  std::string told_of_statuses_;
+  std::string reported_of_pods_;  // of the keeper's thread, as the next two
+  std::string reported_of_networks_;
+  std::string reported_of_statuses_;
   std::vector<std::jthread> threads_;  // last: they use the others
 };
 

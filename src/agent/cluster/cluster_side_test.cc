@@ -169,7 +169,7 @@ TEST_F(ClusterSideTest, AClusterWithoutTheNetworksDefinitionIsReady) {
   EXPECT_TRUE(eventually([&] { return side->not_ready().empty(); }));
 }
 
-TEST_F(ClusterSideTest, AFullDiskIsToldAndNothingElseSuffers) {
+TEST_F(ClusterSideTest, AFullDiskIsReportedAndNothingElseSuffers) {
   disk.refuse(ENOSPC);
   server.put(pod_path("a"), pod_object("a"));
   auto side = start();

@@ -398,7 +398,7 @@ TEST(ClusterObjects, KnowsWhatAPodAsksFor) {
   EXPECT_EQ(pod_of(kept, "").requested, pod_of(*pod, "").requested) << "is kept";
 }
 
-TEST(ClusterObjects, TellsKubeletsOwnUids) {
+TEST(ClusterObjects, ReportsKubeletsOwnUids) {
   EXPECT_TRUE(is_static_uid(kHash));
   for (const char* uid : {"", "6f9619ff-8b86-d011-b42d-00cf4fc964ff", "0123456789ABCDEF0123456789abcdef", "abc"})
     EXPECT_FALSE(is_static_uid(uid)) << uid;

@@ -118,7 +118,7 @@ TEST_F(KeptCacheTest, TheFileIsWrittenForSeveralChangesAndNowAndThen) {
   EXPECT_GT(disk.changes(), before) << "an agent that ends does not wait";
 }
 
-TEST_F(KeptCacheTest, AFullDiskIsToldAndTriedAgain) {
+TEST_F(KeptCacheTest, AFullDiskIsReportedAndTriedAgain) {
   server.put(pod_path("a"), pod_object("a"));
   KeptCache cache(client, disk, settings());
   feed(cache);

@@ -81,17 +81,17 @@ void MachineWatch::notice() {
   {
     const std::lock_guard lock(mutex_);
     const os::Deadline now = kernel_.clock().now();
-    waits_ = told_ && now - *told_ < kPause;
+    waits_ = reported_at_ && now - *reported_at_ < kPause;
     if (waits_) return;
-    told_ = now;
+    reported_at_ = now;
   }
   changed_();
 }
 
-void MachineWatch::tell_what_waits() {
+void MachineWatch::report_what_waits() {
   {
     const std::lock_guard lock(mutex_);
-    if (!waits_ || kernel_.clock().now() - *told_ < kPause) return;
+    if (!waits_ || kernel_.clock().now() - *reported_at_ < kPause) return;
   }
   notice();
 }
@@ -102,7 +102,7 @@ void MachineWatch::follow(const std::stop_token& stop, const char* what,
     const Result<void> heard = (this->*hear)(kernel_.clock().now() + kNoticed);
     if (!heard && heard.error().code != Code::kTimeout)
       return log::warn(fmt::format("{} are detected at the next scan only: {}", what, heard.error().story()));
-    tell_what_waits();
+    report_what_waits();
   }
 }
 

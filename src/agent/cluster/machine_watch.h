@@ -50,7 +50,7 @@ class MachineWatch {
  private:
   void look_at_links();
   void notice();
-  void tell_what_waits();
+  void report_what_waits();
   void follow(const std::stop_token& stop, const char* what, Result<void> (MachineWatch::*hear)(os::Deadline));
 
   os::Kernel& kernel_;
@@ -59,8 +59,8 @@ class MachineWatch {
   std::unique_ptr<os::LinkWatch> links_;
   std::mutex mutex_;
   std::map<std::string, bool> expected_;
-  std::optional<os::Deadline> told_;  // when a change was told last
-  bool waits_ = false;                // a change that came sooner than that may be told
+  std::optional<os::Deadline> reported_at_;  // when a change was reported last
+  bool waits_ = false;                       // a change that came sooner than that may be reported
 };
 
 }  // namespace railbed::agent

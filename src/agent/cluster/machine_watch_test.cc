@@ -42,7 +42,7 @@ class MachineWatchTest : public testing::Test {
   MachineWatch watch_{kernel_, [this] { ++told_; }};
 };
 
-TEST_F(MachineWatchTest, ALinkThatGoesAndComesIsTold) {
+TEST_F(MachineWatchTest, ALinkThatGoesAndComesIsReported) {
   EXPECT_EQ(hear(), 0);
   kernel_.set_carrier("eth0", false);
   EXPECT_EQ(hear(), 1);
@@ -64,7 +64,7 @@ TEST_F(MachineWatchTest, LinksOfPodsAndOfPfsWithoutVfsAreNot) {
   EXPECT_EQ(hear(), 0);
 }
 
-TEST_F(MachineWatchTest, ALinkThatWentBeforeItWasExpectedIsTold) {
+TEST_F(MachineWatchTest, ALinkThatWentBeforeItWasExpectedIsReported) {
   auto seen = links_of_pfs(facts::collect(kernel_, {.node = "node1"}));
   kernel_.set_carrier("eth0", false);
   (void)hear();
@@ -73,12 +73,12 @@ TEST_F(MachineWatchTest, ALinkThatWentBeforeItWasExpectedIsTold) {
   EXPECT_EQ(told_, 2);
 }
 
-TEST_F(MachineWatchTest, ADriverThatIsTakenAwayIsTold) {
+TEST_F(MachineWatchTest, ADriverThatIsTakenAwayIsReported) {
   ASSERT_TRUE(kernel_.files().write("/sys/bus/pci/devices/0000:01:10.0/driver/unbind", "0000:01:10.0").has_value());
   EXPECT_EQ(hear(), 1);
 }
 
-TEST_F(MachineWatchTest, ManyChangesAreToldOnceASecond) {
+TEST_F(MachineWatchTest, ManyChangesAreReportedOnceASecond) {
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(kernel_.files().write(kNumVfs, "0").has_value());
     ASSERT_TRUE(kernel_.files().write(kNumVfs, "2").has_value());
@@ -88,14 +88,14 @@ TEST_F(MachineWatchTest, ManyChangesAreToldOnceASecond) {
   EXPECT_EQ(hear(), 0) << "the second one waits";
 }
 
-TEST_F(MachineWatchTest, AChangeThatCameTooSoonIsToldLater) {
-  std::atomic<int> told = 0;
-  MachineWatch watch(kernel_, [&] { ++told; });
+TEST_F(MachineWatchTest, AChangeThatCameTooSoonIsReportedLater) {
+  std::atomic<int> reported = 0;
+  MachineWatch watch(kernel_, [&] { ++reported; });
   watch.expect(links_of_pfs(facts::collect(kernel_, {.node = "node1"})));
   const std::jthread thread([&](std::stop_token stop) { watch.run(std::move(stop)); });
   const auto until_told = [&](int number) {
-    (void)eventually([&] { return told >= number; });
-    return told.load();
+    (void)eventually([&] { return reported >= number; });
+    return reported.load();
   };
   kernel_.set_carrier("eth0", false);
   EXPECT_EQ(until_told(1), 1);

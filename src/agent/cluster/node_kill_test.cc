@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, NodeKilledAt,
                          testing::Values(os::FakeKernel::Kill::kBetween, os::FakeKernel::Kill::kUnanswered));
 
 // Each call refused once: the pass tells it, and a later one mends it.
-TEST(NodeKilled, EveryRefusedCallIsMendedByALaterPass) {
+TEST(NodeKilled, EveryRefusedCallIsFixedByALaterPass) {
   Orders clean;
   clean.run();
   const std::string wanted = clean.end();

@@ -11,7 +11,7 @@ namespace {
 using State = graph::PolicyOutcome::State;
 using PolicyState = api::NodeStatePolicy::State;
 
-TEST(NodeReport, TellsTheWorstOfEachPolicyAndAllOfItInOneLine) {
+TEST(NodeReport, ReportsTheWorstOfEachPolicyAndAllOfItInOneLine) {
   plan::NodePlan plan;
   plan.policies = {{.policy = "net/a", .state = State::kApplied},
                    {.policy = "net/b", .state = State::kApplied},
@@ -25,27 +25,27 @@ TEST(NodeReport, TellsTheWorstOfEachPolicyAndAllOfItInOneLine) {
                                                      .policy = "net/d",
                                                      .error = {.message = "write: EBUSY", .hint = "wait"},
                                                      .remains = "eth0 keeps 2 VFs"}};
-  const auto told =
+  const auto reported =
       status_of({.generation = 4, .plan = plan, .failures = failures, .problems = {}, .waits = {"later"}});
-  EXPECT_EQ(told.sync_status, "Failed");
-  EXPECT_EQ(told.observed_generation, 4);
-  EXPECT_EQ(told.last_sync_error,
+  EXPECT_EQ(reported.sync_status, "Failed");
+  EXPECT_EQ(reported.observed_generation, 4);
+  EXPECT_EQ(reported.last_sync_error,
             "write: EBUSY; eth0 keeps 2 VFs; policy c: ens2 is gone; later; eth0: MTU 9000: deferred, ai/x uses it "
             "(why); eth0: MTU 9000: deferred, ai/x uses it (why)");
-  EXPECT_EQ(told.policies, (std::vector<api::NodeStatePolicy>{
-                               {"a", PolicyState::kApplied, ""},
-                               {"b", PolicyState::kHeld, "eth0: MTU 9000: deferred, ai/x uses it (why)"},
-                               {"c", PolicyState::kFailed, "ens2 is gone"},
-                               {"d", PolicyState::kFailed,
-                                "write: EBUSY; eth0 keeps 2 VFs; eth0: MTU 9000: deferred, ai/x uses it (why)"}}));
+  EXPECT_EQ(reported.policies, (std::vector<api::NodeStatePolicy>{
+                                   {"a", PolicyState::kApplied, ""},
+                                   {"b", PolicyState::kHeld, "eth0: MTU 9000: deferred, ai/x uses it (why)"},
+                                   {"c", PolicyState::kFailed, "ens2 is gone"},
+                                   {"d", PolicyState::kFailed,
+                                    "write: EBUSY; eth0 keeps 2 VFs; eth0: MTU 9000: deferred, ai/x uses it (why)"}}));
 }
 
 TEST(NodeReport, ALongListEndsWithHowManyMore) {
   const plan::NodePlan plan;
   std::vector<std::string> problems(100, std::string(200, 'x'));
-  const auto told = status_of({.plan = plan, .failures = {}, .problems = problems});
-  EXPECT_LT(told.last_sync_error.size(), 4200U);
-  EXPECT_TRUE(told.last_sync_error.ends_with(" (and 80 more)")) << told.last_sync_error.substr(4000);
+  const auto reported = status_of({.plan = plan, .failures = {}, .problems = problems});
+  EXPECT_LT(reported.last_sync_error.size(), 4200U);
+  EXPECT_TRUE(reported.last_sync_error.ends_with(" (and 80 more)")) << reported.last_sync_error.substr(4000);
 }
 
 TEST(NodeReport, StepsThatAreLeftAreNoSuccess) {
@@ -55,7 +55,7 @@ TEST(NodeReport, StepsThatAreLeftAreNoSuccess) {
 }
 
 // A pod that comes or goes is no reason to write: its VF is told as it was.
-TEST(NodeReport, VfsOfPodsAreToldAsBefore) {
+TEST(NodeReport, VfsOfPodsAreReportedAsBefore) {
   const auto vf = [](int index, PciAddress address, std::string name, std::string mac) {
     return api::FoundVf{.index = index, .address = address, .driver = "igbvf", .name = name, .mac = mac, .mtu = 1500};
   };

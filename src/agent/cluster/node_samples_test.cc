@@ -33,7 +33,7 @@ TEST(NodeReadings, AreZeroBeforeAnythingHappened) {
             "railbed_node_silent_seconds -1\n");
 }
 
-TEST(NodeReadings, TellEachCounter) {
+TEST(NodeReadings, ReportEachCounter) {
   NodeStatesCounters counters;
   counters.node = {.passes = 7, .ended = 6, .steps = 5, .failures = 4, .held_back = 3, .aside = true, .synced = {}};
   counters.node.synced = kube::WallTime(std::chrono::seconds(1000));

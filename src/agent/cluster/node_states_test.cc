@@ -78,7 +78,7 @@ class NodeStatesTest : public testing::Test {
   std::jthread thread;
 };
 
-TEST_F(NodeStatesTest, AnOrderIsCarriedOutAndTold) {
+TEST_F(NodeStatesTest, AnOrderIsCarriedOutAndReported) {
   api.put(kStatePath, ours(node.state_of(two_policies(), 5)));
   start();
   ASSERT_TRUE(eventually([&] { return stored("syncStatus") == "Succeeded"; }))
@@ -146,7 +146,7 @@ TEST_F(NodeStatesTest, WithoutAnApiServerWhatWasThereIsOfferedAndItSaysSo) {
             "openshift.io/rail1: 0000:02:10.0 0000:02:10.2 0000:02:10.4\n");
 }
 
-TEST_F(NodeStatesTest, ADeletedNodeStateRemovesNothingAndOneThatIsMadeAnewGetsItsStatus) {
+TEST_F(NodeStatesTest, ADeletedNodeStateRemovesNothingAndOneThatIsMadeAgainGetsItsStatus) {
   api.put(kStatePath, ours(node.state_of(two_policies())));
   start();
   ASSERT_TRUE(eventually([&] { return stored("syncStatus") == "Succeeded"; }));

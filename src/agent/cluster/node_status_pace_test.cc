@@ -44,7 +44,7 @@ TEST(NodeStatusPace, WritesWhatDiffersAfterTheRestAndATurnAtOnce) {
   EXPECT_EQ(pace.due(kBusy, kDone.status, soon), soon);
 }
 
-TEST(NodeStatusPace, ANodeStateThatWasMadeAnewGetsTheWholeStatusAtOnce) {
+TEST(NodeStatusPace, ANodeStateThatWasMadeAgainGetsTheWholeStatusAtOnce) {
   NodeStatusPace pace;
   pace.wrote(kDone, kDone.status, kStart);
   EXPECT_EQ(pace.due({"v", kDone.status}, Value(), kStart + seconds(1)), kStart + seconds(1));

@@ -24,7 +24,7 @@ std::string reason_of(int code) {
 
 }  // namespace
 
-bool is_told_at_pod(const cni::Request& request, const Error& error) {
+bool is_reported_at_pod(const cni::Request& request, const Error& error) {
   return request.command == cni::Command::kAdd && request.executed_by.empty() && !request.pod().empty() &&
          cni::code_of(error) != cni::kTryAgainLater;
 }

@@ -19,7 +19,7 @@ namespace railbed::agent {
 inline constexpr const char* kEventController = "railbed.dev/agent";
 
 // The pod that a failed request is about: only an ADD of a runtime, which named a pod.
-bool is_told_at_pod(const cni::Request& request, const Error& error);
+bool is_reported_at_pod(const cni::Request& request, const Error& error);
 // `api_uid` is the pod's in the API server; may be empty.
 kube::Occurrence occurrence_of(const cni::Request& request, const Error& error, const std::string& api_uid);
 

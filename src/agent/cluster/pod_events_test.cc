@@ -12,15 +12,15 @@ cni::Request add_of_a_pod() {
           .args = {{"K8S_POD_NAMESPACE", "ai"}, {"K8S_POD_NAME", "a"}, {"K8S_POD_UID", "u"}}};
 }
 
-TEST(PodEvents, TellsTheCauseCleaned) {
-  const kube::Occurrence told =
+TEST(PodEvents, ReportsTheCauseCleaned) {
+  const kube::Occurrence reported =
       occurrence_of(add_of_a_pod(), cni::error_with(cni::kExhausted, "network ai/rail: no \x1b[31maddress", "widen it"),
                     "uid-of-the-object");
-  EXPECT_EQ(told.type, kube::EventType::kWarning);
-  EXPECT_EQ(told.reason, "NoDeviceOrAddress");
-  EXPECT_EQ(told.action, "Attach");
-  EXPECT_EQ(told.note, "network ai/rail: no \\x1b[31maddress: widen it");
-  EXPECT_EQ(told.object, (kube::Regarding{"v1", "Pod", {.ns = "ai", .name = "a"}, "uid-of-the-object"}));
+  EXPECT_EQ(reported.type, kube::EventType::kWarning);
+  EXPECT_EQ(reported.reason, "NoDeviceOrAddress");
+  EXPECT_EQ(reported.action, "Attach");
+  EXPECT_EQ(reported.note, "network ai/rail: no \\x1b[31maddress: widen it");
+  EXPECT_EQ(reported.object, (kube::Regarding{"v1", "Pod", {.ns = "ai", .name = "a"}, "uid-of-the-object"}));
 }
 
 TEST(PodEvents, HasAWordForEachKindOfCause) {
@@ -32,17 +32,17 @@ TEST(PodEvents, HasAWordForEachKindOfCause) {
 }
 
 TEST(PodEvents, IsSilentAboutWhatIsNotThePods) {
-  EXPECT_TRUE(is_told_at_pod(add_of_a_pod(), cni::error_with(cni::kGone, "x")));
-  EXPECT_FALSE(is_told_at_pod(add_of_a_pod(), cni::error_with(cni::kTryAgainLater, "x")));
+  EXPECT_TRUE(is_reported_at_pod(add_of_a_pod(), cni::error_with(cni::kGone, "x")));
+  EXPECT_FALSE(is_reported_at_pod(add_of_a_pod(), cni::error_with(cni::kTryAgainLater, "x")));
   cni::Request del = add_of_a_pod();
   del.command = cni::Command::kDel;
-  EXPECT_FALSE(is_told_at_pod(del, cni::error_with(cni::kGone, "x")));
+  EXPECT_FALSE(is_reported_at_pod(del, cni::error_with(cni::kGone, "x")));
   cni::Request without_pod = add_of_a_pod();
   without_pod.args.clear();
-  EXPECT_FALSE(is_told_at_pod(without_pod, cni::error_with(cni::kGone, "x")));
+  EXPECT_FALSE(is_reported_at_pod(without_pod, cni::error_with(cni::kGone, "x")));
   cni::Request of_a_plugin = add_of_a_pod();
   of_a_plugin.executed_by = "agent-1";
-  EXPECT_FALSE(is_told_at_pod(of_a_plugin, cni::error_with(cni::kGone, "x")));
+  EXPECT_FALSE(is_reported_at_pod(of_a_plugin, cni::error_with(cni::kGone, "x")));
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ TEST_F(Pools, InNodeSlicesAreAlwaysBeside) {
     EXPECT_EQ(beside(how), "kube-system/fast (node_slice_size) 10.0.0.0-10.0.255.255\n");
 }
 
-TEST_F(Pools, OfAnApiServerThatDoesNotTellAreAnError) {
+TEST_F(Pools, OfAnApiServerThatDoesNotAnswerAreAnError) {
   server.before = [](const kube::Request& request) -> std::optional<kube::ApiError> {
     if (request.target.find("/ippools") == std::string::npos) return std::nullopt;
     return kube::refused(request.to_string(), 403, R"({"kind": "Status", "message": "ippools is forbidden"})");

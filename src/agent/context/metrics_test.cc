@@ -56,7 +56,7 @@ TEST(Metrics, AskHowThingsStand) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 
-TEST(Metrics, TellPhasesByTheirNames) {
+TEST(Metrics, ReportPhasesByTheirNames) {
   Metrics metrics;
   std::string names;
   for (Phase phase : kPhases) {

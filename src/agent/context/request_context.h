@@ -28,7 +28,7 @@ struct RequestContext {
   Metrics& metrics;
   RequestStory* story = nullptr;  // of the request that is handled
 
-  void tell(const std::string& network, const std::string& device) const {
+  void note_interface(const std::string& network, const std::string& device) const {
     if (story == nullptr) return;
     story->has_network(network);
     story->has_device(device);

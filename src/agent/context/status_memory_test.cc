@@ -72,7 +72,7 @@ TEST_F(StatusMemoryTest, RemembersAYesForTenSeconds) {
   EXPECT_TRUE(network_.looked(2));
 }
 
-TEST_F(StatusMemoryTest, LooksAfterANoAgainWithinASecondSoThatWhatIsMendedIsToldSoon) {
+TEST_F(StatusMemoryTest, LooksAfterANoAgainWithinASecondSoThatWhatIsFixedIsReportedSoon) {
   network_.answers(no(cni::kIo, "no bridge"));
   EXPECT_FALSE(ask().has_value());
   clock_.wait_until(clock_.now() + seconds(1));
@@ -96,7 +96,7 @@ TEST_F(StatusMemoryTest, EveryOtherReasonMeansThatNoAddCanBeServed) {
 }
 
 // The page /readyz has a line per reason.
-TEST_F(StatusMemoryTest, TellsTheReasonsOfNetworksThatAreStillAskedFor) {
+TEST_F(StatusMemoryTest, ReportsTheReasonsOfNetworksThatAreStillAskedFor) {
   network_.answers(no(cni::kIo, "no bridge"));
   (void)ask("a");
   network_.answers({});

@@ -20,14 +20,14 @@ void forbid_threads() {
   if (::setrlimit(RLIMIT_NPROC, &none) != 0 || (::getuid() == 0 && ::setuid(65534) != 0)) std::_Exit(3);
 }
 
-TEST(Crew, TellsThatNoThreadCanBeHadAndDoesTheWorkAllTheSame) {
+TEST(Crew, ReportsThatNoThreadCanBeHadAndDoesTheWorkAnyway) {
   EXPECT_EXIT(
       {
         std::promise<void> all_done;
         std::promise<void> told_once;
         std::shared_future<void> told_future = told_once.get_future().share();
         std::atomic<int> done = 0;
-        size_t told = 0;
+        size_t reported = 0;
         {
           Crew<int> crew(
               8,
@@ -37,14 +37,14 @@ TEST(Crew, TellsThatNoThreadCanBeHadAndDoesTheWorkAllTheSame) {
               },
               [&](size_t jobs, size_t threads) {
                 if (jobs > 5 || threads != 1) std::_Exit(4);
-                if (++told == 1) told_once.set_value();
+                if (++reported == 1) told_once.set_value();
               });
           forbid_threads();
           for (int i = 0; i < 5; ++i) crew.give(i);
           (void)crew.grow();
           all_done.get_future().wait();
         }
-        std::_Exit(told > 0 ? 42 : 5);
+        std::_Exit(reported > 0 ? 42 : 5);
       },
       testing::ExitedWithCode(42), "");
 }

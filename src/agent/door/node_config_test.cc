@@ -98,7 +98,7 @@ TEST(NodeConfig, IsNotWrittenAgainWhereItWasTakenAway) {
 }
 
 // Cilium with cni.exclusive, which renames all files but its own.
-TEST(NodeConfig, TellsThatCiliumTookItAway) {
+TEST(NodeConfig, ReportsThatCiliumTookItAway) {
   os::FakeDisk disk;
   disk.put(path("10-bridge.conflist"), kBridge);
   const std::string ours = path(kNodeConfigName), backup = ours + std::string(kCiliumBackup);
@@ -120,7 +120,7 @@ TEST(NodeConfig, TellsThatCiliumTookItAway) {
   EXPECT_TRUE(restarted.not_ready().empty());
 }
 
-TEST(NodeConfig, TellsAFullDisk) {
+TEST(NodeConfig, ReportsAFullDisk) {
   os::FakeDisk disk;
   disk.put(path("10-bridge.conflist"), kBridge);
   NodeConfig config(disk, kFolder);

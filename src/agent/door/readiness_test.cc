@@ -71,7 +71,7 @@ class NoRoomForFiles {
   void (*handler_)(int) = nullptr;
 };
 
-TEST_F(ReadinessTest, AStateThatCannotBeWrittenIsTold) {
+TEST_F(ReadinessTest, AStateThatCannotBeWrittenIsReported) {
   std::string folder = std::filesystem::temp_directory_path() / "railbed-readiness.XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   ASSERT_TRUE(state_disk.make_directories("/run/railbed", 0700).has_value());

@@ -53,7 +53,7 @@ TEST(RequestLine, SaysWhyItFailed) {
               testing::EndsWith("code 104: no reason"));
 }
 
-TEST(RequestLine, NobodyWritesALineOfHisOwn) {
+TEST(RequestLine, NoClientWritesALineOfItsOwn) {
   cni::Request request = request_of(cni::Command::kAdd);
   request.args["K8S_POD_NAME"] = "a\nCODE=0";
   RequestStory story;
@@ -68,14 +68,14 @@ TEST(RequestLine, NobodyWritesALineOfHisOwn) {
 }
 
 TEST(RequestLine, CutsALongErrorAndSaysSo) {
-  const auto told = [](size_t length) {
+  const auto reported = [](size_t length) {
     const Reply reply{.result = cni::fail_with(cni::kIo, "begin" + std::string(length - 5, 'x'))};
     for (const log::Field& field : request_line(request_of(cni::Command::kAdd), reply, {}).fields)
       if (field.name == "ERROR") return field.value;
     return std::string();
   };
-  EXPECT_EQ(told(2000), "begin" + std::string(1995, 'x'));
-  EXPECT_EQ(told(2001), "begin" + std::string(1995, 'x') + " …");
+  EXPECT_EQ(reported(2000), "begin" + std::string(1995, 'x'));
+  EXPECT_EQ(reported(2001), "begin" + std::string(1995, 'x') + " …");
 }
 
 TEST(RequestLine, IsAsLoudAsItMatters) {

@@ -3,159 +3,24 @@
 #include "agent/door/server.h"
 
 #include <atomic>
-#include <condition_variable>
-#include <cstring>
 #include <filesystem>
 #include <thread>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/door/test_server.h"
 #include "cni/wire.h"
 
 namespace railbed::agent {
 namespace {
+using namespace server_tests;
 using std::chrono::milliseconds;
-
-// Blocks the handler until open().
-class Gate {
- public:
-  void open() {
-    std::lock_guard lock(mutex_);
-    open_ = true;
-    changed_.notify_all();
-  }
-  void pass() {
-    std::unique_lock lock(mutex_);
-    ++waiting_;
-    changed_.notify_all();
-    changed_.wait(lock, [this] { return open_; });
-  }
-  void await_waiting(int count) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return waiting_ >= count; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int waiting_ = 0;
-  bool open_ = false;
-};
-
-class SocketFolder {
- public:
-  SocketFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "railbed-serve.XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~SocketFolder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
-class Agent {
- public:
-  explicit Agent(Handler handler, ServerOptions options = {}) : path_(folder_ / "agent.sock") {
-    if (options.uid == 0) options.uid = getuid();
-    auto listener = os::UnixListener::open(path_);
-    EXPECT_TRUE(listener.has_value()) << listener.error().to_string();
-    server_ = std::make_unique<Server>(std::move(*listener), std::move(handler), std::move(options));
-    thread_ = std::jthread([this](std::stop_token stop) { EXPECT_TRUE(server_->run(stop).has_value()); });
-  }
-  void stop() { thread_.request_stop(); }
-  void join() { thread_.join(); }
-  const std::string& path() const { return path_; }
-
- private:
-  SocketFolder folder_;
-  std::string path_;
-  std::unique_ptr<Server> server_;
-  std::jthread thread_;
-};
-
-class Client {
- public:
-  explicit Client(const std::string& path) : connection_(*os::Connection::connect(path)) {}
-  // False when the agent closed the connection meanwhile.
-  bool send(std::string_view bytes) {
-    while (!bytes.empty()) {
-      auto put = connection_.write_some(bytes);
-      if (!put) return false;
-      bytes.remove_prefix(*put);
-      if (*put == 0) wait(POLLOUT);
-    }
-    return true;
-  }
-  std::string read_all() {
-    std::string out;
-    char buffer[4096];
-    for (;;) {
-      auto got = connection_.read_some(buffer);
-      if (!got || (*got && **got == 0)) return out;
-      if (*got)
-        out.append(buffer, **got);
-      else
-        wait(POLLIN);
-    }
-  }
-  // The descriptors go with the first byte, as the shim's (cni/wire.h).
-  void send_with(std::string_view bytes, const std::vector<int>& descriptors) {
-    std::vector<char> control(CMSG_SPACE(sizeof(int) * descriptors.size()));
-    iovec part{.iov_base = const_cast<char*>(bytes.data()), .iov_len = bytes.size()};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    cmsghdr* passed = CMSG_FIRSTHDR(&message);
-    passed->cmsg_level = SOL_SOCKET;
-    passed->cmsg_type = SCM_RIGHTS;
-    passed->cmsg_len = CMSG_LEN(sizeof(int) * descriptors.size());
-    std::memcpy(CMSG_DATA(passed), descriptors.data(), sizeof(int) * descriptors.size());
-    ASSERT_EQ(sendmsg(connection_.fd(), &message, 0), static_cast<ssize_t>(bytes.size()));
-  }
-  void await_answer() { wait(POLLIN); }
-  void finish_writing() { shutdown(connection_.fd(), SHUT_WR); }
-  cni::WireAnswer answer() {
-    const std::string frame = read_all();
-    std::string why;
-    auto answer = frame.size() < cni::kFrameHeadBytes
-                      ? std::nullopt
-                      : cni::read_wire_answer(std::string_view(frame).substr(cni::kFrameHeadBytes), why);
-    return answer.value_or(cni::WireAnswer{255, "no answer"});
-  }
-
- private:
-  void wait(short what) {
-    pollfd one{connection_.fd(), what, 0};
-    ASSERT_EQ(poll(&one, 1, 20'000), 1) << "the agent neither takes nor gives anything";
-  }
-  os::Connection connection_;
-};
-
-std::string frame(const std::string& command, const std::string& id = "c", std::string config = "{}",
-                  const std::string& type = "macvlan") {
-  return cni::to_frame(cni::WireRequest{
-      type,
-      {"CNI_COMMAND=" + command, "CNI_CONTAINERID=" + id, "CNI_NETNS=/n", "CNI_IFNAME=e", "CNI_PATH=/p"},
-      std::move(config)});
-}
-// A client that goes again: what is late is looked for when anything happens.
-void wake(const Agent& agent) {
-  const Client nobody(agent.path());
-}
-Reply echo(const cni::Request& request) {
-  return {.result = request.container_id + ":" + request.config};
-}
 
 TEST(Server, AnswersWhateverTheFrameIsCutInto) {
   Agent agent(echo);
@@ -241,7 +106,7 @@ TEST(Server, Serves200AtOnceEachItsOwn) {
   EXPECT_EQ(handled, 200);
 }
 
-TEST(Server, TellsInCnisJsonWhatIsWrong) {
+TEST(Server, ReportsInCnisJsonWhatIsWrong) {
   Agent agent(echo, {.most_payload_bytes = 1000});
   const std::pair<std::string, const char*> cases[] = {
       {"GET / HTTP/1.1\r\n\r\n", "does not begin with RBC1"},
@@ -264,7 +129,7 @@ TEST(Server, TellsInCnisJsonWhatIsWrong) {
   }
 }
 
-TEST(Server, SlowAndVanishingClientsHurtNobody) {
+TEST(Server, SlowAndVanishingClientsHurtNoOthers) {
   std::atomic<std::chrono::steady_clock::time_point> now = std::chrono::steady_clock::now();
   Gate gate;
   Agent agent(
@@ -412,7 +277,7 @@ TEST(Server, RefusesWhatIsTooLargeTogether) {
 }
 
 // Why pods start slowly is told where nobody can be started to serve them; one thread does it all meanwhile.
-TEST(Server, TellsThatItGetsNoThreadsAndServesAllTheSame) {
+TEST(Server, ReportsThatItGetsNoThreadsAndServesAnyway) {
   // In a process of its own: threads that tests before this one have left must not be there when it forks.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
@@ -447,7 +312,7 @@ TEST(Server, TellsThatItGetsNoThreadsAndServesAllTheSame) {
       testing::ExitedWithCode(42), "");
 }
 
-TEST(Server, NestedRequestsWaitForNobody) {
+TEST(Server, NestedRequestsWaitForNoOne) {
   // Fifty pods whose plugin asks this agent for an address, as bridge does with host-local.
   std::string path;
   Agent agent([&](const cni::Request& request) {
@@ -483,26 +348,6 @@ TEST(Server, OneThatHangsCostsItsOwnContainerOnly) {
   gate.open();
   for (auto& one : slow) EXPECT_EQ(one->answer().status, 0);
 }
-
-// What a handler was asked, in order.
-class Book {
- public:
-  void write(const cni::Request& request) {
-    std::lock_guard lock(mutex_);
-    lines_.push_back(fmt::format("{} {}", cni::command_name(request.command), request.container_id));
-    changed_.notify_all();
-  }
-  std::vector<std::string> await(size_t count) {
-    std::unique_lock lock(mutex_);
-    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(20), [&] { return lines_.size() >= count; }));
-    return lines_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::string> lines_;
-};
 
 // Whoever cleans up below /run takes the socket from all clients: it is there again at the next look.
 TEST(Server, ListensAgainWhereItsSocketWasRemoved) {
@@ -546,123 +391,6 @@ TEST(Server, ListensAgainWhereItsSocketWasRemoved) {
   EXPECT_EQ(troubles, (std::vector<std::string>{told, told}));
 }
 
-TEST(Server, BeginsNothingForAClientThatHasGone) {
-  Gate gate;
-  Book book;
-  Agent agent([&](const cni::Request& request) {
-    book.write(request);
-    if (request.config == "wait") gate.pass();
-    return echo(request);
-  });
-  Client first(agent.path());
-  first.send(frame("CHECK", "c", "wait"));
-  gate.await_waiting(1);
-  std::vector<std::unique_ptr<Client>> later;
-  for (const char* command : {"ADD", "DEL", "ADD", "CHECK"}) {
-    later.push_back(std::make_unique<Client>(agent.path()));
-    later.back()->send(frame(command, "c"));
-    // They come in this order only when each was taken before the next one.
-    Client asked(agent.path());
-    asked.send(frame("VERSION"));
-    asked.answer();
-  }
-  for (int gone : {0, 1, 2}) later[gone].reset();
-  // The agent has seen their ends when it answers what came after them.
-  Client asked(agent.path());
-  asked.send(frame("VERSION"));
-  asked.answer();
-  gate.open();
-  EXPECT_EQ(later[3]->answer().output, "c:{}");
-  std::vector<std::string> begun = book.await(3);
-  std::erase_if(begun, [](const std::string& line) { return line.starts_with("VERSION"); });
-  EXPECT_THAT(begun, testing::ElementsAre("CHECK c", "DEL c", "CHECK c"));
-}
-
-TEST(Server, UndoesAnAddWhoseClientWentMeanwhileBeforeAnythingElse) {
-  Gate gate;
-  Book book;
-  Agent agent([&](const cni::Request& request) {
-    book.write(request);
-    if (request.config == "wait" && request.command == cni::Command::kAdd) gate.pass();
-    return request.config == "fails" ? Reply{.result = fail(Code::kInternal, "no")} : echo(request);
-  });
-  auto first = std::make_unique<Client>(agent.path());
-  first->send(frame("ADD", "c", "wait"));
-  gate.await_waiting(1);
-  Client second(agent.path());
-  second.send(frame("ADD", "c"));
-  first.reset();
-  {
-    Client refused(agent.path());
-    refused.send(frame("ADD", "d", "fails"));
-    EXPECT_EQ(refused.answer().status, 1);
-  }
-  gate.open();
-  EXPECT_EQ(second.answer().output, "c:{}");
-  EXPECT_THAT(book.await(4), testing::ElementsAre("ADD c", "ADD d", "DEL c", "ADD c"));
-}
-
-TEST(Server, UndoesAnAddWhoseAnswerNobodyTakes) {
-  std::atomic<std::chrono::steady_clock::time_point> now = std::chrono::steady_clock::now();
-  Book book;
-  Agent agent(
-      [&](const cni::Request& request) {
-        book.write(request);
-        return Reply{.result = std::string(2 << 20, 'y')};
-      },
-      {.request_time = milliseconds(100), .now = [&] { return now.load(); }});
-  Client deaf(agent.path());
-  deaf.send(frame("ADD", "c"));
-  deaf.await_answer();  // and takes no more than what the socket holds
-  now = now.load() + milliseconds(100);
-  wake(agent);
-  EXPECT_THAT(book.await(2), testing::ElementsAre("ADD c", "DEL c"));
-}
-
-TEST(Server, CutsOffWhatIsNotDoneInTime) {
-  Gate gate;
-  SocketFolder folder;
-  std::stop_source stop;
-  const std::string path = folder / "agent.sock";
-  auto listener = os::UnixListener::open(path);
-  ASSERT_TRUE(listener.has_value());
-  {
-    Server server(std::move(*listener),
-                  [&](const cni::Request& request) {
-                    gate.pass();
-                    return echo(request);
-                  },
-                  {.uid = getuid(), .time_to_end = milliseconds(50)});
-    std::jthread thread([&] { EXPECT_EQ(server.run(stop.get_token()).value(), Server::End::kCutOff); });
-    Client hanging(path);
-    hanging.send(frame("ADD"));
-    gate.await_waiting(1);
-    stop.request_stop();
-    thread.join();
-    EXPECT_FALSE(os::Connection::connect(path).has_value());
-    gate.open();
-  }
-}
-
-TEST(Server, SendsWhatFailsBecauseItStopsToTheNextAgent) {
-  Gate gate;
-  Agent agent([&](const cni::Request&) {
-    gate.pass();
-    return Reply{.result = fail(Code::kInternal, "the plugin was ended")};
-  });
-  Client add(agent.path());
-  Client del(agent.path());
-  add.send(frame("ADD", "a"));
-  del.send(frame("DEL", "b"));
-  gate.await_waiting(2);
-  agent.stop();
-  while (os::Connection::connect(agent.path()).has_value()) std::this_thread::yield();
-  gate.open();
-  EXPECT_EQ(add.answer().status, cni::kAskAgain);
-  EXPECT_EQ(del.read_all(), "");  // the shim journals it
-  agent.join();
-}
-
 TEST(Server, AnswersStatusWhileAllWorkersWait) {
   Gate gate;
   Agent agent(
@@ -703,38 +431,6 @@ TEST(Server, AHundredNetworksWhoseStatusHangsCostOthersNothing) {
   for (auto& one : hung) EXPECT_EQ(one->answer().output, "ready");
 }
 
-TEST(Server, FinishesWhatIsAtWorkWhenItStops) {
-  Gate gate;
-  Agent agent(
-      [&](const cni::Request& request) {
-        gate.pass();
-        return echo(request);
-      },
-      {.workers = 1});
-  Client at_work(agent.path());
-  at_work.send(frame("ADD", "at-work"));
-  gate.await_waiting(1);
-  Client add(agent.path());
-  Client del(agent.path());
-  Client half(agent.path());
-  add.send(frame("ADD", "at-work"));  // behind the other one of its container
-  del.send(frame("DEL", "later"));    // behind the only worker
-  half.send("RBC1");
-  // STATUS has its own worker and waits at the same gate: once it waits there, the others are in the queue.
-  Client status(agent.path());
-  status.send(frame("STATUS"));
-  gate.await_waiting(2);
-  agent.stop();
-  const cni::WireAnswer given_back = add.answer();
-  EXPECT_EQ(given_back.status, cni::kAskAgain);
-  EXPECT_NE(given_back.output.find("the agent is stopping"), std::string::npos);
-  EXPECT_EQ(del.read_all(), "");  // the shim journals it
-  EXPECT_EQ(half.read_all(), "");
-  gate.open();
-  EXPECT_EQ(at_work.answer().output, "at-work:{}");
-  agent.join();
-}
-
 TEST(Server, AnswersWithOurFaultWhenTheHandlerThrows) {
   Agent agent([](const cni::Request&) -> Reply { throw std::runtime_error("a defect"); });
   Client client(agent.path());
@@ -745,7 +441,7 @@ TEST(Server, AnswersWithOurFaultWhenTheHandlerThrows) {
   EXPECT_NE(answer.output.find("104"), std::string::npos);
 }
 
-TEST(Server, AnswersNobodyElse) {
+TEST(Server, AnswersNoOtherUser) {
   Agent agent(echo, {.uid = getuid() + 1});
   Client client(agent.path());
   EXPECT_NE(client.answer().output.find("the agent serves user"), std::string::npos);

@@ -128,7 +128,7 @@ TEST_F(EndedPodsTest, WhatAPodHasHiddenIsGivenBackWhenTheLastNamespaceWithItHasE
   EXPECT_EQ(add("c3"), "");
 }
 
-TEST_F(EndedPodsTest, WhatCannotBeGivenBackIsToldOnceAMinute) {
+TEST_F(EndedPodsTest, WhatCannotBeGivenBackIsReportedOnceAMinute) {
   ASSERT_EQ(add("c1"), "");
   kernel.vanish_netns("c1");
   (void)ended.settle();

@@ -27,8 +27,9 @@ std::string problem_of(os::Kernel& kernel, const Attachment& record, bool of_met
   if (const schema::CniType* type = schema::find_cni_type(record.type); type != nullptr && type->needs_own_files)
     return "the original plugin has no file for it and would leave the device as the pod configured it";
   if (record.type != "host-device") return "";
-  Result<void> told = write_alias(kernel, record);
-  return told.has_value() ? "" : "the original plugin will not know its name on the host: " + told.error().story();
+  Result<void> reported = write_alias(kernel, record);
+  return reported.has_value() ? ""
+                              : "the original plugin will not know its name on the host: " + reported.error().story();
 }
 
 }  // namespace

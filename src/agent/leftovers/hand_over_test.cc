@@ -35,7 +35,7 @@ class HandOver : public RequestTest {
   }
 };
 
-TEST_F(HandOver, TellsHostDeviceTheNameAtHome) {
+TEST_F(HandOver, GivesHostDeviceTheNameAtHome) {
   add("host-device", "net1", R"("device":"eth1")");
   add("macvlan", "net2", R"("master":"eth0")");
   for (int i = 0; i < 2; ++i) {

@@ -85,7 +85,7 @@ TEST_F(InUseTest, UntilTheLookOnlyAddressesOfPoolsAreRefused) {
   EXPECT_EQ(add("c2"), "10.0.0.2/29");
 }
 
-TEST_F(InUseTest, WhatPodsHaveIsGivenToNobody) {
+TEST_F(InUseTest, WhatPodsHaveIsNotAllocated) {
   EXPECT_EQ(add("c1"), "10.0.0.1/29");
   EXPECT_EQ(add("c2"), "10.0.0.2/29");
   lose_state();
@@ -211,7 +211,7 @@ TEST_F(HiddenAddresses, TheDelOfTheContainerFreesWhatOnlyTheFileSays) {
 }
 
 // A reboot ends all namespaces, and the runtime sends the DELs of the pods of before later, or never.
-TEST_F(HiddenAddresses, ResultsOfBeforeTheBootAreOfNobody) {
+TEST_F(HiddenAddresses, ResultsOfBeforeTheBootAreOfNoOne) {
   kernel.put_file("/proc/stat", "cpu 1\nbtime 2000000\nprocesses 1\n");
   put_result("before", "10.0.0.1", 2000000 - 601);
   put_result("since", "10.0.0.2", 2000000 - 599);

@@ -258,7 +258,7 @@ TEST_F(LeftoversTest, APodWithoutInterfacesIsForgotten) {
   EXPECT_THAT(found(), IsEmpty());
 }
 
-TEST_F(LeftoversTest, FilesOfBeforeTheStateGoWhereNobodyHasTheirAddress) {
+TEST_F(LeftoversTest, FilesOfBeforeTheStateGoWhereNoOneHasTheirAddress) {
   ASSERT_TRUE(store->put_note(kLooked, "1000"));
   put_file(kTheirFile, "old", false);
   disk.put(kTheirFile, "old\r\neth0", 1001);
@@ -342,7 +342,7 @@ TEST_F(LeftoversTest, DelsThatWaitAreShownOnly) {
   EXPECT_EQ(disk.files().size(), 1u);
 }
 
-TEST_F(LeftoversTest, AreToldToPrograms) {
+TEST_F(LeftoversTest, AreReportedToPrograms) {
   put_file(kTheirFile, "old", false);
   ASSERT_TRUE(store->put_lease({"pool", ip("10.0.0.1"), "ns/p@c1", "net1"}));
   found();

@@ -209,7 +209,7 @@ TEST_F(RebootTest, GcGivesUpWhatTheRuntimeNoLongerHas) {
   }
 }
 
-TEST_F(RebootTest, TheGcVerbGivesUpWhatNobodyKnows) {
+TEST_F(RebootTest, TheGcVerbGivesUpWhatNoOneKnows) {
   Boot first("boot-1", outside);
   ASSERT_TRUE(first.add().has_value());
   Boot second("boot-2", outside, &first.disk);

@@ -131,7 +131,7 @@ void Replay::carry_out(const std::string& name, const cni::Request& request, Tal
     const std::string error = cni::to_json(reply.result.error(), reply.version);
     const bool is_new = [&] {
       std::lock_guard lock(mutex_);
-      return std::exchange(told_[name], error) != error;
+      return std::exchange(logged_failures_[name], error) != error;
     }();
     const std::string why = reply.result.error().story();
     (void)events_.happened(kPendingDel, name, fmt::format("{}: {}", request.container_id, why));
@@ -140,7 +140,7 @@ void Replay::carry_out(const std::string& name, const cni::Request& request, Tal
   }
   {
     std::lock_guard lock(mutex_);
-    told_.erase(name);
+    logged_failures_.erase(name);
   }
   events_.over(kPendingDel, name);
   // If this fails the DEL runs once more later, which is harmless.
@@ -164,7 +164,7 @@ void Replay::set_aside(const std::string& name, const std::string& why) {
   (void)events_.happened(kPendingDel, name + ".broken", why);
   const bool is_new = [&] {
     std::lock_guard lock(mutex_);
-    return std::exchange(told_[name], why) != why;
+    return std::exchange(logged_failures_[name], why) != why;
   }();
   if (is_new)
     note_(fmt::format("{} {}; {}", path, why, moved ? "it was renamed to " + name + ".broken" : moved.error().story()));

@@ -62,8 +62,8 @@ class Replay {
   Events& events_;
   std::mutex mutex_;
   std::condition_variable free_;
-  std::set<std::string> at_work_;            // files
-  std::map<std::string, std::string> told_;  // file → its last failure that was logged
+  std::set<std::string> at_work_;                       // files
+  std::map<std::string, std::string> logged_failures_;  // file → its last failure that was logged
 };
 
 // The request in a file written by the shim; fails for anything else.

@@ -104,7 +104,7 @@ TEST(Replay, DoesTheOldestFirstAndRemovesWhatSucceeded) {
   EXPECT_EQ(world.replay.pending(), 0U);
 }
 
-TEST(Replay, KeepsWhatFailedAndTellsItOnce) {
+TEST(Replay, KeepsWhatFailedAndReportsItOnce) {
   ReplayRig world;
   world.disk.files = {{"/d/1.del", del_frame("a")}};
   world.status = 1;

@@ -26,7 +26,7 @@ class InterfaceTransaction::Work {
         held_(backends.engine) {
     for (const SandboxInterface& one : interfaces_) {
       if (!one.interface.chained) owners_.push_back(one.addresses.owner);
-      backends_.tell(one.interface.network, "");
+      backends_.note_interface(one.interface.network, "");
     }
   }
 
@@ -278,12 +278,12 @@ class InterfaceTransaction::Work {
       one.addresses = addresses_[i].assigned;
       one.addresses_later = addresses_[i].dhcp;
       one.routes = addresses_[i].result.routes;
-      if (one.device.has_value()) backends_.tell(one.network, fmt::format("{}", one.device->address));
+      if (one.device.has_value()) backends_.note_interface(one.network, fmt::format("{}", one.device->address));
     }
     auto attaching = TRY(attach::Transaction::begin(turn.kernel(), turn.store(), pod_, held_.wait_policy()));
     attach::PodReport report = TRY(attaching.bring());
     for (attach::InterfaceResult& one : report.interfaces) {
-      backends_.tell(one.network, one.device.has_value() ? fmt::format("{}", *one.device) : "");
+      backends_.note_interface(one.network, one.device.has_value() ? fmt::format("{}", *one.device) : "");
       attached_.push_back({std::move(one), {}});
     }
     if (has_dhcp()) {
@@ -434,7 +434,7 @@ class Leaver {
     if (!records.has_value()) return note(std::move(records), "");
     for (const state::Attachment& one : *records)
       if (std::ranges::find(gone_.records, one.interface) != gone_.records.end())
-        backends_.tell(one.network, one.device);
+        backends_.note_interface(one.network, one.device);
     if (is_all(*records, gone_.records))
       return note(attach::detach_pod(turn.kernel(), turn.store(), gone_.key, turn_.wait_policy()), "");
     const attach::WaitPolicy wait = turn_.wait_policy();

@@ -49,7 +49,7 @@ class SandboxGiver {
 
  private:
   template <typename T>
-  bool told(Result<T> outcome, const std::string& where = "") {
+  bool reported(Result<T> outcome, const std::string& where = "") {
     if (outcome.has_value()) return false;
     failures_.add(where, std::move(outcome.error()));
     return true;
@@ -58,7 +58,7 @@ class SandboxGiver {
   // Null after a failure that is told.
   Engine::Turn* turn() {
     Result<Engine::Turn*> held = turn_.get();
-    return told(held) ? nullptr : *held;
+    return reported(held) ? nullptr : *held;
   }
 
   void detach(const std::vector<Attachment>& group) {
@@ -73,7 +73,7 @@ class SandboxGiver {
 
   void undo(const std::vector<Attachment>& group) {
     turn_.end();  // programs take their time
-    for (const Attachment& one : group) backends_.tell(one.network, one.device);
+    for (const Attachment& one : group) backends_.note_interface(one.network, one.device);
     Result<ProgramsUndone> undone = give_back_programs(backends_.engine, group);
     if (!undone.has_value()) return failures_.add("", std::move(undone.error()));
     for (ProgramsUndone::Failure& one : undone->failures) failures_.add("", std::move(one.why));
@@ -83,21 +83,21 @@ class SandboxGiver {
     Engine::Turn* turn = this->turn();
     if (turn == nullptr) return true;
     const auto left = turn->store().attachments_of(key_);
-    return told(left) || !left->empty();
+    return reported(left) || !left->empty();
   }
 
   // An earlier DEL may have forgotten an interface and not come to its addresses.
   void release_rest() {
     Engine::Turn* turn = this->turn();
     if (turn == nullptr) return;
-    told(release_addresses_of(*turn, backends_.host_local, key_));
+    reported(release_addresses_of(*turn, backends_.host_local, key_));
   }
 
   void forget() {
     if (note_.has_value())
-      for (const std::string& file : note_->device_info) told(meta_.device_info().remove(file));
+      for (const std::string& file : note_->device_info) reported(meta_.device_info().remove(file));
     Engine::Turn* turn = this->turn();
-    if (turn != nullptr) told(forget_records(*turn));
+    if (turn != nullptr) reported(forget_records(*turn));
   }
 
   Result<void> forget_records(Engine::Turn& turn) {

@@ -117,7 +117,7 @@ TEST(Exec, FailsWhereThePathLeadsElsewhereWhileThePluginRuns) {
             "DEL runs without a namespace");
 }
 
-TEST(Exec, TellsWhatAPluginSaid) {
+TEST(Exec, ReportsWhatAPluginSaid) {
   os::FakeKernel kernel;
   RunningPlugins plugins(kernel);
   ASSERT_TRUE(kernel.netns().create("a").has_value());
@@ -342,7 +342,7 @@ TEST(KubeletDevices, GivesAPodsDevicesInOrder) {
 }
 
 // Without it a VF for RDMA came without its RDMA device.
-TEST(KubeletDevices, TellsWhatThisNodeKnowsOfAVf) {
+TEST(KubeletDevices, ReportsWhatThisNodeKnowsOfAVf) {
   os::FakeKernel kernel;
   KubeletDevices source(kernel.files());
   kernel.put_file(kubelet::kCheckpoint, kCheckpoint);

@@ -7,72 +7,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/pod/manifest_source.h"
-#include "agent/test_requests.h"
+#include "agent/pod/test_meta.h"
 #include "attach/attach.h"
-#include "doc/json.h"
-#include "node/handed_manifests.h"
 
 namespace railbed::agent {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr const char* kMacvlan = R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1",)"
-                                 R"("ipam":{"type":"whereabouts","range":"10.9.0.0/24"}})";
-constexpr const char* kBridgeAnswer =
-    R"({"cniVersion":"1.0.0","interfaces":[{"name":"eth0","mac":"02:00:00:00:00:01","sandbox":"/run/netns/a"}],)"
-    R"("ips":[{"address":"10.1.0.5/16","gateway":"10.1.0.1","interface":0}],"dns":{}})";
-
-class MetaTest : public RequestTest {
- protected:
-  void SetUp() override {
-    RequestTest::SetUp();
-    install("bridge", kBridgeAnswer);
-    pods.add_network("rail", kMacvlan);
-    pods.add_pod("rail, rail@second");
-  }
-
-  Result<std::string> ask(cni::Command command, const std::string& members = "", const std::string& container = "c1") {
-    cni::Request request{
-        .command = command,
-        .type = "railbed",
-        .container_id = container,
-        .netns = netns_path,
-        .ifname = "eth0",
-        .args = {{"K8S_POD_NAMESPACE", "ns"}, {"K8S_POD_NAME", pod}},
-        .args_text = "K8S_POD_NAMESPACE=ns;K8S_POD_NAME=" + pod,
-        .path = {"/opt/cni/bin"},
-        .config = R"({"cniVersion":"1.1.0","name":"pods","type":"railbed",)" + delegates + members + "}"};
-    auto config = cni::read_plugin_config(request.config);
-    if (!config.has_value()) return std::unexpected(config.error());
-    return meta_request(backends, meta, request, *config);
-  }
-
-  std::vector<std::string> links_inside() {
-    std::vector<std::string> names;
-    auto netns = kernel.netns().open("/run/netns/a");
-    if (!netns) return names;
-    auto links = kernel.netns().links(**netns);
-    auto list = (*links)->list(os::WithVfs::kNo);
-    for (const os::Link& link : *list)
-      if (link.name.value != "lo") names.push_back(link.name.value);
-    return names;
-  }
-  void expect_nothing_left() {
-    EXPECT_THAT(interfaces(), ElementsAre());
-    EXPECT_TRUE(store->all_leases()->empty());
-    EXPECT_TRUE(store->pods()->empty());
-    EXPECT_TRUE(store->notes("meta/")->empty());
-    EXPECT_THAT(links_inside(), ElementsAre());
-  }
-
-  std::thread recovery;
-  bool recovered = false;
-  std::string pod = "a", netns_path = "/run/netns/a";
-  std::string delegates = R"("delegates":[{"cniVersion":"1.0.0","name":"cbr0","type":"bridge"}])";
-};
 
 TEST_F(MetaTest, GivesAPodAllItsNetworksAndTakesThemBack) {
   auto answer = ask(cni::Command::kAdd);
@@ -408,7 +350,7 @@ TEST_F(MetaTest, ADefinitionThatLosesItsCapabilityWhilePodsRunKeepsThem) {
             "network ns/rail (net1): the pod requests mac, but no plugin of the network supports it");
 }
 
-TEST_F(MetaTest, KeepsNamespacesApartWhereItIsTold) {
+TEST_F(MetaTest, KeepsNamespacesApartWhereConfigured) {
   pods.networks["other/rail"] = {"other", "rail", parse_network_config(kMacvlan).value(), ""};
   pods.add_pod("other/rail");
   EXPECT_FALSE(ask(cni::Command::kAdd, R"(,"namespaceIsolation":true)").has_value());
@@ -601,7 +543,7 @@ TEST_F(MetaTest, DoesNotWaitForTheDefaultNetworkOnceTheAgentStops) {
   EXPECT_LE(kernel.clock().now() - begin, std::chrono::milliseconds(200));
 }
 
-TEST_F(MetaTest, TellsWhichDeviceIsMissing) {
+TEST_F(MetaTest, ReportsWhichDeviceIsMissing) {
   pods.add_network("vf", R"({"cniVersion":"1.0.0","type":"sriov"})", "openshift.io/rail0");
   pods.add_pod("vf");
   auto answer = ask(cni::Command::kAdd);
@@ -617,96 +559,6 @@ TEST_F(MetaTest, GivesBackWhatMultusAttached) {
   ASSERT_TRUE(ask(cni::Command::kDel).has_value());
   EXPECT_THAT(runs, ElementsAre("bridge DEL"));
   EXPECT_FALSE(disk.files().contains("/var/lib/cni/multus/c1"));
-}
-
-// --- an IPAM type that is not ours
-
-constexpr const char* kForeignIpam = R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1",)"
-                                     R"("ipam":{"type":"nv-ipam","poolName":"p"}})";
-constexpr const char* kForeignAnswer =
-    R"({"cniVersion":"1.0.0","ips":[{"address":"10.7.0.5/24","gateway":"10.7.0.1"}],)"
-    R"("routes":[{"dst":"10.8.0.0/16"}],"dns":{"nameservers":["10.7.0.2"]}})";
-
-TEST_F(MetaTest, ExecutesAnIpamPluginThatIsNotOurs) {
-  install("nv-ipam", kForeignAnswer);
-  pods.add_network("rail", kForeignIpam);
-  pods.add_pod("rail");
-  auto answer = ask(cni::Command::kAdd);
-  ASSERT_TRUE(answer.has_value()) << answer.error().story();
-  EXPECT_THAT(interfaces(), ElementsAre("exec:eth0#0", "exec:net1#ipam", "net1"));
-  EXPECT_THAT(pods.published["ns/a@c1"], HasSubstr("10.7.0.5"));
-  auto netns = kernel.netns().open("/run/netns/a");
-  auto links = kernel.netns().links(**netns);
-  auto routes = (*links)->routes();
-  EXPECT_TRUE(std::ranges::any_of(*routes, [](const Route& route) {
-    return route.destination.to_string() == "10.8.0.0/16" && route.gateway.has_value() &&
-           route.gateway->to_string() == "10.7.0.1";
-  }));
-  auto checked = ask(cni::Command::kCheck);
-  EXPECT_TRUE(checked.has_value()) << checked.error().story();
-  ASSERT_TRUE(ask(cni::Command::kDel).has_value());
-  EXPECT_THAT(runs,
-              ElementsAre("bridge ADD", "nv-ipam ADD", "bridge CHECK", "nv-ipam CHECK", "nv-ipam DEL", "bridge DEL"));
-  expect_nothing_left();
-}
-
-// With a default network of railbed's plugins.
-constexpr const char* kForeignDefault =
-    R"("delegates":[{"cniVersion":"1.1.0","name":"m","plugins":[)"
-    R"({"type":"macvlan","master":"eth1","ipam":{"type":"nv-ipam"}},{"type":"tuning"}]}])";
-
-TEST_F(MetaTest, CollectsBelowADefaultNetworkOfOursToo) {
-  install("nv-ipam", kForeignAnswer);
-  delegates = kForeignDefault;
-  const char* valid = R"(,"cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}])";
-  auto done = ask(cni::Command::kGc, valid);
-  ASSERT_TRUE(done.has_value()) << done.error().story();
-  ASSERT_THAT(runs, ElementsAre("nv-ipam GC"));
-  EXPECT_THAT(inputs[0], HasSubstr(R"("cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}])"));
-  EXPECT_THAT(inputs[0], HasSubstr(R"("ipam":{"type":"nv-ipam"})"));
-  install("nv-ipam", {.output = "", .failing = "GC", .failure = R"({"code":11,"msg":"locked"})"});
-  auto failed = ask(cni::Command::kGc, valid);
-  ASSERT_FALSE(failed.has_value());
-  EXPECT_EQ(cni::code_of(failed.error()), 11);
-  EXPECT_EQ(failed.error().story(), "plugin nv-ipam: locked");
-  runs.clear();
-  delegates = std::string(kForeignDefault).replace(delegates.find("1.1.0"), 5, "1.0.0");
-  EXPECT_TRUE(ask(cni::Command::kGc, valid).has_value());
-  EXPECT_THAT(runs, ElementsAre());  // 1.0.0 has no GC
-}
-
-TEST_F(MetaTest, AnswersStatusForAnIpamTypeBelowADefaultNetworkOfOurs) {
-  delegates = kForeignDefault;
-  auto missing = ask(cni::Command::kStatus);
-  ASSERT_FALSE(missing.has_value());
-  EXPECT_EQ(cni::code_of(missing.error()), cni::kUnavailable);
-  EXPECT_EQ(missing.error().story(), "plugin nv-ipam not found in /opt/cni/bin");
-  EXPECT_THAT(runs, ElementsAre());
-  // Each case has its own configuration, because answers are remembered.
-  struct Case {
-    const char* failure;
-    int code;
-  };
-  for (const Case& one : {Case{R"({"code":50,"msg":"no pool"})", 50}, Case{R"({"code":51,"msg":"no pool"})", 51},
-                          Case{R"({"code":999,"msg":"no pool"})", 50}}) {
-    install("nv-ipam", {.output = "", .failing = "STATUS", .failure = one.failure});
-    auto answer = ask(cni::Command::kStatus, std::string(R"(,"of":)") + one.failure);
-    ASSERT_FALSE(answer.has_value());
-    EXPECT_EQ(cni::code_of(answer.error()), one.code);
-    EXPECT_EQ(answer.error().story(), "plugin nv-ipam: no pool");
-  }
-  install("nv-ipam", kForeignAnswer);
-  EXPECT_TRUE(ask(cni::Command::kStatus, R"(,"of":"well")").has_value());
-}
-
-TEST_F(MetaTest, GivesBackForeignAddressesWhenTheInterfaceCannotBeMade) {
-  install("nv-ipam", kForeignAnswer);
-  std::string config = kForeignIpam;
-  pods.add_network("rail", config.replace(config.find("eth1"), 4, "none"));
-  pods.add_pod("rail");
-  ASSERT_FALSE(ask(cni::Command::kAdd).has_value());
-  EXPECT_THAT(runs, ElementsAre("bridge ADD", "nv-ipam ADD", "nv-ipam DEL", "bridge DEL"));
-  expect_nothing_left();
 }
 
 TEST_F(MetaTest, LeavesPodsAloneThatAreBeingAttachedWhenItRecovers) {
@@ -743,130 +595,6 @@ TEST_F(MetaTest, SurvivesAKillAtEveryCall) {
       EXPECT_EQ(kernel.snapshot(), before);
     }
   }
-}
-
-// --- manifests in a directory
-
-TEST_F(MetaTest, TakesPodsNetworksAndAddressesFromManifests) {
-  kernel.put_file("/etc/railbed/net.yaml", R"(
-apiVersion: k8s.cni.cncf.io/v1
-kind: NetworkAttachmentDefinition
-metadata: { name: rail, namespace: ns }
-spec:
-  config: '{"cniVersion":"1.0.0","type":"macvlan","master":"eth1",
-    "ipam":{"type":"whereabouts","range":"10.9.0.0/24"}}'
-)");
-  std::string pod_text = R"(
-apiVersion: v1
-kind: Pod
-metadata:
-  name: NAME
-  namespace: ns
-  annotations: { k8s.v1.cni.cncf.io/networks: rail }
-spec: { containers: [{ name: main, image: none }] }
----
-)";
-  auto pod_of = [&](const std::string& name) {
-    std::string text = pod_text;
-    return text.replace(text.find("NAME"), 4, name);
-  };
-  kernel.put_file("/etc/railbed/pods.yaml", pod_of("a") + pod_of("b"));
-  ManifestSource source(kernel, *store, "/etc/railbed", {});
-  Reservations reservations;
-  auto known = source.pod("ns", "a", "u1");
-  ASSERT_TRUE(known) << known.error().to_string();
-  EXPECT_EQ(known->uid, "u1");
-  EXPECT_TRUE(source.pod("ns", "a-node1", "u1"));  // kubelet's own pods
-  EXPECT_EQ(source.pod("ns", "c", "").error().code, Code::kNotFound);
-  EXPECT_TRUE(source.network("ns", "rail"));
-
-  // The second pod comes first and still gets the second address.
-  for (auto [name, address] : {std::pair{"b", "10.9.0.2/24"}, std::pair{"a", "10.9.0.1/24"}}) {
-    auto turn = engine.turn(std::chrono::seconds(1));
-    auto pod_info = source.pod("ns", name, "");
-    ASSERT_TRUE(turn && pod_info);
-    auto planned = reservations.take(*turn, source, pod_info->key(), {pod_info->key() + "@c", "net1"});
-    ASSERT_TRUE(planned) << planned.error().to_string();
-    ASSERT_TRUE(planned->has_value());
-    EXPECT_EQ((*planned)->at(0).address.to_string(), address);
-  }
-  kernel.put_file("/etc/railbed/pods.yaml", pod_of("c"));
-  EXPECT_TRUE(source.pod("ns", "c", ""));
-  EXPECT_FALSE(source.pod("ns", "a", ""));
-}
-
-TEST_F(MetaTest, ManifestsGiveNetworksAsValues) {
-  kernel.put_file("/etc/railbed/net.yaml", R"(
-apiVersion: k8s.cni.cncf.io/v1
-kind: NetworkAttachmentDefinition
-metadata: { name: broken, namespace: ns }
-spec: { config: '{"type": }' }
----
-apiVersion: k8s.cni.cncf.io/v1
-kind: NetworkAttachmentDefinition
-metadata: { name: list, namespace: ns }
-spec: { config: '[]' }
----
-apiVersion: k8s.cni.cncf.io/v1
-kind: NetworkAttachmentDefinition
-metadata: { name: file, namespace: ns }
-spec: {}
----
-apiVersion: sriovnetwork.openshift.io/v1
-kind: SriovNetwork
-metadata: { name: rail0, namespace: op }
-spec: { resourceName: rail0, networkNamespace: ns, vlan: 100 }
-)");
-  ManifestSource source(kernel, *store, "/etc/railbed", {});
-  EXPECT_EQ(source.network("ns", "broken").error().story(),
-            "network ns/broken: network configuration:1:10: expected a value, found '}'");
-  EXPECT_EQ(source.network("ns", "broken").error().code, Code::kInvalid);
-  EXPECT_EQ(source.network("ns", "list").error().story(),
-            "network ns/list: network configuration: expected a JSON object, found a list");
-  EXPECT_TRUE(source.network("ns", "file")->config.is_null());
-  auto rail = source.network("ns", "rail0");
-  ASSERT_TRUE(rail) << rail.error().story();
-  EXPECT_EQ(rail->resource, "openshift.io/rail0");
-  EXPECT_EQ(doc::to_json(*rail->config.find("vlan")), "100");
-}
-
-TEST_F(MetaTest, ManifestsAreTheFoldersAndThoseThatWereHandedOver) {
-  const auto source_of = [](const std::string& name, const std::string& named, const std::string& network) {
-    const std::string text = fmt::format(
-        "apiVersion: v1\nkind: Pod\nmetadata: {{ name: {}, namespace: ns, annotations: {{ "
-        "k8s.v1.cni.cncf.io/networks: {} }} }}\nspec: {{ containers: [] }}\n",
-        named, network);
-    return std::make_shared<const doc::Source>(doc::Source{name, text});
-  };
-  const auto network_of = [](ManifestSource& source, const std::string& named) {
-    auto found = source.pod("ns", named, "");
-    return found ? found->annotations.at("k8s.v1.cni.cncf.io/networks") : found.error().story();
-  };
-  ManifestSource source(kernel, *store, "/etc/railbed", {});
-  ASSERT_TRUE(node::hand_over(*store, {source_of("/root/a.yaml", "a", "one")}));
-  EXPECT_EQ(network_of(source, "a"), "one") << "without a folder";
-  EXPECT_EQ(network_of(source, "b"), "there is no pod ns/b in /etc/railbed, nor in what `railbed up` handed over");
-  kernel.put_file("/etc/railbed/pods.yaml",
-                  source_of("", "a", "two")->text + "---\n" + source_of("", "b", "two")->text);
-  EXPECT_EQ(network_of(source, "a"), "one") << "what was said last counts";
-  EXPECT_EQ(network_of(source, "b"), "two");
-  ManifestSource next(kernel, *store, "/etc/railbed", {});
-  EXPECT_EQ(network_of(next, "a"), "one") << "the next agent knows it";
-  // Of its own folder the agent knows the files as they are now.
-  ASSERT_TRUE(node::hand_over(*store, {source_of("/etc/railbed/pods.yaml", "a", "one")}));
-  EXPECT_EQ(network_of(source, "a"), "two");
-  ASSERT_TRUE(node::forget_handed_over(*store));
-  EXPECT_EQ(network_of(source, "a"), "two");
-}
-
-TEST_F(MetaTest, ManifestsKeepTheStatusAsANote) {
-  ManifestSource source(kernel, *store, "/etc/railbed", {});
-  doc::Value status = doc::Value::array();
-  status.push(doc::Value::object()).set("name", "ns/rail");
-  ASSERT_TRUE(source.publish_status({.ns = "ns", .name = "a"}, "ns/a@c", status));
-  EXPECT_EQ(store->note("network-status/ns/a@c").value(), "[{\n    \"name\": \"ns/rail\"\n}]");
-  ASSERT_TRUE(source.publish_status({.ns = "ns", .name = "a"}, "ns/a@c", doc::Value()));
-  EXPECT_EQ(store->note("network-status/ns/a@c").value(), std::nullopt);
 }
 
 // Only default routes give way to the one that the pod asks for.

@@ -22,7 +22,7 @@ class ChainRun {
       : backends_(backends), place_(place), network_(network) {}
 
   Result<ChainDone> run() {
-    backends_.tell(network_.name, network_.device.has_value() ? network_.device->id : "");
+    backends_.note_interface(network_.name, network_.device.has_value() ? network_.device->id : "");
     std::optional<cni::AddResult> previous;
     ChainDone done;
     const std::vector<Value>& plugins = network_.list.plugins;

@@ -87,7 +87,7 @@ TEST_F(ReservationsTest, APodThatIsNoLongerPlannedForKeepsNothing) {
   EXPECT_THAT(leases(), ElementsAre("10.9.0.1 ns/a"));
 }
 
-TEST_F(ReservationsTest, ANewPlanMovesNobody) {
+TEST_F(ReservationsTest, ANewPlanMovesNoPod) {
   source.plan_for({"ns/b"});
   EXPECT_EQ(take("ns/b", "ns/b@c"), "10.9.0.1/24");
   put("ns/b@c", "10.9.0.1");

@@ -355,7 +355,7 @@ Answer<Response> ApiServer::remove(const Request& request, const std::string& pa
   return answer_with(200, Value::object());
 }
 
-void ApiServer::tell(std::string path, std::string line) {
+void ApiServer::push(std::string path, std::string line) {
   events_.push_back({version_, std::move(path), std::move(line)});
   changed_.notify_all();
 }
@@ -371,7 +371,7 @@ std::string ApiServer::store(const std::string& path, Value object) {
   event.set("type", is_new ? "ADDED" : "MODIFIED");
   event.set("object", object);
   objects_[path] = std::move(object);
-  tell(path, to_json(event));
+  push(path, to_json(event));
   return std::to_string(version_);
 }
 
@@ -384,7 +384,7 @@ void ApiServer::drop(const std::string& path) {
   event.set("type", "DELETED");
   event.set("object", known->second);
   objects_.erase(known);
-  tell(path, to_json(event));
+  push(path, to_json(event));
 }
 
 void ApiServer::put(const std::string& path, Value object) {
@@ -399,7 +399,7 @@ void ApiServer::serve(const Resource& kind, Served served) {
     unserved_.erase(collection);
   else
     unserved_.insert(collection);
-  tell(collection, "");  // to no stream; those that wait look whether they are over
+  push(collection, "");  // to no stream; those that wait look whether they are over
 }
 
 bool ApiServer::is_served(const std::string& path) const {
@@ -418,17 +418,17 @@ void ApiServer::compact() {
 
 void ApiServer::bookmark() {
   const std::lock_guard lock(mutex_);
-  tell("", fmt::format(R"({{"type":"BOOKMARK","object":{{"metadata":{{"resourceVersion":"{}"}}}}}})", version_));
+  push("", fmt::format(R"({{"type":"BOOKMARK","object":{{"metadata":{{"resourceVersion":"{}"}}}}}})", version_));
 }
 
 void ApiServer::fail_streams(int status, const std::string& reason) {
   const std::lock_guard lock(mutex_);
-  tell("", fmt::format(R"({{"type":"ERROR","object":{{"kind":"Status","code":{},"reason":"{}"}}}})", status, reason));
+  push("", fmt::format(R"({{"type":"ERROR","object":{{"kind":"Status","code":{},"reason":"{}"}}}})", status, reason));
 }
 
 void ApiServer::garble_streams() {
   const std::lock_guard lock(mutex_);
-  tell("", "{\"type\":\"ADDED\",\"object\":");
+  push("", "{\"type\":\"ADDED\",\"object\":");
 }
 
 std::map<std::string, Value> ApiServer::objects() const {

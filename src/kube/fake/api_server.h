@@ -85,7 +85,7 @@ class ApiServer : public Transport {
   Answer<Response> remove(const Request& request, const std::string& path);
   std::string store(const std::string& path, doc::Value object);
   void drop(const std::string& path);
-  void tell(std::string path, std::string line);
+  void push(std::string path, std::string line);
 
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -60,20 +60,20 @@ class FakeLinks : public LinkPort {
     auto lock = state_->look();
     std::vector<Link> links;
     for (const auto& [id, one] : state_->netdevs)
-      if (one.ns == ns_) links.push_back(state_->tell(one, vfs));
+      if (one.ns == ns_) links.push_back(state_->link_shown(one, vfs));
     std::ranges::sort(links, {}, &Link::index);
     return links;
   }
   Result<Link> find(const IfName& name, WithVfs vfs) override {
     auto lock = state_->look();
-    if (FakeNetdev* found = state_->netdev_by_name(ns_, name.value)) return state_->tell(*found, vfs);
+    if (FakeNetdev* found = state_->netdev_by_name(ns_, name.value)) return state_->link_shown(*found, vfs);
     for (const auto& [id, one] : state_->netdevs)
-      if (one.ns == ns_ && std::ranges::count(one.link.alt_names, name.value) > 0) return state_->tell(one, vfs);
+      if (one.ns == ns_ && std::ranges::count(one.link.alt_names, name.value) > 0) return state_->link_shown(one, vfs);
     return fail(system_error(ENODEV, "RTM_GETLINK " + name.value));
   }
   Result<Link> find(IfIndex index, WithVfs vfs) override {
     auto lock = state_->look();
-    if (FakeNetdev* found = state_->netdev_by_index(ns_, index)) return state_->tell(*found, vfs);
+    if (FakeNetdev* found = state_->netdev_by_index(ns_, index)) return state_->link_shown(*found, vfs);
     return fail(system_error(ENODEV, fmt::format("RTM_GETLINK interface {}", index)));
   }
 

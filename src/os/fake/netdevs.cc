@@ -227,15 +227,15 @@ void FakeState::update_carrier(FakeNetdev& changed) {
   }
 }
 
-Link FakeState::tell(const FakeNetdev& told, WithVfs vfs) {
-  Link link = told.link;
-  if (const FakeNetdev* parent = netdev(told.lower != 0 ? told.lower : told.peer)) {
+Link FakeState::link_shown(const FakeNetdev& shown, WithVfs vfs) {
+  Link link = shown.link;
+  if (const FakeNetdev* parent = netdev(shown.lower != 0 ? shown.lower : shown.peer)) {
     link.parent = parent->link.index;
-    link.parent_elsewhere = parent->ns != told.ns;
+    link.parent_elsewhere = parent->ns != shown.ns;
     if (link.parent_elsewhere) link.parent_netns_id = parent->ns;
   }
-  if (const FakeNetdev* master = netdev(told.master)) link.master = master->link.index;
-  const FakeDevice* owner = told.pci ? device(*told.pci) : nullptr;
+  if (const FakeNetdev* master = netdev(shown.master)) link.master = master->link.index;
+  const FakeDevice* owner = shown.pci ? device(*shown.pci) : nullptr;
   if (owner != nullptr && !owner->vf) {
     const FakePfState& pf = pfs[owner->pf];
     link.num_vfs = static_cast<int>(pf.vfs.size());

@@ -64,19 +64,19 @@ void FakeState::remove_rdma_of(PciAddress address) {
 }
 
 // In shared mode a device is visible everywhere, its interface only in that interface's namespace.
-RdmaLink FakeState::tell(const FakeRdma& told, NsId from) {
-  RdmaLink link{.index = told.index, .name = told.name, .node_guid = told.guid, .system_image_guid = told.guid};
-  FakeDevice* owner = told.pci ? device(*told.pci) : nullptr;
+RdmaLink FakeState::rdma_link_shown(const FakeRdma& shown, NsId from) {
+  RdmaLink link{.index = shown.index, .name = shown.name, .node_guid = shown.guid, .system_image_guid = shown.guid};
+  FakeDevice* owner = shown.pci ? device(*shown.pci) : nullptr;
   bool infiniband = owner != nullptr && pf_of(*owner).config.infiniband;
   link.protocol = infiniband ? "ib" : "roce";
   if (owner != nullptr) link.firmware = pf_of(*owner).config.firmware;
   RdmaLinkPort port;
-  const FakeNetdev* on = netdev(told.netdev);
+  const FakeNetdev* on = netdev(shown.netdev);
   bool active = on != nullptr ? on->link.lower_up : infiniband && pf_of(*owner).carrier;
   port.state = active ? "ACTIVE" : "DOWN";
   port.physical_state = active ? "LinkUp" : "Disabled";
   if (infiniband) {
-    port.lid = static_cast<int>(told.index) + 1;
+    port.lid = static_cast<int>(shown.index) + 1;
     port.sm_lid = 1;
     port.subnet_prefix = 0xfe80000000000000;
   }
@@ -97,7 +97,7 @@ void FakeState::show_rdma(const FakeRdma& shown) {
   auto put = [&](std::string_view name, const std::string& text) {
     files.put_file(fmt::format("{}/{}", path, name), text + "\n");
   };
-  RdmaLink link = tell(shown, kInitialNs);
+  RdmaLink link = rdma_link_shown(shown, kInitialNs);
   bool active = link.ports[0].state == "ACTIVE";
   put("node_guid", shown.guid.to_string());
   put("sys_image_guid", shown.guid.to_string());
@@ -140,7 +140,7 @@ class FakeRdmaPort : public RdmaPort {
     auto lock = state_->look();
     std::vector<RdmaLink> links;
     for (const FakeRdma& one : state_->rdma)
-      if (shared() || one.ns == ns_) links.push_back(state_->tell(one, ns_));
+      if (shared() || one.ns == ns_) links.push_back(state_->rdma_link_shown(one, ns_));
     return links;
   }
   Result<RdmaNetnsMode> netns_mode() override { return state_->machine.rdma_mode; }

@@ -146,7 +146,7 @@ class FakeState {
   FakeNetdev* netdev_by_name(NsId ns, const std::string& name);
   FakeNetdev* netdev_by_index(NsId ns, IfIndex index);
   FakeNetdev* netdev_of(PciAddress address);
-  Link tell(const FakeNetdev& netdev, WithVfs vfs);
+  Link link_shown(const FakeNetdev& netdev, WithVfs vfs);
   void show_netdev(const FakeNetdev& netdev);  // adds its sysfs files, if it is in the initial namespace
   void hide_netdev(const FakeNetdev& netdev);
 
@@ -164,7 +164,7 @@ class FakeState {
   void remove_rdma_of(PciAddress address);
   void forget_rdma(const FakeRdma& rdma);
   void renumber_verbs(FakeRdma& moved);
-  RdmaLink tell(const FakeRdma& rdma, NsId from);
+  RdmaLink rdma_link_shown(const FakeRdma& rdma, NsId from);
   void show_rdma(const FakeRdma& rdma);
   void show_rdma_state(const FakeNetdev& netdev);
 

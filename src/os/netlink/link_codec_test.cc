@@ -70,7 +70,7 @@ TEST(LinkCodec, ModesQueueAndMasterTravelInOneMessage) {
   EXPECT_EQ(link->tx_queue, 77);
 }
 
-TEST(LinkCodec, AVrfTellsItsTable) {
+TEST(LinkCodec, AVrfReportsItsTable) {
   auto message = as_message(encode_create_link({.kind = "vrf", .name = IfName{"blue"}, .table = 1005, .up = true}));
   EXPECT_EQ(message.header<ifinfomsg>()->ifi_flags, unsigned{IFF_UP});
   message.bytes[20] = 3;  // the kernel fills in the index

@@ -202,8 +202,8 @@ class RealNetns : public NetnsPort {
     uint64_t number = 0;
     if (::ioctl(netns.fd(), kGetId, &number) == 0) return NetnsIdentity{.number = number};
     auto port = TRY(real_links(&netns));
-    const auto told = TRY(port->namespace_number().context("asking {} which one it is", netns.path()));
-    return NetnsIdentity{.number = told.number, .of_file = told.of_file};
+    const auto reported = TRY(port->namespace_number().context("asking {} which one it is", netns.path()));
+    return NetnsIdentity{.number = reported.number, .of_file = reported.of_file};
   }
 
   Result<uint64_t> file_number(const Netns& netns) override {

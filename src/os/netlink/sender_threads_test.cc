@@ -108,13 +108,13 @@ TEST_P(AskUntil, EndsWithTheKernelsAnswerWhereNothingIsAnnounced) {
   }
 }
 
-TEST_P(AskUntil, TellsWhyTheKernelRefused) {
+TEST_P(AskUntil, ReportsWhyTheKernelRefused) {
   auto asked = ask(encode_find_link(IfIndex{2'000'000'000}, WithVfs::kNo), [](const NetlinkMessage&) { return false; });
   ASSERT_FALSE(asked.has_value());
   EXPECT_EQ(asked.error().sys_errno, ENODEV);
 }
 
-TEST_P(AskUntil, TheSocketIsOfUseAfterAnAnswerThatNobodyWaitedFor) {
+TEST_P(AskUntil, TheSocketIsOfUseAfterAnAnswerThatNoOneWaitedFor) {
   for (int round = 0; round < 3; ++round) {
     auto asked = ask(encode_find_link(IfName{"lo"}, WithVfs::kNo), [](const NetlinkMessage&) { return true; });
     EXPECT_TRUE(asked.has_value());

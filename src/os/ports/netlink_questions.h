@@ -8,7 +8,7 @@
 // port ID, and the number that a generic family has on this kernel. A recording is searched by the bytes of the
 // question, so a codec whose question changes cannot read older recordings any more.
 // A kernel without a family and a process that may not reach it (a sandbox, no free descriptor) differ: the first has
-// nothing to say, of the second a person must learn why values are missing. reach() tells them apart.
+// nothing to report, in the second case the user must learn why values are missing. reach() distinguishes them.
 // Threading: one thread per port; questions are values.
 // Failure: Unsupported where the kernel has no such family, or a recording no such answer. Otherwise the kernel's
 // errno, with the name of the question, or of the call that could not reach the family.

@@ -24,7 +24,7 @@ TEST(HostMounts, RefusesItsOwnNamespace) {
             "/proc/self/ns/mnt is this process's own mount namespace, so there is no other one to enter");
 }
 
-TEST(HostMounts, TellsWhatItCannotOpen) {
+TEST(HostMounts, ReportsWhatItCannotOpen) {
   const Result<void> entered = enter_host_mounts("/proc/self/ns/nothing");
   ASSERT_FALSE(entered.has_value());
   EXPECT_EQ(entered.error().code, Code::kNotFound);

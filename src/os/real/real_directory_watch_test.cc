@@ -14,7 +14,7 @@ Deadline in(int ms) {
   return std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
 }
 
-TEST(DirectoryWatch, TellsWhatComesAndGoes) {
+TEST(DirectoryWatch, ReportsWhatComesAndGoes) {
   std::string pattern = (std::filesystem::temp_directory_path() / "railbed-watch.XXXXXX").string();
   const std::string folder = std::string(mkdtemp(pattern.data())) + "/folder";
   auto watch = real_directory_watch();

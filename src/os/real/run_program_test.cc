@@ -84,7 +84,7 @@ TEST(RunProgram, DoesNotWaitForWhatItLeftBehind) {
   ::kill(left, SIGKILL);
 }
 
-TEST(RunProgram, TellsTheSignalThatEndedIt) {
+TEST(RunProgram, ReportsTheSignalThatEndedIt) {
   auto result = run_program(shell("kill -9 $$"));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->signal, SIGKILL);

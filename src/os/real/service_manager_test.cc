@@ -80,7 +80,7 @@ TEST(Journal, IsNotWaitedFor) {
   EXPECT_FALSE(Journal::of_standard_error(stream_of(STDERR_FILENO), std::string(200, 'x'))->send(field));
 }
 
-TEST(ServiceManager, IsTold) {
+TEST(ServiceManager, IsNotified) {
   const Taker manager;
   EXPECT_TRUE(notify_manager(manager.path(), "READY=1"));
   EXPECT_EQ(manager.next(), "READY=1");
@@ -89,7 +89,7 @@ TEST(ServiceManager, IsTold) {
   EXPECT_FALSE(notify_manager("@railbed-nobody-is-here", "READY=1"));
 }
 
-TEST(WriteWithoutWaiting, DropsWhatNobodyTakes) {
+TEST(WriteWithoutWaiting, DropsWhatNoOneTakes) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   Descriptor reader(ends[0]);

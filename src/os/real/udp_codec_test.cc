@@ -14,7 +14,7 @@ const UdpPacket kPacket{.source = IpAddress::from_v4(0x0a000001),
                         .destination_port = 67,
                         .payload = "abc"};
 
-TEST(UdpCodec, StandsOnTheWireAsTheRfcsSay) {
+TEST(UdpCodec, IsOnTheWireAsTheRfcsSay) {
   // Checksums computed by hand: RFC 1071 over the header, and over pseudo header, UDP header and data.
   EXPECT_EQ(to_ipv4(kPacket),
             "\x45\0\0\x1f\0\0\x40\0\x40\x11\x26\xcc\x0a\0\0\1\x0a\0\0\2"

@@ -172,7 +172,7 @@ TEST(NetlinkJson, TextThatIsNoUtf8CanBeReadBack) {
   EXPECT_EQ(again->links[0].alias, "a??z???");
 }
 
-TEST_F(RecordingTest, ErrorsTellThePlace) {
+TEST_F(RecordingTest, ErrorsShowThePlace) {
   struct {
     std::string text;
     std::string message;

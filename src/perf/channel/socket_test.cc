@@ -69,13 +69,13 @@ TEST(Socket, MayBeDescriptorZero) {
 
 TEST(Socket, SaysWhichOptionItsKernelRefuses) {
   const Socket none;
-  const auto told = [](const Result<void>& result) { return result ? "done" : result.error().message; };
-  EXPECT_EQ(told(none.set_keepalive()), "setsockopt keepalive: EBADF (Bad file descriptor)");
-  EXPECT_EQ(told(none.set_no_delay()), "setsockopt TCP_NODELAY: EBADF (Bad file descriptor)");
-  EXPECT_EQ(told(none.set_blocking(std::chrono::seconds(1))), "fcntl: EBADF (Bad file descriptor)");
+  const auto reported = [](const Result<void>& result) { return result ? "done" : result.error().message; };
+  EXPECT_EQ(reported(none.set_keepalive()), "setsockopt keepalive: EBADF (Bad file descriptor)");
+  EXPECT_EQ(reported(none.set_no_delay()), "setsockopt TCP_NODELAY: EBADF (Bad file descriptor)");
+  EXPECT_EQ(reported(none.set_blocking(std::chrono::seconds(1))), "fcntl: EBADF (Bad file descriptor)");
   // A socket that is none of TCP's has only the first of the options.
   const Socket other(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  EXPECT_EQ(told(other.set_keepalive()), "setsockopt keepalive: EOPNOTSUPP (Operation not supported)");
+  EXPECT_EQ(reported(other.set_keepalive()), "setsockopt keepalive: EOPNOTSUPP (Operation not supported)");
 }
 
 }  // namespace

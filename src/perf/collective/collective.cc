@@ -144,12 +144,12 @@ class Coordinator {
   // The reasons of ranks that are lost; "" where none is.
   std::string losses() const {
     std::string reasons;
-    size_t told = 0;
-    for (uint32_t rank = 0; rank < ranks() && told < kMostReasons; ++rank)
+    size_t reported = 0;
+    for (uint32_t rank = 0; rank < ranks() && reported < kMostReasons; ++rank)
       if (fleet_.lost(rank)) {
         reasons +=
-            fmt::format("{}{}: {}", told == 0 ? "" : "; ", name(rank), doc::printable(fleet_.lost_because(rank)));
-        ++told;
+            fmt::format("{}{}: {}", reported == 0 ? "" : "; ", name(rank), doc::printable(fleet_.lost_because(rank)));
+        ++reported;
       }
     return reasons;
   }

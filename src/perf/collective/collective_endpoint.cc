@@ -19,8 +19,8 @@ constexpr std::chrono::milliseconds kLongestPause{15 * 60'000};  // while other 
 Result<Served> serve_collective(Session& session, const Envelope& opening, mesh::Membership& membership) {
   Join join = TRY(decode_as<Join>(opening));
   const Turns::Turn turn = TRY(mesh::turn_of_all_rails(session, CollectiveEndpoint::memory_bytes(join)));
-  TRY(session.tell(fmt::format("a collective over {}, rank {} of {}, {} rail(s)", name_of(join.transport), join.rank,
-                               join.ranks, join.rails.size())));
+  TRY(session.announce(fmt::format("a collective over {}, rank {} of {}, {} rail(s)", name_of(join.transport),
+                                   join.rank, join.ranks, join.rails.size())));
   const SessionOptions& options = session.options();
   CollectiveEndpoint endpoint(session.kernel(), session.channel(), session.clock(),
                               {.gid_rule = options.place.gid_rule,

@@ -108,8 +108,8 @@ class Report {
   }
 
   void steps(const RailResult& one) {
-    say("  {:>5} {:14} {:>10} {:>10} {:>10} | who waited longest beyond the transfer, for whom", "step", "", "waited",
-        "transfer", "adding");
+    say("  {:>5} {:14} {:>10} {:>10} {:>10} | longest wait beyond the transfer: the rank, and for which one", "step",
+        "", "waited", "transfer", "adding");
     for (const StepFigures& it : one.steps)
       say("  {:>5} {:14} {:>10.1f} {:>10.1f} {:>10.1f} | {} for {}: {:.1f}", it.step, it.phase, it.waited_us,
           it.transfer_us, it.reduce_us, rank(it.late_rank), rank(it.late_from), it.late_us);

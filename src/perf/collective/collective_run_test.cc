@@ -140,7 +140,7 @@ TEST_F(RdmaCollective, TheSlowOneIsNamed) {
   EXPECT_GT(slow->took_us, 6 * 3000);
 }
 
-TEST_F(RdmaCollective, ADeviceThatCannotBeUsedEndsItByName) {
+TEST_F(RdmaCollective, ADeviceThatCannotBeUsedEndsItAndIsNamed) {
   auto all = devices(2);
   all[1].ports[0].state = IBV_PORT_DOWN;
   reset(std::move(all));
@@ -150,7 +150,7 @@ TEST_F(RdmaCollective, ADeviceThatCannotBeUsedEndsItByName) {
   EXPECT_THAT(run.error().story(), HasSubstr("a collective needs all its ranks; rank1: rail0: rxe1 port 1 is DOWN"));
 }
 
-TEST_F(RdmaCollective, AWriteThatFailsIsToldWithThePeer) {
+TEST_F(RdmaCollective, AWriteThatFailsIsReportedWithThePeer) {
   reset(devices(2));
   {
     const std::lock_guard lock(fake().mutex);
@@ -185,7 +185,7 @@ TEST(CollectiveRun, AStopLeavesWhatWasMeasuredAndFreeRanks) {
   expect_that_all_is_free(endpoints, 3);
 }
 
-TEST(CollectiveRun, ARankThatDiesEndsItByName) {
+TEST(CollectiveRun, ARankThatDiesEndsItAndIsNamed) {
   Endpoints endpoints(3);
   CollectiveOptions options = brief(Transport::kTcp, {64, 1 << 20});
   options.fleet.on_progress = [&](const std::string& line) {

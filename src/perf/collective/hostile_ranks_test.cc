@@ -109,7 +109,7 @@ void send(Socket& data, const Segment& segment) {
   EXPECT_TRUE(data.write_all(std::as_bytes(std::span(&segment, 1)), soon()));
 }
 // What an honest rank would tell, but for `change`.
-Reduced told(const Reduce& reduce, const std::function<void(RankTimes& times)>& change = {}) {
+Reduced reported(const Reduce& reduce, const std::function<void(RankTimes& times)>& change = {}) {
   RankTimes times{.rail = 0,
                   .mean_us = 5,
                   .p50_us = 5,
@@ -127,7 +127,7 @@ Deed answer(const std::function<void(RankTimes& times)>& change) {
   return [change](Scene& scene) {
     const uint32_t all_reduces = scene.reduce.warm_up + scene.reduce.iterations + 1;
     for (uint32_t i = 0; i < 2 * all_reduces; ++i) send(scene.data, {.number = i});
-    (void)scene.channel.send(told(scene.reduce, change), soon());
+    (void)scene.channel.send(reported(scene.reduce, change), soon());
     wait_for_end(scene.channel);
   };
 }
@@ -212,7 +212,7 @@ std::vector<Case> cases(Clock& clock) {
   };
 }
 
-TEST(HostileRanks, EndItByNameAndLeaveTheHonestFree) {
+TEST(HostileRanks, EndItAreNamedAndLeaveTheHonestFree) {
   RestingClock clock(std::chrono::microseconds(1));
   const auto expect = [&clock](const Case& one) {
     const auto run = meet(one.place, one.deed, clock);
@@ -228,7 +228,7 @@ TEST(HostileRanks, EndItByNameAndLeaveTheHonestFree) {
 }
 
 // Who does all in time and sends other numbers is found out at the sums.
-TEST(HostileRanks, WrongDataIsToldWithPlaceAndNumbers) {
+TEST(HostileRanks, WrongDataIsReportedWithPlaceAndNumbers) {
   RestingClock clock(std::chrono::microseconds(1));
   const auto run = meet(Place::kReduce, answer({}), clock);
   ASSERT_TRUE(run) << run.error().to_string();

@@ -43,7 +43,7 @@ struct StepFigures {
   double waited_us = 0;    // median over ranks
   double transfer_us = 0;  // median over ranks
   double reduce_us = 0;    // median over ranks
-  // Who waited longest beyond the time that the data was on its way, and for whom.
+  // The rank that waited longest beyond the time that the data was on its way, and the one that it waited for.
   uint32_t late_rank = 0;
   uint32_t late_from = 0;
   double late_us = 0;

@@ -23,7 +23,7 @@ std::vector<RankTimes> even_ring(uint32_t ranks) {
   return all;
 }
 
-TEST(CollectiveStraggler, NobodyIsNamedWhereAllAreAlike) {
+TEST(CollectiveStraggler, NoOneIsNamedWhereAllAreAlike) {
   for (const uint32_t ranks : {2u, 3u, 8u}) EXPECT_EQ(find_straggler(Algorithm::kRing, even_ring(ranks)), std::nullopt);
 }
 

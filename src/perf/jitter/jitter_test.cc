@@ -61,13 +61,13 @@ TEST_F(JitterTest, InTurnsWithALoad) {
   JitterOptions wanted = options();
   wanted.with_load = true;
   wanted.repeats = 2;
-  std::vector<std::string> told;
-  wanted.on_progress = [&](const std::string& line) { told.push_back(line); };
+  std::vector<std::string> reported;
+  wanted.on_progress = [&](const std::string& line) { reported.push_back(line); };
   const auto outcome = measure_jitter(*kernel_, wanted);
   ASSERT_TRUE(outcome) << outcome.error().to_string();
   ASSERT_FALSE(outcome->error) << outcome->error->to_string();
-  EXPECT_EQ(told, (std::vector<std::string>{"jitter: idle 1 of 2", "jitter: loaded 1 of 2", "jitter: idle 2 of 2",
-                                            "jitter: loaded 2 of 2"}));
+  EXPECT_EQ(reported, (std::vector<std::string>{"jitter: idle 1 of 2", "jitter: loaded 1 of 2", "jitter: idle 2 of 2",
+                                                "jitter: loaded 2 of 2"}));
   EXPECT_EQ(outcome->report.idle.whole.samples, 60u);
   ASSERT_TRUE(outcome->report.loaded);
   EXPECT_EQ(outcome->report.loaded->whole.samples, 60u);

@@ -53,7 +53,7 @@ RC_GTEST_PROP(Analysis, OneSlowNicIsTheOnlySuspect, ()) {
   RC_ASSERT(analysis.of(slow).is_slow(Metric::kReceive) == !sends);
 }
 
-TEST(Analysis, TellsBandwidthInItsUnits) {
+TEST(Analysis, ReportsBandwidthInItsUnits) {
   SimulatedMesh mesh(rail_fabric(16, 1, 0), 3);
   mesh.nic({4, 0}).send = 0.5;
   const Analysis analysis = analyse(mesh.run(mesh.full()), {});
@@ -97,7 +97,7 @@ TEST(Analysis, OfFlappingLinksEachIsFoundAndItsPartnersAreNot) {
   EXPECT_EQ(analysis.of({5, 1}).unexplained, 0U);
 }
 
-TEST(Analysis, OneFailedPairAccusesNobody) {
+TEST(Analysis, OneFailedPairAccusesNoHost) {
   SimulatedMesh mesh(rail_fabric(8, 1, 0), 5);
   MeshResults results = mesh.run(mesh.full());
   results.put({2, 1, 0}, failed_pair(1));

@@ -111,13 +111,13 @@ class Coordinator {
   Result<void> need_two() const {
     if (std::ranges::count(out_, std::string()) >= 2) return {};
     std::string reasons;
-    size_t told = 0;
+    size_t reported = 0;
     bool missing = false;
     for (uint32_t host = 0; host < out_.size(); ++host) missing = missing || fleet_.lost(host);
-    for (uint32_t host = 0; host < out_.size() && told < kMostReasons; ++host)
+    for (uint32_t host = 0; host < out_.size() && reported < kMostReasons; ++host)
       if (out(host)) {
         reasons += fmt::format("; {}: {}", host_name(host), doc::printable(out_[host]));
-        ++told;
+        ++reported;
       }
     return fail(Error{.code = Code::kNotFound,
                       .message = fmt::format("a mesh needs two endpoints, {} of {} can be used{}",
@@ -243,7 +243,7 @@ class Coordinator {
     return {};
   }
 
-  Result<void> tell_losses(MeshResults& results, uint32_t round) {
+  Result<void> add_losses(MeshResults& results, uint32_t round) {
     for (uint32_t host = 0; host < out_.size(); ++host) {
       const size_t before = results.lost().size();
       if (out(host)) results.lose({.host = host, .round = round, .reason = out_[host]});
@@ -267,13 +267,13 @@ class Coordinator {
     const auto directions = schedule.spec().pattern == Pattern::kShift ? Directions::kForward : Directions::kBoth;
     const std::vector<PairResult> measured = TRY(measure(nics, directions, number, what));
     for (size_t i = 0; i < slots.size(); ++i) results.put(slots[i], measured[i]);
-    TRY(tell_losses(results, number));
+    TRY(add_losses(results, number));
     return keep(mesh_file_round(results, number));
   }
 
   Result<void> all_rounds(MeshResults& results) {
     TRY(keep(mesh_file_head(results)));
-    TRY(tell_losses(results, 0));
+    TRY(add_losses(results, 0));
     const uint32_t rounds = results.schedule().rounds();
     for (uint32_t number = 0; number < rounds; ++number) {
       TRY(one_round(results, number, fmt::format("round {} of {}", number + 1, rounds)));

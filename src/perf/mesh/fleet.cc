@@ -154,7 +154,7 @@ void Fleet::keep_others_awake() {
   for (uint32_t host = 0; host < hosts_.size(); ++host) {
     Host& it = hosts_[host];
     if (!it.channel || it.busy) continue;
-    if (const auto told = it.channel->send_heartbeat(); !told) lose(host, told.error());
+    if (const auto sent = it.channel->send_heartbeat(); !sent) lose(host, sent.error());
   }
 }
 

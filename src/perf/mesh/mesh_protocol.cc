@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds kEnlistPatience{10'000};
 Result<Served> serve_mesh(Session& session, const Envelope& opening, Membership& membership) {
   Enlist enlist = TRY(decode_as<Enlist>(opening));
   const Turns::Turn turn = TRY(turn_of_all_rails(session, 0));
-  TRY(session.tell(fmt::format("a mesh over {}, {} rail(s)", name_of(enlist.transport), enlist.rails.size())));
+  TRY(session.announce(fmt::format("a mesh over {}, {} rail(s)", name_of(enlist.transport), enlist.rails.size())));
   const SessionOptions& options = session.options();
   MeshEndpoint endpoint(
       session.kernel(), session.channel(),

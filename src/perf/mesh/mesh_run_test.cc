@@ -79,7 +79,7 @@ TEST(MeshRun, MeasuresAllPairsOverTcp) {
 }
 
 // As on a path that is dead most of the time, or a machine without a processor to spare: the endpoint tells the truth.
-TEST(MeshRun, WhoHasFewPingsToTellOfIsNotLost) {
+TEST(MeshRun, WhoHasFewPingsToReportOfIsNotLost) {
   const Endpoints endpoints(2);
   MeshOptions options = brief(Transport::kTcp);
   options.latency.rate_per_s = 100;
@@ -151,25 +151,25 @@ TEST_F(RdmaMesh, NamesTheSlowOneOfEight) {
     options.loop_back = LoopBack::kTried;
     const auto run = run_mesh(of(endpoints, kHosts, "rxe"), std::move(options));
     ASSERT_TRUE(run) << run.error().to_string();
-    const std::string told = fmt::format("{}", fmt::join(report_lines(*run, {}, {}), "\n"));
-    EXPECT_EQ(run->results.coverage(), (Coverage{.planned = 28, .measured = 28})) << told;
+    const std::string reported = fmt::format("{}", fmt::join(report_lines(*run, {}, {}), "\n"));
+    EXPECT_EQ(run->results.coverage(), (Coverage{.planned = 28, .measured = 28})) << reported;
     EXPECT_TRUE(run->soft);
     const auto slow =
         std::ranges::find_if(run->outliers, [](const Outlier& outlier) { return outlier.nic == Nic{kSlow, 0}; });
-    ASSERT_NE(slow, run->outliers.end()) << told;
+    ASSERT_NE(slow, run->outliers.end()) << reported;
     EXPECT_EQ(slow->scope, Scope::kNic);
-    EXPECT_NE(slow->retest, RetestOutcome::kNotReproduced) << told;
+    EXPECT_NE(slow->retest, RetestOutcome::kNotReproduced) << reported;
     EXPECT_TRUE(std::ranges::any_of(slow->evidence, [](const SymptomFigures& one) {
       return one.symptom == Symptom::kSlowSend;
-    })) << told;
-    EXPECT_THAT(told, HasSubstr("NIC   host5 rail0  sends slowly"));
-    EXPECT_THAT(told, HasSubstr("soft RDMA: the figures prove function"));
+    })) << reported;
+    EXPECT_THAT(reported, HasSubstr("NIC   host5 rail0  sends slowly"));
+    EXPECT_THAT(reported, HasSubstr("soft RDMA: the figures prove function"));
   }
   EXPECT_EQ(fake().open_objects, 0) << "left open";
 }
 
 // Between fifteen fast pings one that takes 300 ms.
-TEST_F(RdmaMesh, OutagesAreToldOfTheirPair) {
+TEST_F(RdmaMesh, OutagesAreReportedWithTheirPair) {
   auto all = devices_with_clocks(2);
   all[0].post_takes = std::chrono::milliseconds(300);
   all[0].takes_every = 16;
@@ -326,7 +326,7 @@ TEST(MeshRun, TheSecondOneWaitsForTheFirst) {
 }
 
 // But not for long: each of two may have an endpoint that the other one waits for.
-TEST(MeshRun, TwoThatWaitForEachOtherAreToldInTime) {
+TEST(MeshRun, TwoThatWaitForEachOtherAreReportedInTime) {
   perf::Limits limits = patient();
   limits.turn = milliseconds(300);
   const Endpoints endpoints(2, limits);

@@ -172,7 +172,7 @@ TEST(SecondPass, DoesNotReproduceWhatIsOver) {
   EXPECT_EQ(outcome.outliers[1].retest, RetestOutcome::kNotRetested);  // outages come and go
 }
 
-TEST(OutlierLines, SayWhatStandsOut) {
+TEST(OutlierLines, NameTheOutliers) {
   Fabric fabric = rail_fabric(3, 2, 0);
   fabric.endpoints[1].host = "a\x1b[31m";
   fabric.leaves = {"leaf-a"};
@@ -253,7 +253,7 @@ TEST(Bands, AreReadAndRefused) {
   }
 }
 
-TEST(Bands, TellAFabricThatIsSlowEverywhere) {
+TEST(Bands, ReportAFabricThatIsSlowEverywhere) {
   SimulatedMesh mesh(rail_fabric(4, 2, 0), 3);
   slow_down(mesh, {}, {}, 0.5);
   const Analysis analysis = analyse(mesh.run(mesh.full()), {});
@@ -267,7 +267,7 @@ TEST(Bands, TellAFabricThatIsSlowEverywhere) {
   EXPECT_EQ(band_lines(mesh.fabric(), std::vector<OutOfBand>(60)).back(), "and 10 more");
 }
 
-TEST(Comparison, TellsWhoIsWorseThanBefore) {
+TEST(Comparison, ReportsWhoIsWorseThanBefore) {
   SimulatedMesh before(rail_fabric(16, 2, 0), 3);
   before.nic({3, 1}).send = 0.5;  // slow as ever is no change
   Fabric fabric = rail_fabric(16, 2, 0);
@@ -302,7 +302,7 @@ TEST(Comparison, ARunIsCleanWhereNoNicIsWorse) {
   EXPECT_FALSE(clean({.bands = Bands{}, .out_of_bands = {{{1, 0}, Metric::kSend, 195.52, 360}}}));
 }
 
-TEST(Comparison, TellsAFabricThatBecameSlowAsAWhole) {
+TEST(Comparison, ReportsAFabricThatBecameSlowAsAWhole) {
   SimulatedMesh before(rail_fabric(8, 1, 0), 3);
   SimulatedMesh now(rail_fabric(8, 1, 0), 4);
   slow_down(now, {}, {}, 0.8);

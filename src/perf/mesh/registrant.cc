@@ -24,7 +24,7 @@ class Registrant {
     while (!stop_.stop_requested()) {
       const auto ended = register_once();
       if (stop_.stop_requested()) return;
-      tell_reason(ended.error());
+      report_reason(ended.error());
       pause();
     }
   }
@@ -33,7 +33,7 @@ class Registrant {
   std::string coordinator() const {
     return fmt::format("{} port {}", doc::printable(options_.coordinator.host), options_.coordinator.port);
   }
-  void tell(const std::string& line) const {
+  void report(const std::string& line) const {
     if (options_.on_event) options_.on_event(line);
   }
 
@@ -49,9 +49,9 @@ class Registrant {
                      options_.limits));
     TRY(channel.send(options_.message, options_.limits.after(answer)));
     const Registered done = TRY(channel.expect<Registered>(answer));
-    tell(fmt::format("{}: registered as {}, {}{} endpoint(s)", coordinator(), doc::printable(options_.message.name),
-                     done.registered, done.wanted > 0 ? fmt::format(" of {}", done.wanted) : ""));
-    told_.clear();
+    report(fmt::format("{}: registered as {}, {}{} endpoint(s)", coordinator(), doc::printable(options_.message.name),
+                       done.registered, done.wanted > 0 ? fmt::format(" of {}", done.wanted) : ""));
+    last_reason_.clear();
     pause_ = options_.first_pause;
     for (;;) {
       const auto message = channel.receive(kSilence);
@@ -60,11 +60,11 @@ class Registrant {
     }
   }
 
-  void tell_reason(const Error& error) {
+  void report_reason(const Error& error) {
     std::string reason = error.to_string();
-    if (reason == told_) return;
-    tell(fmt::format("{}: not registered, retrying: {}", coordinator(), reason));
-    told_ = std::move(reason);
+    if (reason == last_reason_) return;
+    report(fmt::format("{}: not registered, retrying: {}", coordinator(), reason));
+    last_reason_ = std::move(reason);
   }
 
   // Between half of it and all of it.
@@ -78,7 +78,7 @@ class Registrant {
 
   const RegistrantOptions& options_;
   const std::stop_token& stop_;
-  std::string told_;  // the last reason
+  std::string last_reason_;
   std::chrono::milliseconds pause_ = options_.first_pause;
   std::mt19937 random_{std::random_device{}()};
 };

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kAnswer{100};  // what is sent fits into the socket, so none of it waits
 constexpr int kMostAtOnce = 64;                    // connections that are taken before those there are heard again
-constexpr int kMostTold = 50;
+constexpr int kMostReported = 50;
 
 Registered registered_message(const Roster& roster, uint32_t wanted) {
   return {.registered = static_cast<uint32_t>(roster.size()), .wanted = wanted};
@@ -35,12 +35,12 @@ Result<std::unique_ptr<Registry>> Registry::open(RegistryOptions options) {
 }
 
 // Strangers may be as many as they like; what is told of them is not.
-void Registry::tell(const std::string& line) {
-  if (!options_.on_event || told_ > kMostTold) return;
-  options_.on_event(++told_ > kMostTold ? "further messages are suppressed" : line);
+void Registry::report(const std::string& line) {
+  if (!options_.on_event || reported_errors_ > kMostReported) return;
+  options_.on_event(++reported_errors_ > kMostReported ? "further messages are suppressed" : line);
 }
 
-void Registry::tell_progress() const {
+void Registry::report_progress() const {
   if (!options_.on_progress) return;
   options_.on_progress(options_.wanted > 0
                            ? fmt::format("{} of {} endpoints registered", roster_.size(), options_.wanted)
@@ -62,7 +62,7 @@ void Registry::welcome() {
     if (!socket) {
       // Who finds no room waits in the backlog until others have gone.
       if (socket.error().code == Code::kTimeout) return;
-      tell("an endpoint must wait: " + socket.error().to_string());
+      report("an endpoint must wait: " + socket.error().to_string());
       options_.limits.clock->sleep_until(options_.limits.clock->now() + kAnswer);
       return;
     }
@@ -97,8 +97,8 @@ void Registry::drop(Guest& guest, const Error& error) {
   if (guest.registered) roster_.remove(guest.id);
   // Of who only looked whether somebody listens nothing is told.
   if (guest.greeted || error.code != Code::kCanceled)
-    tell(fmt::format("{}: {}", guest.name, error.code == Code::kCanceled ? "disconnected" : error.story()));
-  if (guest.registered) tell_progress();
+    report(fmt::format("{}: {}", guest.name, error.code == Code::kCanceled ? "disconnected" : error.story()));
+  if (guest.registered) report_progress();
 }
 
 Result<void> Registry::enroll(Guest& guest, const Register& message) {
@@ -112,7 +112,7 @@ Result<void> Registry::enroll(Guest& guest, const Register& message) {
   guest.registered = true;
   guest.name = doc::printable(message.name);
   TRY(guest.channel.send(registered_message(roster_, options_.wanted), options_.limits.after(kAnswer)));
-  tell_progress();
+  report_progress();
   return {};
 }
 
@@ -146,7 +146,7 @@ void Registry::remove_gone() {
 
 Result<Gathered> Registry::gather() {
   const Deadline deadline = options_.limits.after(options_.wait);
-  tell_progress();
+  report_progress();
   while (!complete() && !deadline.passed()) {
     TRY(wait(deadline));
     welcome();

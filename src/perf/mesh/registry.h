@@ -81,8 +81,8 @@ class Registry {
   Result<void> enroll(Guest& guest, const Register& message);
   void drop(Guest& guest, const Error& error);
   void remove_gone();
-  void tell(const std::string& line);
-  void tell_progress() const;
+  void report(const std::string& line);
+  void report_progress() const;
 
   RegistryOptions options_;
   std::optional<Listener> listener_;
@@ -90,7 +90,7 @@ class Registry {
   Roster roster_;
   std::list<Guest> guests_;
   Roster::Id next_id_ = 1;
-  int told_ = 0;  // of what went wrong with strangers
+  int reported_errors_ = 0;  // with clients that are no endpoints
 };
 
 }  // namespace railbed::perf::mesh

@@ -209,7 +209,7 @@ TEST_F(RegistryTest, WhoHasGoneIsNoneOfThem) {
   EXPECT_EQ(gathered(), "a b ");
 }
 
-TEST_F(RegistryTest, WhoLiesIsToldAndRefused) {
+TEST_F(RegistryTest, WhoLiesIsReportedAndRefused) {
   listen(2);
   Channel honest = greeted();
   EXPECT_EQ(answer(honest, host("a", 1)), "1 of 2");

@@ -44,7 +44,7 @@ TEST_F(RosterTest, MakesTheSameMeshInAnyOrder) {
                                                     {"10.9.0.2", 4711, {own(0, "10.0.0.2"), std::nullopt}}}));
 }
 
-TEST_F(RosterTest, TakesNobodyTwice) {
+TEST_F(RosterTest, TakesNoEndpointTwice) {
   EXPECT_EQ(add("10.9.0.1", host("a", {"10.0.0.1"})), "added");
   EXPECT_EQ(add("10.9.0.2", host("a", {"10.0.0.2"})),
             "a is already registered from 10.9.0.1 port 18600\n  rename one of them with --name");

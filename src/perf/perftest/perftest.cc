@@ -219,7 +219,7 @@ class Run {
     if (receives) TRY(receive_all(receiver, spec_.iterations * spec_.qps, link, guard));
     BandwidthPoint point =
         bandwidth_point(size, sent.messages, static_cast<double>(sent.duration_ns) / 1e9, sent.meter.series());
-    tell_used(sent, point);
+    set_used(sent, point);
     if (spec_.bidirectional)
       TRY(swap_figures(point, began));
     else if (link.verb().takes_receives && is_sweep())
@@ -249,7 +249,7 @@ class Run {
   Result<void> receive_size(RdmaLink& link, int64_t size) {
     Receiver receiver(link, size, clock_);
     Watch guard = watch();
-    TRY(receiver.take_until_told(guard));
+    TRY(receiver.take_until_stopped(guard));
     while (TRY(receiver.take()) > 0) {
     }
     if (const int64_t other = receiver.other_size_bytes(); other > 0)
@@ -316,7 +316,7 @@ Result<Socket> await_client(Listener& listener, const Limits& limits, const std:
 
 Result<Measurement> as_server(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec) {
   Listener listener = TRY(Listener::open(options.from, options.port));
-  if (options.on_told) options.on_told("waiting for: " + command_line(spec, listener.port(), kernel.host_name()));
+  if (options.on_notice) options.on_notice("waiting for: " + command_line(spec, listener.port(), kernel.host_name()));
   for (;;) {
     Run run(kernel, options, spec, Role::kServer, TRY(await_client(listener, options.limits, options.stop)));
     TRY(run.find());
@@ -324,12 +324,12 @@ Result<Measurement> as_server(os::Kernel& kernel, const ClientOptions& options, 
     if (met) return run.measure();
     // Who connects and is no perftest does not end this.
     if (options.stop.stop_requested()) return fail(met.error());
-    if (options.on_told) options.on_told("client rejected: " + met.error().story());
+    if (options.on_notice) options.on_notice("client rejected: " + met.error().story());
   }
 }
 
 Result<Measurement> as_client(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec) {
-  if (options.on_told) options.on_told("run on the other end: " + command_line(spec, options.port, ""));
+  if (options.on_notice) options.on_notice("run on the other end: " + command_line(spec, options.port, ""));
   auto socket = Socket::connect(options.host, options.port, options.limits.after(options.limits.connect), options.from);
   if (!socket) {
     if (socket.error().code != Code::kNotFound) socket.error().hint.clear();  // which names a railbed

@@ -43,7 +43,7 @@ class PerftestPeer : public RdmaTest {
     std::promise<uint16_t> port;
     told_.clear();
     // "waiting for: ib_write_bw -s 2 -p 34567 -F host"
-    listening.on_told = [&](const std::string& line) {
+    listening.on_notice = [&](const std::string& line) {
       told_.push_back(line);
       if (const size_t at = line.find(" -p "); told_.size() == 1)
         port.set_value(static_cast<uint16_t>(std::stoi(line.substr(at + 4))));
@@ -185,7 +185,7 @@ TEST_F(PerftestPeer, SaysThatThePeerIsOne) {
   EXPECT_EQ(again->front().server, there);
 }
 
-TEST_F(PerftestPeer, TellsWhereNothingIsMeasuredHere) {
+TEST_F(PerftestPeer, ReportsWhereNothingIsMeasuredHere) {
   const Both both = between(test(RdmaVerb::kRead, TestKind::kLatency));
   ASSERT_EQ(why(both.server), "measured");
   EXPECT_NE(
@@ -223,12 +223,12 @@ class HostilePerftest : public PerftestPeer {
     with.limits.clock = &clock;
     const auto result =
         measure_with_perftest(*kernel_, with, *as_perftest(test(verb, TestKind::kBandwidth), Role::kClient, false));
-    std::string told = why(result);
+    std::string reported = why(result);
     // The port is another one each time.
     const std::string port = std::to_string(listener.port());
-    for (size_t at = told.find(port); at != std::string::npos; at = told.find(port))
-      told.replace(at, port.size(), "PORT");
-    return told;
+    for (size_t at = reported.find(port); at != std::string::npos; at = reported.find(port))
+      reported.replace(at, port.size(), "PORT");
+    return reported;
   }
   static void say(Socket& socket, std::string_view bytes) {
     (void)socket.write_all(std::as_bytes(std::span(bytes)), Deadline::after(milliseconds(1000)));
@@ -271,7 +271,7 @@ class HostilePerftest : public PerftestPeer {
   }
 };
 
-TEST_F(HostilePerftest, NobodyListens) {
+TEST_F(HostilePerftest, NothingListens) {
   uint16_t port = 0;
   {
     const Listener gone = *Listener::open(*IpAddress::parse("127.0.0.1"), 0);
@@ -393,7 +393,7 @@ TEST_F(HostilePerftest, StrangersDoNotEndAServer) {
   listening.limits.answer = milliseconds(200);
   listening.limits.clock = &clock;
   std::promise<uint16_t> port;
-  listening.on_told = [&](const std::string& line) {
+  listening.on_notice = [&](const std::string& line) {
     told_.push_back(line);
     if (told_.size() == 1) port.set_value(static_cast<uint16_t>(std::stoi(line.substr(line.find(" -p ") + 4))));
   };
@@ -421,7 +421,7 @@ TEST_F(HostilePerftest, LiesAboutItsFigures) {
   const auto lie = [&](const Report& report) {
     ClientOptions listening = options("", 0);
     std::promise<uint16_t> port;
-    listening.on_told = [&](const std::string& line) {
+    listening.on_notice = [&](const std::string& line) {
       port.set_value(static_cast<uint16_t>(std::stoi(line.substr(line.find(" -p ") + 4))));
     };
     Result<Measurement> served = fail(Code::kInternal, "not measured");

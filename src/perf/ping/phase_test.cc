@@ -39,7 +39,7 @@ TEST(PingPhases, EachHasASentenceOfItsOwn) {
             "that its RDMA device is up");
 }
 
-TEST(PingPhases, ARejectionSaysByWhom) {
+TEST(PingPhases, ARejectionNamesThePeer) {
   EXPECT_EQ(connection_rejected(8, kPeer).to_string(),
             "connect: connecting to 10.1.0.1 port 7174: rejected (reason 8)\n"
             "  connection refused: nothing is listening on this port; check that the server is running");

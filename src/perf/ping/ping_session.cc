@@ -80,7 +80,7 @@ Result<Served> serve_ping(Session& session, const Envelope& opening) {
   const Turns::Turn turn = TRY(session.wait_for_turn({.device = end.netdev.empty() ? end.address : end.netdev,
                                                       .memory_bytes = int64_t{2} * kMostPing_bytes,
                                                       .streams = 0}));
-  TRY(session.tell(fmt::format("pings of {}", size_text(wanted.size_bytes))));
+  TRY(session.announce(fmt::format("pings of {}", size_text(wanted.size_bytes))));
   TRY(serve_pings(session.channel(), session.clock(), session.options().limits, wanted));
   return Served::kTest;
 }

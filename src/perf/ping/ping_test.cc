@@ -105,14 +105,14 @@ TEST_F(PingTest, ByASchedule) {
   PingOptions wanted = options();
   wanted.count = 4;
   wanted.interval = milliseconds(20);
-  std::vector<std::string> told;
-  wanted.on_progress = [&](const std::string& line) { told.push_back(line); };
+  std::vector<std::string> reported;
+  wanted.on_progress = [&](const std::string& line) { reported.push_back(line); };
   ToldClock clock;
   wanted.limits.clock = &clock;
   const Clock::Time began = clock.now();
   ASSERT_EQ(why_not(wanted), "pinged");
   EXPECT_EQ(clock.now() - began, milliseconds(60));
-  EXPECT_EQ(told, (std::vector<std::string>{"ping 1 of 4", "ping 2 of 4", "ping 3 of 4", "ping 4 of 4"}));
+  EXPECT_EQ(reported, (std::vector<std::string>{"ping 1 of 4", "ping 2 of 4", "ping 3 of 4", "ping 4 of 4"}));
 }
 
 TEST_F(PingTest, EachPhaseThatFailsIsNamed) {
@@ -157,7 +157,7 @@ TEST_F(PingTest, AFailingReadIsNamed) {
                                                  HasSubstr("the peer says: ")));
 }
 
-TEST_F(PingTest, StopsWhenItIsTold) {
+TEST_F(PingTest, StopsWhenRequested) {
   std::stop_source stop;
   PingOptions wanted = options();
   wanted.count = 1'000'000;
@@ -295,7 +295,7 @@ TEST_F(RpingTest, AClientThatGoesInTheMiddle) {
   EXPECT_EQ(why_not(to_rping()), "pinged");
 }
 
-TEST_F(RpingTest, NobodyListensThere) {
+TEST_F(RpingTest, NothingListensThere) {
   PingOptions wanted = to_rping();
   wanted.port = 7;
   EXPECT_EQ(why_not(wanted),

@@ -110,7 +110,7 @@ class Test {
     const StreamResult sent = TRY(stream(link, round, receives ? &receiver : nullptr, watch));
     TRY(send(Done{.sequence = start.sequence, .messages = sent.messages}));
     // The server's messages still come.
-    if (receives) TRY(receiver.take_until_told(watch));
+    if (receives) TRY(receiver.take_until_stopped(watch));
     const Outcome outcome = TRY(take_outcome(start));
     // The server's own messages may be through much sooner.
     TRY(check_outcome(outcome, 0, seconds_since(began)));
@@ -118,7 +118,7 @@ class Test {
     BandwidthPoint point = link.verb().is_datagram
                                ? TRY(datagrams(start, sent.messages, sent_s, outcome))
                                : bandwidth_point(start.size_bytes, sent.messages, sent_s, sent.meter.series());
-    tell_used(sent, point);
+    set_used(sent, point);
     if (spec_.bidirectional) {
       // Whoever knows what came: of datagrams the receiver, of all others the sender.
       const bool here = link.verb().is_datagram;

@@ -34,7 +34,7 @@ struct ClientOptions {
   std::function<Result<void>(Channel& channel)> check_server;
   std::function<Result<void>(const RdmaAddress& offered, bool is_infiniband)> check_offer;
   std::function<void(const std::string& line)> on_progress;  // once per size, and while it waits for its turn
-  std::function<void(const std::string& line)> on_told;      // with perftest: what a person has to know at once
+  std::function<void(const std::string& line)> on_notice;    // with perftest: what a person has to know at once
   // After each size, with all that is measured so far. A failure ends the test.
   std::function<Result<void>(const Measurement& so_far)> on_size;
   LiveFigures* live = nullptr;  // how far a size is, for a person; null: nobody looks

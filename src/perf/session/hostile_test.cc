@@ -126,7 +126,7 @@ TEST_F(HostileTest, GoesOnServingAfterBadClients) {
   }
 }
 
-TEST_F(HostileTest, TellsTheClientWhatWasWrong) {
+TEST_F(HostileTest, SendsTheClientWhatWasWrong) {
   Channel channel(connect());
   ASSERT_TRUE(
       channel.send(Hello{.protocol = 99, .version = "0", .hostname = "new"}, Deadline::after(milliseconds(500))));
@@ -271,7 +271,7 @@ TEST(Client, NoticesAServerThatCountsWrong) {
             "perf bw with 127.0.0.1: measuring 64 B: 3200 bytes were sent, the server received 1");
 }
 
-TEST(Client, GivesUpWhenNobodyReads) {
+TEST(Client, GivesUpWhenThePeerDoesNotRead) {
   FakeServer server(4, doing(Misdeed::kStall));
   TestSpec spec = small_test(TestKind::kBandwidth);
   spec.sizes_bytes = {8 << 20};
@@ -281,7 +281,7 @@ TEST(Client, GivesUpWhenNobodyReads) {
   EXPECT_EQ(result.error().code, Code::kTimeout) << result.error().to_string();
 }
 
-TEST(Client, SaysThatNobodyListens) {
+TEST(Client, SaysThatNothingListens) {
   uint16_t port = 0;
   {
     auto listener = Listener::open(*IpAddress::parse("127.0.0.1"), 0);

@@ -50,7 +50,7 @@ class LimitsTest : public ServedTest {
                  .max_silent = 8};
 };
 
-TEST_F(LimitsTest, TellsClientsBeyondTheLimit) {
+TEST_F(LimitsTest, ReportsClientsBeyondTheLimit) {
   serve({});
   std::vector<Channel> clients;
   for (int i = 0; i < limits_.max_sessions; ++i) clients.push_back(greeted());
@@ -61,7 +61,7 @@ TEST_F(LimitsTest, TellsClientsBeyondTheLimit) {
 }
 
 // Who says nothing, or only that he lives, cannot keep out who measures.
-TEST_F(LimitsTest, SilentClientsKeepNobodyOut) {
+TEST_F(LimitsTest, SilentClientsKeepNoOneOut) {
   serve({});
   std::vector<Channel> silent;
   for (int i = 0; i < 40; ++i) {
@@ -136,18 +136,18 @@ TEST_F(LimitsTest, OneMeasurementPerInterfaceAtATime) {
   std::optional<Channel> first(greeted());
   ASSERT_TRUE(send(*first, OpenTest{small_test(TestKind::kBandwidth)}));
   ASSERT_TRUE(first->expect<Offer>(milliseconds(20000)));
-  std::atomic<bool> told = false;
+  std::atomic<bool> reported = false;
   std::string line;
   std::jthread second([&] {
     ClientOptions options;
     options.on_progress = [&](const std::string& said) {
-      if (!told.exchange(true)) line = said;
+      if (!reported.exchange(true)) line = said;
     };
     const auto result = measured(small_test(TestKind::kLatency), std::move(options));
     EXPECT_TRUE(result) << result.error().to_string();
   });
   const Deadline deadline = Deadline::after(milliseconds(60000));
-  while (!told && !deadline.passed()) std::this_thread::yield();
+  while (!reported && !deadline.passed()) std::this_thread::yield();
   first.reset();  // goes away without a word
   second.join();
   EXPECT_EQ(line, "queued, 1 ahead: another measurement is on lo");

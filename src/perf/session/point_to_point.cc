@@ -61,9 +61,9 @@ class PointToPoint {
 Result<void> PointToPoint::serve(const OpenTest& open) {
   const TestSpec& spec = open.spec;
   const bool rdma = spec.transport == Transport::kRdma;
-  TRY(session_.tell(fmt::format("{} over {}, {} size(s), {} {}(s)", name_of(spec.kind),
-                                rdma ? traits_of(spec.verb).text : name_of(spec.transport), spec.sizes_bytes.size(),
-                                spec.qps, rdma ? "queue pair" : "stream")));
+  TRY(session_.announce(fmt::format("{} over {}, {} size(s), {} {}(s)", name_of(spec.kind),
+                                    rdma ? traits_of(spec.verb).text : name_of(spec.transport), spec.sizes_bytes.size(),
+                                    spec.qps, rdma ? "queue pair" : "stream")));
   return rdma ? serve_rdma(spec, open.load) : serve_tcp(spec);
 }
 
@@ -126,7 +126,7 @@ Result<Outcome> PointToPoint::serve_round(const TestSpec& spec, RdmaLink& link, 
   StreamResult sent;
   if (spec.bidirectional)
     sent = TRY(stream(link, round_of(spec, size), verb.takes_receives ? &receiver : nullptr, watch));
-  if (verb.takes_receives) TRY(receiver.take_until_told(watch));
+  if (verb.takes_receives) TRY(receiver.take_until_stopped(watch));
   const Done done = TRY(await_done(spec, start));
   if (!verb.is_datagram) return outcome_of(sent, size);
   TRY(receiver.take_rest(done.messages, watch));

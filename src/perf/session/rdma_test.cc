@@ -401,7 +401,7 @@ TEST_F(RdmaTest, SaysWhichCallFailed) {
   EXPECT_EQ(why_not(spec(TestKind::kBandwidth)), "perf bw with 127.0.0.1: the fake has no library");
 }
 
-TEST_F(RdmaTest, AWriteThatFailsOrNeverEndsIsTold) {
+TEST_F(RdmaTest, AWriteThatFailsOrNeverEndsIsReported) {
   change([&](FakeVerbs& verbs) { verbs.completes = false; });
   stall_ = milliseconds(100);
   const std::string stalled = why_not(spec(TestKind::kBandwidth));

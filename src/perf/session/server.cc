@@ -38,9 +38,9 @@ Result<std::unique_ptr<Server>> Server::open(os::Kernel& kernel, ServerOptions o
 void Server::host(Guest& guest, const std::string& name) {
   const auto served = guest.session.run();
   if (served)
-    tell(fmt::format("{}: {} test(s) done", name, *served));
+    report(fmt::format("{}: {} test(s) done", name, *served));
   else
-    tell(fmt::format("{}: {}", name, served.error().to_string()));
+    report(fmt::format("{}: {}", name, served.error().to_string()));
   if (served && *served > 0 && options_.once) stop();
   guest.session.interrupt();  // its socket is closed when the next client connects
   guest.finished = true;
@@ -76,7 +76,7 @@ void Server::welcome(Socket socket) {
   try {
     guest.thread = std::jthread([this, &guest, name] { host(guest, name); });
   } catch (const std::system_error&) {
-    tell(fmt::format("{}: starting a thread for this client failed: too many threads on this machine", name));
+    report(fmt::format("{}: starting a thread for this client failed: too many threads on this machine", name));
     guests_.pop_back();
   }
 }
@@ -84,17 +84,17 @@ void Server::welcome(Socket socket) {
 Result<void> Server::run() {
   constexpr std::chrono::milliseconds kPause{100};
   Clock& clock = *options_.session.limits.clock;
-  bool told = false;
+  bool reported = false;
   while (!stopping_) {
     auto socket = listener_.accept(options_.session.limits.after(std::chrono::hours(1)));
     guests_.remove_if([](const Guest& guest) { return guest.finished.load(); });
     if (stopping_) break;
     if (socket) {
-      told = false;
+      reported = false;
       welcome(std::move(*socket));
     } else if (lacks_means(socket.error().sys_errno)) {
       // The client waits in the backlog until a session ends.
-      if (!std::exchange(told, true)) tell("a client must wait: " + socket.error().to_string());
+      if (!std::exchange(reported, true)) report("a client must wait: " + socket.error().to_string());
       clock.sleep_until(clock.now() + kPause);
     } else if (socket.error().code != Code::kTimeout) {
       return fail(std::move(socket.error()));

@@ -61,7 +61,7 @@ class Server {
   void welcome(Socket socket);
   void refuse(Socket socket, std::string message) const;
   void make_room_for_strangers();
-  void tell(const std::string& line) const {
+  void report(const std::string& line) const {
     if (options_.on_event) options_.on_event(line);
   }
   void host(Guest& guest, const std::string& name);

@@ -55,22 +55,22 @@ Result<Served> Session::serve(const Envelope& opening) {
   return protocol->serve(*this, opening);
 }
 
-Result<void> Session::tell(const std::string& what) const {
+Result<void> Session::announce(const std::string& what) const {
   const IpAddress client = TRY(channel_.socket().peer_address());
   if (options_.on_test) options_.on_test(fmt::format("{}: {}", client, what));
   return {};
 }
 
 Result<Turns::Turn> Session::wait_for_turn(const TurnNeed& need, std::chrono::milliseconds patience) {
-  bool told = false;
+  bool reported = false;
   Clock& clock = *options_.limits.clock;
   auto told_at = clock.now();
   const auto tell_client = [&](int64_t ahead, const std::string& reason) -> Result<void> {
     TRY(channel_.interrupted());
     const auto now = clock.now();
     // Well before the client, which waits for an answer as long as this side, gives up.
-    if (told && now - told_at < std::min(kToldEvery, options_.limits.answer / 2)) return {};
-    told = true;
+    if (reported && now - told_at < std::min(kToldEvery, options_.limits.answer / 2)) return {};
+    reported = true;
     told_at = now;
     return send(Wait{.ahead = ahead, .reason = reason});
   };

@@ -80,7 +80,7 @@ class Session {
   Result<Turns::Turn> wait_for_turn(const TurnNeed& need) { return wait_for_turn(need, options_.limits.turn); }
   Result<Turns::Turn> wait_for_turn(const TurnNeed& need, std::chrono::milliseconds patience);
   // A line about what the client wants, which follows its address.
-  Result<void> tell(const std::string& what) const;
+  Result<void> announce(const std::string& what) const;
 
  private:
   Result<void> greet();

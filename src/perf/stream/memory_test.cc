@@ -13,7 +13,7 @@
 namespace railbed::perf {
 namespace {
 
-TEST(Memory, OfTheMachineIsZeroedAndTold) {
+TEST(Memory, OfTheMachineIsZeroedAndReported) {
   const auto memory = get_memory({}, 12345);
   ASSERT_TRUE(memory) << memory.error().to_string();
   EXPECT_EQ((*memory)->text(), "host");

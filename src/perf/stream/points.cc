@@ -17,7 +17,7 @@ BandwidthPoint bandwidth_point(int64_t size_bytes, int64_t messages, double dura
   return point;
 }
 
-void tell_used(const StreamResult& sent, BandwidthPoint& point) {
+void set_used(const StreamResult& sent, BandwidthPoint& point) {
   point.used_tx_depth = sent.pacing.depth;
   point.used_post_batch = sent.pacing.batch;
   point.used_inline = sent.sent_inline;

@@ -12,7 +12,7 @@ namespace railbed::perf {
 
 BandwidthPoint bandwidth_point(int64_t size_bytes, int64_t messages, double duration_s, ThroughputSeries series);
 // What was really done to send.
-void tell_used(const StreamResult& sent, BandwidthPoint& point);
+void set_used(const StreamResult& sent, BandwidthPoint& point);
 LatencyPoint latency_point(int64_t size_bytes, PingResult result);
 
 }  // namespace railbed::perf

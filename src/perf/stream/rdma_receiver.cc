@@ -36,7 +36,7 @@ Result<int> Receiver::take() {
   return messages;
 }
 
-Result<void> Receiver::take_until_told(Watch& watch) {
+Result<void> Receiver::take_until_stopped(Watch& watch) {
   PollPace pace(watch, link_.yield_mask());
   const uint64_t look_every = clock_.to_ticks(kReceiverLook_ns);
   uint64_t next_look = 0;

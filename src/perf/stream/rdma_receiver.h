@@ -21,7 +21,7 @@ class Receiver {
   // Takes what has come, if anything has. Returns how many messages.
   Result<int> take();
   // Until the peer has sent a message on the control channel.
-  Result<void> take_until_told(Watch& watch);
+  Result<void> take_until_stopped(Watch& watch);
   // What is still on its way after that: until `expected` messages are there, or nothing came for a while.
   Result<void> take_rest(int64_t expected, Watch& watch);
 

@@ -27,7 +27,7 @@ PortFacts port(int number, ibv_port_state state, bool is_infiniband) {
   return {.number = number, .state = state, .is_infiniband = is_infiniband, .lid = 0, .mtu_bytes = 0, .gids = {}};
 }
 
-TEST(VerbsErrors, TellAPortWithoutLinkFromOneWithoutSubnetManager) {
+TEST(VerbsErrors, ReportAPortWithoutLinkFromOneWithoutSubnetManager) {
   EXPECT_EQ(port_down("rxe0", port(1, IBV_PORT_DOWN, false)).to_string(),
             "rxe0 port 1 is DOWN, not ACTIVE\n"
             "  bring its network interface up (`ip link set NAME up`) and check the cable and the switch port");
@@ -75,7 +75,7 @@ TEST(MtuCode, RoundsDownToWhatInfiniBandKnows) {
   EXPECT_EQ(mtu_code(65536), IBV_MTU_4096);
 }
 
-TEST(VerbsErrors, SayWhatStandsBetweenANicAndAGpu) {
+TEST(VerbsErrors, SayWhatIsBetweenANicAndAGpu) {
   EXPECT_EQ(
       gpu_registration_failed(EOPNOTSUPP, "GPU 0 (NVIDIA H200) by DMA-BUF", "mlx5_0").to_string(),
       "registering the memory of GPU 0 (NVIDIA H200) by DMA-BUF with mlx5_0: EOPNOTSUPP (Operation not supported)\n"
