@@ -3,7 +3,7 @@
 // enumerations.
 //
 // Why: the records are in the state of running pods. One list writes and reads each, so that no direction forgets a
-// member. A member that is absent, or of another type, keeps its default; a text that is not such an address is an
+// member. A member that is absent keeps its default; one of another type, or a text that is not such an address, is an
 // error.
 // Threading: pure.
 // Failure: Invalid.
@@ -34,7 +34,7 @@ Result<T> read_recorded(const std::string& text) {
   const doc::Value object = TRY(parse_object(text));
   T record{};
   doc::Diagnostics found;
-  doc::Fields from(object, "", doc::kNoFamily.after_schema(), found);
+  doc::Fields from(object, "", doc::kNoFamily, found);
   doc::read_record(from, record);
   TRY(doc::first_error(found));
   return record;
