@@ -108,6 +108,11 @@ std::string_view long_name(const ToolOption& option) {
   return *std::ranges::max_element(option.names, {}, &std::string::size);
 }
 
+bool is_script(const doc::Span& span) {
+  const std::string_view name = span.source->name;
+  return name.ends_with(".sh") || name.ends_with(".bash") || span.source->text.starts_with("#!");
+}
+
 bool agree_in_all(const Pair& pair) {
   return std::ranges::all_of(pair.client->tool->options, [&](const ToolOption& option) {
     return !option.both_sides || agree(pair, option.names[0]);
@@ -134,10 +139,11 @@ void sides_differ(const Input& in, Findings& out) {
         return given->argument.empty() ? given->name : fmt::format("{} {}", given->name, given->argument);
       };
       const doc::Span at = client ? pair.client->word(client->word).span : pair.client->command->span;
-      out.error(at, fmt::format("the client of {} has '{}', its server '{}': they run different tests",
-                                pair.client->tool->name, said(client), said(server)))
-          .note(server ? pair.server->word(server->word).span : pair.server->command->span, "the server")
+      auto& told = out.error(at, fmt::format("the client of {} has '{}', its server '{}': they run different tests",
+                                             pair.client->tool->name, said(client), said(server)));
+      told.note(server ? pair.server->word(server->word).span : pair.server->command->span, "the server")
           .with_fix("use the same options on both sides");
+      if (!is_script(at)) told.at_most(doc::Confidence::kMedium, "the two commands are examples of a text");
     }
   }
 }
@@ -453,11 +459,6 @@ void state_not_looked_at(const Input& in, Findings& out) {
              fmt::format("{} also lists devices whose port is down or that have no address", one.tool->name))
         .with_fix("look for 'state: PORT_ACTIVE', and for a LID (InfiniBand) or a GID with an address (RoCE)");
   }
-}
-
-bool is_script(const doc::Span& span) {
-  const std::string_view name = span.source->name;
-  return name.ends_with(".sh") || name.ends_with(".bash") || span.source->text.starts_with("#!");
 }
 
 void placeholder_in_script(const Input& in, Findings& out) {
