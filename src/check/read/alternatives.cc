@@ -184,6 +184,19 @@ class Grouping {
   std::map<std::string, size_t> numbers_;
 };
 
+// Files of one folder of which only one is applied.
+std::set<std::string, std::less<>> versions_in_folders(const Grouping& grouping) {
+  std::set<std::string, std::less<>> files;
+  for (const Contradiction& one : grouping.contradictions()) {
+    const std::string first = grouping.file_of_document(*one.first);
+    const std::string second = grouping.file_of_document(*one.second);
+    if (folder_of(first) != folder_of(second)) continue;
+    files.insert(first);
+    files.insert(second);
+  }
+  return files;
+}
+
 // Objects that others rely on without being in their folder.
 bool is_context(const Document& document) {
   static constexpr std::string_view kKinds[] = {"SriovNetworkNodePolicy",
@@ -296,7 +309,9 @@ FileGroups group_alternatives(const std::vector<doc::SourcePtr>& sources, std::s
     out.why = reason(grouping);
     note_alternatives(bundle, grouping, out.notes);
   }
+  std::set<std::string, std::less<>> versions = versions_in_folders(grouping);
   out.world = world_of(bundle, std::move(kustomizations), unopened);
+  out.world.versions = std::move(versions);
   return out;
 }
 

@@ -26,6 +26,8 @@ struct World {
   std::set<std::string, std::less<>> networks;
   std::set<std::string, std::less<>> resources;
   std::vector<NotRead> not_read;  // what may make more
+  // Files with an object that another file of their folder gives differently: which of them is applied is not known.
+  std::set<std::string, std::less<>> versions = {};
   Kustomizations kustomizations;
   bool together = false;  // the user says that the files are all there is
 

@@ -298,7 +298,7 @@ void too_few_for_nodes(const Input& in, Findings& out) {
         subnet_span(network, ranges.front()),
         fmt::format("{} addresses for the {} VFs of {} on {} node{}: further pods wait for an address", addresses, vfs,
                     network.resource, per_node ? 1 : need.nodes.size(), per_node || need.nodes.size() == 1 ? "" : "s"));
-    for (const PolicyView* policy : in.views.policies_of(network.resource))
+    for (const PolicyView* policy : in.views.policies_of(network))
       if (const Value* count = policy->spec->find("numVfs")) told.note(count->span, "VFs per PF");
     if (pods > addresses) {
       told.severity = doc::Severity::kError;
@@ -331,7 +331,7 @@ void full_after_few_nodes(const Input& in, Findings& out) {
   if (!in.graphs.empty()) return;  // with facts RB-ADDR-004 counts exactly
   for (const NetworkView& network : in.views.networks) {
     const auto ranges = ranges_of(network);
-    const auto policies = in.views.policies_of(network.resource);
+    const auto policies = in.views.policies_of(network);
     if (ranges.empty() || policies.size() != 1 || text_at(network.ipam, "type") == "host-local") continue;
     const Value* selected = at(*policies[0]->spec, "nodeSelector");
     if (selected != nullptr && selected->find("kubernetes.io/hostname") != nullptr) continue;
@@ -377,7 +377,7 @@ bool on_one_node(const Input& in, const NetworkView& network) {
   const auto nodes = need_of(in, network.resource).nodes.size();
   if (nodes > 0) return nodes == 1;
   if (network.resource.empty() && !in.graphs.empty()) return in.graphs.size() == 1;
-  const auto policies = in.views.policies_of(network.resource);
+  const auto policies = in.views.policies_of(network);
   return !policies.empty() && std::ranges::all_of(policies, [](const PolicyView* policy) {
     const Value* selected = at(*policy->spec, "nodeSelector");
     return selected != nullptr && selected->find("kubernetes.io/hostname") != nullptr;

@@ -2,6 +2,7 @@
 #include "check/rules/lookups.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "doc/json.h"
 #include "doc/text.h"
@@ -107,6 +108,13 @@ std::vector<const PolicyView*> Views::policies_of(std::string_view resource) con
   return found;
 }
 
+std::vector<const PolicyView*> Views::policies_of(const NetworkView& network) const {
+  std::vector<const PolicyView*> all = policies_of(network.resource);
+  if (network.document == nullptr) return all;
+  return nearest_to(ties, *network.document, std::move(all),
+                    [](const PolicyView* policy) { return policy->document; });
+}
+
 namespace {
 
 // Whether a device plugin's entry selects only devices with RDMA.
@@ -135,7 +143,7 @@ bool Views::rdma(const NetworkView& network) const {
   for (const Producer& producer : producers)
     if (producer.by == Producer::By::kSriovPlugin && producer.resource == network.resource && selects_rdma(producer))
       return true;
-  return std::ranges::any_of(policies_of(network.resource), &PolicyView::rdma);
+  return std::ranges::any_of(policies_of(network), &PolicyView::rdma);
 }
 
 namespace {
@@ -304,6 +312,22 @@ void add_producers(const Document& document, Views& views) {
   }
 }
 
+// The network of a key: of several the one that belongs to the pod. Without any the only one of its name will do; other
+// rules report its namespace.
+const NetworkView* network_for(const Views& views, const PodTemplate& pod, const std::string& key,
+                               const std::string& name) {
+  const auto [begin, end] = views.networks_by_name.equal_range(name);
+  const NetworkView* first = nullptr;
+  for (auto it = begin; it != end; ++it) {
+    const NetworkView& network = views.networks[it->second];
+    if (network.key != key) continue;
+    if (belong_together(views.ties, *pod.document, *network.document)) return &network;
+    if (first == nullptr) first = &network;
+  }
+  const bool only_one = begin != end && std::next(begin) == end;
+  return first == nullptr && only_one ? &views.networks[begin->second] : first;
+}
+
 void add_pod(const PodTemplate& pod, Views& views) {
   PodView view{.pod = &pod};
   const size_t networks = pod.host_network() ? 0 : pod.networks.size();
@@ -312,11 +336,7 @@ void add_pod(const PodTemplate& pod, Views& views) {
     PodView::Net net{.selection = &selection};
     net.key = fmt::format("{}/{}", selection.ns->empty() ? pod.document->ns : *selection.ns, *selection.name);
     net.interface = selection.interface->empty() ? fmt::format("net{}", i + 1) : *selection.interface;
-    net.network = views.network(net.key);
-    if (net.network == nullptr) {  // the only one of that name will do; other rules report its namespace
-      if (views.networks_by_name.count(*selection.name) == 1)
-        net.network = &views.networks[views.networks_by_name.find(*selection.name)->second];
-    }
+    net.network = network_for(views, pod, net.key, *selection.name);
     if (net.network != nullptr && !net.network->resource.empty() &&
         std::ranges::find(view.resources, net.network->resource) == view.resources.end())
       view.resources.push_back(net.network->resource);
@@ -432,6 +452,7 @@ std::string resource_prefix(const Bundle& bundle, const Settings& settings) {
 Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods, std::span<const graph::Graph> graphs,
                  const Settings& settings) {
   Views views;
+  views.ties = Ties(settings);
   for (const Document& document : bundle.documents) {
     if (document.kind == "SriovNetworkNodePolicy") {
       views.policies.push_back(policy_view(document, settings));

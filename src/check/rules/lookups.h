@@ -18,6 +18,7 @@
 
 #include "api/ipam.h"
 #include "check/rules/rule.h"
+#include "check/rules/ties.h"
 #include "doc/members.h"
 #include "graph/link_type.h"
 
@@ -109,6 +110,7 @@ struct PoolPart {
 };
 
 struct Views {
+  Ties ties;  // which of these belong together
   std::vector<PolicyView> policies;
   std::vector<NetworkView> networks;
   std::vector<Producer> producers;
@@ -127,6 +129,8 @@ struct Views {
   const Producer* producer(std::string_view resource) const;
   // Policies that make `resource`.
   std::vector<const PolicyView*> policies_of(std::string_view resource) const;
+  // Policies that make the network's resource: of its own environment (ties.h), where one is in it.
+  std::vector<const PolicyView*> policies_of(const NetworkView& network) const;
   // The link type of the ports behind `resource`, as graph/link_type.h decides.
   graph::ResourceLink link(std::string_view resource) const;
   // Whether a network's VFs are known to be RoCE: RDMA on Ethernet.

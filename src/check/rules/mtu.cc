@@ -86,7 +86,7 @@ void network_above_policy(const Input& in, Findings& out) {
   for (const NetworkView& network : in.views.networks) {
     const Value* wanted = network_mtu(network);
     if (wanted == nullptr || network.resource.empty()) continue;
-    for (const PolicyView* policy : in.views.policies_of(network.resource)) {
+    for (const PolicyView* policy : in.views.policies_of(network)) {
       const Value* given = policy->spec->find("mtu");
       if (given != nullptr && given->as_int() == nullptr) continue;
       int64_t most = given == nullptr ? 0 : *given->as_int();
@@ -280,7 +280,7 @@ void network_below_policy(const Input& in, Findings& out) {
   for (const NetworkView& network : in.views.networks) {
     const Value* wanted = network_mtu(network);
     if (wanted == nullptr || network.resource.empty() || !in.views.roce(network)) continue;
-    for (const PolicyView* policy : in.views.policies_of(network.resource)) {
+    for (const PolicyView* policy : in.views.policies_of(network)) {
       const auto given = integer_at(*policy->spec, "mtu");
       if (!given || *wanted->as_int() >= *given || roce_mtu(*wanted->as_int()) >= roce_mtu(*given)) continue;
       out.warning(

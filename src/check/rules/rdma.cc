@@ -469,7 +469,7 @@ void rdma_not_asked(const Input& in, Findings& out) {
     if (network.type != "sriov") continue;
     const PodView* pod = pod_wanting_rdma(in, network);
     if (pod == nullptr) continue;
-    for (const PolicyView* policy : in.views.policies_of(network.resource)) {
+    for (const PolicyView* policy : in.views.policies_of(network)) {
       const std::string vendor = lower(text_at(*policy->spec, "nicSelector.vendor"));
       if (policy->rdma || (!vendor.empty() && vendor != "15b3")) continue;
       if (text_at(*policy->spec, "deviceType") == "vfio-pci" || !told.insert(policy).second) continue;
