@@ -197,6 +197,17 @@ std::set<std::string, std::less<>> versions_in_folders(const Grouping& grouping)
   return files;
 }
 
+// The configuration of a device plugin, which makes resources.
+bool is_plugin_config(const Document& document) {
+  const doc::Value* data = document.kind == "ConfigMap" ? document.value.find("data") : nullptr;
+  return data != nullptr && data->is_object() &&
+         std::ranges::any_of(*data->as_object(), [](const doc::Value::Member& member) {
+           const std::string* text = member.value.as_string();
+           return text != nullptr && (text->find("\"resourceList\"") != std::string::npos ||
+                                      text->find("\"configList\"") != std::string::npos);
+         });
+}
+
 // Objects that others rely on without being in their folder.
 bool is_context(const Document& document) {
   static constexpr std::string_view kKinds[] = {"SriovNetworkNodePolicy",
@@ -213,7 +224,7 @@ bool is_context(const Document& document) {
                                                 "Node",
                                                 "DeviceClass",
                                                 "ResourceClaimTemplate"};
-  return is_network_kind(document.kind) || std::ranges::find(kKinds, document.kind) != std::end(kKinds);
+  return is_network_kind(document.kind) || is_plugin_config(document) || std::ranges::find(kKinds, document.kind) != std::end(kKinds);
 }
 
 // The files that are bound to nothing and have such objects, and kustomizations.
@@ -312,6 +323,7 @@ FileGroups group_alternatives(const std::vector<doc::SourcePtr>& sources, std::s
   std::set<std::string, std::less<>> versions = versions_in_folders(grouping);
   out.world = world_of(bundle, std::move(kustomizations), unopened);
   out.world.versions = std::move(versions);
+  out.world.prefixes = prefix_signs(bundle);
   return out;
 }
 

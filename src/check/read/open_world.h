@@ -17,6 +17,7 @@
 
 #include "check/read/bundle.h"
 #include "check/read/kustomizations.h"
+#include "check/read/prefixes.h"
 
 namespace railbed::check {
 
@@ -28,6 +29,7 @@ struct World {
   std::vector<NotRead> not_read;  // what may make more
   // Files with an object that another file of their folder gives differently: which of them is applied is not known.
   std::set<std::string, std::less<>> versions = {};
+  std::vector<PrefixSign> prefixes = {};  // of the names of resources
   Kustomizations kustomizations;
   bool together = false;  // the user says that the files are all there is
 

@@ -158,7 +158,7 @@ PolicyView policy_view(const Document& document, const Settings& settings) {
   if (view.spec == nullptr || !view.spec->is_object()) view.spec = &kNothing;
   if (const Value* name = view.spec->find("resourceName")) {
     view.resource_span = name->span;
-    if (name->as_string()) view.resource = settings.graph.resource_prefix + "/" + *name->as_string();
+    if (name->as_string()) view.resource = resource_prefix(document, settings) + "/" + *name->as_string();
   }
   view.link_type = lower(text_at(*view.spec, "linkType"));
   view.rdma = flag_at(*view.spec, "isRdma").value_or(false) ||
@@ -252,7 +252,7 @@ std::optional<NetworkView> network_view(const Document& document, const Settings
     const auto row = std::ranges::find(kRows, document.kind, &Row::kind);
     if (row == std::end(kRows)) return std::nullopt;
     read_network(document, row->type,
-                 row->sriov ? settings.graph.resource_prefix + "/" : std::string(kNetworkOperatorPrefix), view);
+                 row->sriov ? resource_prefix(document, settings) + "/" : std::string(kNetworkOperatorPrefix), view);
     const std::string_view target = text_at(document.value, "spec.networkNamespace");
     if (!target.empty()) ns = target;
   }
@@ -430,9 +430,44 @@ graph::ResourceLink link_of_resource(const Views& views, std::string_view resour
 
 }  // namespace
 
+namespace {
+
+// What the files around an object say.
+std::optional<std::string> said_prefix(const Document& document, const Settings& settings) {
+  const doc::SourcePtr& source = document.value.span.source;
+  if (settings.world == nullptr || source == nullptr || settings.world->prefixes.empty()) return std::nullopt;
+  return operators_prefix(settings.world->prefixes, source->name, settings.world->kustomizations);
+}
+
+// What they say of all policies; nullopt: nothing of one of them, or different things.
+std::optional<std::string> said_of_all_policies(const Bundle& bundle, const Settings& settings) {
+  std::optional<std::string> all;
+  for (const Document& document : bundle.documents) {
+    if (document.kind != "SriovNetworkNodePolicy") continue;
+    const auto one = said_prefix(document, settings);
+    if (!one || (all && *all != *one)) return std::nullopt;
+    all = one;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string resource_prefix(const Document& document, const Settings& settings) {
+  const std::string& said = settings.graph.resource_prefix;
+  return settings.prefix_is_given ? said : said_prefix(document, settings).value_or(said);
+}
+
+bool is_prefix_known(const Document& policy, const Settings& settings) {
+  if (settings.prefix_is_given || settings.world == nullptr || said_prefix(policy, settings)) return true;
+  return policy.ns.starts_with("openshift-") ||
+         settings.graph.resource_prefix != graph::Options().resource_prefix;  // by the policies' namespace, or Spiderpool
+}
+
 std::string resource_prefix(const Bundle& bundle, const Settings& settings) {
   const std::string& said = settings.graph.resource_prefix;
   if (said != graph::Options().resource_prefix) return said;
+  if (auto prefix = said_of_all_policies(bundle, settings)) return *prefix;
   // The chart that brings these objects brings the SR-IOV operator with this prefix.
   if (std::ranges::any_of(bundle.documents, [](const Document& document) {
         return document.api_version.starts_with("spiderpool.spidernet.io/");

@@ -96,7 +96,10 @@ void network_above_policy(const Input& in, Findings& out) {
       auto& told = out.error(wanted->span, fmt::format("a VF's MTU cannot be above its PF's, which is {}: "
                                                        "pods with {} do not start",
                                                        most, network.label()));
-      if (given != nullptr) told.note(given->span, "the policy raises the PF to this");
+      if (given != nullptr)
+        told.note(given->span, "the policy raises the PF to this");
+      else
+        told.at_most(doc::Confidence::kMedium, std::string(kOtherNodes));
       told.with_fix(fmt::format("mtu: {} in the policy, or {} here", *wanted->as_int(), most));
       break;
     }
