@@ -69,11 +69,11 @@ enum class Says : uint8_t {
 
 // How sure it is that a finding is right; how bad it is, its severity says. A run fails for errors that are kHigh.
 enum class Confidence : uint8_t {
-  kLow,     // something is absent, and not everything that could make it was read
+  kLow,  // something is absent, and not everything that could make it was read
   // Rests on a template, an example of a page or a part of an object; on two objects that nothing applies together; on
   // the nodes that are known, for pods that may run on others.
   kMedium,
-  kHigh,    // the text alone shows it, or two written objects contradict each other
+  kHigh,  // the text alone shows it, or two written objects contradict each other
 };
 std::string_view confidence_name(Confidence confidence);
 
@@ -126,10 +126,10 @@ struct Diagnostic {
   Audience audience = Audience::kEveryone;
   Confidence confidence = Confidence::kHigh;
   Applicability applicability = Applicability::kNone;
-  bool preview = false;        // of a rule that has not proven itself yet: never an error
-  std::string document_class;  // of the document around it: "manifest", "page", …; empty: of no document
-  std::string why;             // why it is less than sure, or less severe than its rule says; may be empty
-  std::string fingerprint;     // the same for the same mistake in a later version of the text; empty: not computed
+  bool preview = false;            // of a rule that has not proven itself yet: never an error
+  std::string document_class;      // of the document around it: "manifest", "page", …; empty: of no document
+  std::string why;                 // why it is less than sure, or less severe than its rule says; may be empty
+  std::string fingerprint;         // the same for the same mistake in a later version of the text; empty: not computed
   std::vector<Span> grounds = {};  // places in other objects that it rests on and does not show
   bool alone = false;              // its own object is wrong, whatever other objects its notes show
 

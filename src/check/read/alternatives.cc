@@ -224,7 +224,8 @@ bool is_context(const Document& document) {
                                                 "Node",
                                                 "DeviceClass",
                                                 "ResourceClaimTemplate"};
-  return is_network_kind(document.kind) || is_plugin_config(document) || std::ranges::find(kKinds, document.kind) != std::end(kKinds);
+  return is_network_kind(document.kind) || is_plugin_config(document) ||
+         std::ranges::find(kKinds, document.kind) != std::end(kKinds);
 }
 
 // The files that are bound to nothing and have such objects, and kustomizations.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which prefix an SR-IOV operator or a device plugin puts before the names of resources, as the files of a run say.
 //
-// Why: a policy has the name of a resource only; the prefix is a setting of the operator (RESOURCE_PREFIX, a value of its
-// chart). It holds for everything of its environment, also where the files of that are alternatives, of which each is
-// checked apart. So the signs are collected from all files of a run, with the file of each.
+// Why: a policy has the name of a resource only; the prefix is a setting of the operator (RESOURCE_PREFIX, a value of
+// its chart). It holds for everything of its environment, also where the files of that are alternatives, of which each
+// is checked apart. So the signs are collected from all files of a run, with the file of each.
 // Threading: pure functions.
 // Failure: none.
 // Source: sriov-network-operator, deploy/operator.yaml (RESOURCE_PREFIX) and its chart (operator.resourcePrefix);

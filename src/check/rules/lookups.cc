@@ -111,8 +111,7 @@ std::vector<const PolicyView*> Views::policies_of(std::string_view resource) con
 std::vector<const PolicyView*> Views::policies_of(const NetworkView& network) const {
   std::vector<const PolicyView*> all = policies_of(network.resource);
   if (network.document == nullptr) return all;
-  return nearest_to(ties, *network.document, std::move(all),
-                    [](const PolicyView* policy) { return policy->document; });
+  return nearest_to(ties, *network.document, std::move(all), [](const PolicyView* policy) { return policy->document; });
 }
 
 namespace {
@@ -460,8 +459,9 @@ std::string resource_prefix(const Document& document, const Settings& settings) 
 
 bool is_prefix_known(const Document& policy, const Settings& settings) {
   if (settings.prefix_is_given || settings.world == nullptr || said_prefix(policy, settings)) return true;
-  return policy.ns.starts_with("openshift-") ||
-         settings.graph.resource_prefix != graph::Options().resource_prefix;  // by the policies' namespace, or Spiderpool
+  // By the namespace of policies, or objects of Spiderpool.
+  const bool by_others = settings.graph.resource_prefix != graph::Options().resource_prefix;
+  return by_others || policy.ns.starts_with("openshift-");
 }
 
 std::string resource_prefix(const Bundle& bundle, const Settings& settings) {

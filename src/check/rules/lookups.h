@@ -141,9 +141,9 @@ struct Views {
   std::span<const PoolPart> pool(std::string_view resource) const;
 };
 
-// What the operator of this bundle puts before resource names: as the settings say; where they say nothing, as the files
-// of its policies' environment say (read/prefixes.h); else "nvidia.com" for policies of NVIDIA's Network Operator and
-// "spidernet.io" beside objects of Spiderpool, whose charts set them.
+// What the operator of this bundle puts before resource names: as the settings say; where they say nothing, as the
+// files of its policies' environment say (read/prefixes.h); else "nvidia.com" for policies of NVIDIA's Network Operator
+// and "spidernet.io" beside objects of Spiderpool, whose charts set them.
 std::string resource_prefix(const Bundle& bundle, const Settings& settings);
 
 // The same for an object: of two environments in one bundle each has its own.

@@ -2,8 +2,9 @@
 // Which objects are held against each other: those that somebody applies together.
 //
 // Why: a repository has the manifests of several clusters, demos and versions. An object of one says nothing of an
-// object of another, even where their names are equal. So every rule that ties two objects asks here, or names the other
-// object in its finding (notes, grounds), and judge() asks: what rests on two objects that nothing ties is not sure.
+// object of another, even where their names are equal. So every rule that ties two objects asks here, or names the
+// other object in its finding (notes, grounds), and judge() asks: what rests on two objects that nothing ties is not
+// sure.
 // Threading: pure functions.
 // Failure: none.
 #pragma once
@@ -22,7 +23,7 @@ struct Ties {
   const Policy* policy = nullptr;
 
   Ties() = default;
-  Ties(const Settings& settings) : world(settings.world), policy(settings.policy) {}  // NOLINT: settings hold them
+  Ties(const Settings& settings) : world(settings.world), policy(settings.policy) {}  // settings are ties
 };
 
 // Whether both are of one environment: of one file, kustomization, rendering or server; of one environment that the
