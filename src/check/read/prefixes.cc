@@ -40,6 +40,12 @@ class Signs {
     look(value, "", 0);
   }
 
+  // Objects of Spiderpool: its chart brings the operator with its own prefix.
+  void look_at_kind(const Document& document, const std::string& file) {
+    file_ = &file;
+    if (document.group() == "spiderpool.spidernet.io") add("spidernet.io");
+  }
+
   void look_at(const Command& command, const std::string& file) {
     file_ = &file;
     for (const std::vector<Word>* words : {&command.words, &command.environment})
@@ -118,7 +124,11 @@ std::vector<PrefixSign> prefix_signs(const Bundle& bundle) {
   };
   for (const std::vector<Document>* documents : {&bundle.documents, &bundle.aside})
     for (const Document& document : *documents)
-      if (document.verb != Verb::kDelete) signs.look_at(document.value, file_of_place(document.value.span));
+      if (document.verb != Verb::kDelete) {
+        const std::string file = file_of_place(document.value.span);
+        signs.look_at_kind(document, file);
+        signs.look_at(document.value, file);
+      }
   for (const Value& value : bundle.without_kind) signs.look_at(value, file_of_place(value.span));
   for (const Command& command : bundle.commands) signs.look_at(command, file_of_place(command.span));
   return std::move(signs.all);
