@@ -66,7 +66,10 @@ void unknown_option(const Input& in, Findings& out) {
       const doc::Span span = part_of(word.span, 0, problem.option.size());
       auto& told = out.error(span, fmt::format("{} ({}) has no option '{}'; it ends with its usage text",
                                                one.tool->name, one.tool->package, problem.option));
-      if (problem.nearest.empty()) continue;
+      if (problem.nearest.empty()) {
+        told.at_most(doc::Confidence::kMedium, "a version of the tool that is not known here may have it");
+        continue;
+      }
       told.with_fix(fmt::format("did you mean '{}'?", problem.nearest));
       if (word.text.starts_with(problem.option)) told.with_edit(span, problem.nearest);
       const ToolCommand* other = other_with(all, one, problem.nearest);

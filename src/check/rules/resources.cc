@@ -108,7 +108,7 @@ void nothing_produces(const Input& in, Findings& out) {
             ? fmt::format("no policy or device plugin here creates {}: {} waits for it forever", request.resource, pod)
             : fmt::format("no policy or device plugin here creates {} for {}: {}", request.resource, pod, absence.why));
     told.severity = absence.severity;
-    told.looks_for(request.resource);
+    told.looks_for(request.resource).rests_on_itself();  // absence_of() has judged what else there is
     const auto& networks = request.pod->resources;
     if (!near.empty())
       told.note(in.views.producer(near)->span, "this is near").with_fix("did you mean " + near + "?");

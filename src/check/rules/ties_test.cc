@@ -158,6 +158,12 @@ TEST(Ties, APrefixIsOfTheWholeEnvironment) {
             Confidences());
 }
 
+// What one object is wrong in by itself stays sure, whatever of another one the finding shows.
+TEST(Ties, AnObjectThatIsWrongByItself) {
+  const TiedFiles files = {{"a/p.yaml", rail_policy("ops")}, {"b/pod.yaml", pod_with("rail0")}};
+  EXPECT_EQ(confidences("RB-RES-011", files), Confidences{"high b/pod.yaml"});
+}
+
 // Facts are of some nodes; a pod that must run on one of them is sure.
 TEST(Ties, FactsOfSomeNodes) {
   const std::vector<facts::NodeFacts> nodes = testing_cases::facts_named_in("# facts: gpu8-roce8\n");
