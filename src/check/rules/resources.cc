@@ -267,12 +267,15 @@ void other_prefix(const Input& in, Findings& out) {
   }
 }
 
-// Whether the network resources injector runs for a pod; nullopt where nothing of its environment shows it.
-std::optional<bool> injector(const Input& in, const PodView& pod) {
-  for (const Document& document : in.bundle.documents)
-    if (document.kind == "SriovOperatorConfig" && belong_together(in.settings, *pod.pod->document, document))
-      return flag_at(document.value, "spec.enableInjector").value_or(true);
-  return std::nullopt;
+// Whether the network resources injector runs for a pod: as its own environment says, else wherever one may run;
+// nullopt where nothing shows it. That it is off elsewhere proves nothing.
+std::optional<bool> injector(const Input& in, const std::vector<const Document*>& configs, const PodView& pod) {
+  for (const Document* config : configs)
+    if (belong_together(in.settings, *pod.pod->document, *config))
+      return flag_at(config->value, "spec.enableInjector").value_or(true);
+  const bool may_run = std::ranges::any_of(
+      configs, [](const Document* config) { return flag_at(config->value, "spec.enableInjector").value_or(true); });
+  return may_run ? std::optional(true) : std::nullopt;
 }
 
 // The resources of the pod's networks that none of its containers requests. A request that nothing here fulfils was
@@ -297,8 +300,11 @@ std::vector<std::string> not_asked_for(const Input& in, const PodView& pod) {
 
 void not_requested(const Input& in, Findings& out) {
   const DynamicAllocation dynamic(in);
+  std::vector<const Document*> configs;
+  for (const Document& document : in.bundle.documents)
+    if (document.kind == "SriovOperatorConfig") configs.push_back(&document);
   for (const PodView& pod : in.views.pods) {
-    const auto injected = injector(in, pod);
+    const auto injected = injector(in, configs, pod);
     if (injected.value_or(false) && !dynamic.ends_device_plugin()) continue;
     // KubeVirt adds the requests of a virtual machine's networks itself.
     if (pod.pod->virtual_machine || dynamic.may_give_networks(*pod.pod)) continue;

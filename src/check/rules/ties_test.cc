@@ -111,6 +111,22 @@ TEST(Ties, AnOperatorsConfigurationIsOfItsOwnEnvironment) {
             Confidences());
 }
 
+// An injector that is off makes an error of a missing request, in its own environment only.
+TEST(Ties, AnInjectorIsOfItsOwnEnvironment) {
+  const std::string off =
+      "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovOperatorConfig\nmetadata: {name: default, namespace: "
+      "ops}\nspec: {enableInjector: false}\n";
+  const std::string network =
+      "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetwork\nmetadata: {name: n, namespace: ops}\nspec: "
+      "{resourceName: rail0, networkNamespace: train}\n";
+  const std::string pod =
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: train, annotations: {k8s.v1.cni.cncf.io/networks: "
+      "n}}\nspec: {containers: [{name: c, image: x}]}\n";
+  const std::string all = network + "---\n" + pod;
+  EXPECT_EQ(confidences("RB-RES-005", {{"a.yaml", all + "---\n" + off}}), Confidences{"high a.yaml"});
+  EXPECT_EQ(confidences("RB-RES-005", {{"a/all.yaml", all}, {"b/off.yaml", off}}), Confidences());
+}
+
 TEST(Ties, APoolsRdmaModeIsOfItsOwnEnvironment) {
   const std::string pool =
       "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkPoolConfig\nmetadata: {name: p, namespace: ops}\n"
