@@ -7,6 +7,7 @@
 
 #include "check/data_files.h"
 #include "check/read/command_view.h"
+#include "check/read/sections.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
 #include "check/rules/output.h"
@@ -427,6 +428,7 @@ std::set<std::string> selected_addresses(const Input& in, const doc::SourcePtr& 
 
 void ping_across_fabrics(const Input& in, Findings& out) {
   const ToolCommand* server = nullptr;
+  Sections sections;
   const std::vector<ToolCommand> all = tool_commands(in.bundle);
   for (const ToolCommand& one : all) {
     if (one.tool->name != "ibping") continue;
@@ -434,7 +436,7 @@ void ping_across_fabrics(const Input& in, Findings& out) {
       server = &one;
       continue;
     }
-    if (server == nullptr || !same_source(server->command->span, one.command->span)) continue;
+    if (server == nullptr || !sections.same(server->command->span, one.command->span)) continue;
     const Word* a = server->argument("-C");
     const Word* b = one.argument("-C");
     if (a == nullptr || b == nullptr || a->text == b->text) continue;
