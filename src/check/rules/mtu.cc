@@ -4,6 +4,7 @@
 #include <charconv>
 #include <set>
 
+#include "check/rules/device_lists.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
 #include "graph/link_type.h"
