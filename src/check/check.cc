@@ -513,13 +513,15 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
   const Bundle& bundle = reading.bundle;
 
   Settings settings = given;
-  settings.graph.resource_prefix = resource_prefix(bundle, given);
   World own;
   if (settings.world == nullptr) {
     own = world_of(bundle, Kustomizations(bundle), given.not_read);
     own.together = given.together;
+    own.prefixes = prefix_signs(bundle);
     settings.world = &own;
   }
+  settings.prefix_is_given = given.graph.resource_prefix != graph::Options().resource_prefix;
+  settings.graph.resource_prefix = resource_prefix(bundle, settings);
   const std::vector<PodTemplate> pods = find_pods(bundle);
   Diagnostics found = reading.findings;
   found.append(relations(reading, pods, nodes, settings));

@@ -82,6 +82,16 @@ Diagnostic& Diagnostic::that_fails_where_applied() {
   return *this;
 }
 
+Diagnostic& Diagnostic::rests_on(Span where) {
+  grounds.push_back(std::move(where));
+  return *this;
+}
+
+Diagnostic& Diagnostic::rests_on_itself() {
+  alone = true;
+  return *this;
+}
+
 Diagnostic& Diagnostic::at_most(Confidence most, std::string reason) {
   if (confidence <= most) return *this;
   confidence = most;

@@ -71,9 +71,11 @@ enum class Says : uint8_t {
 
 // How sure it is that a finding is right; how bad it is, its severity says. A run fails for errors that are kHigh.
 enum class Confidence : uint8_t {
-  kLow,     // something is absent, and not everything that could make it was read
-  kMedium,  // rests on a template, an example of a page, or a part of an object
-  kHigh,    // the text alone shows it, or two written objects contradict each other
+  kLow,  // something is absent, and not everything that could make it was read
+  // Rests on a template, an example of a page or a part of an object; on two objects that nothing applies together; on
+  // the nodes that are known, for pods that may run on others.
+  kMedium,
+  kHigh,  // the text alone shows it, or two written objects contradict each other
 };
 std::string_view confidence_name(Confidence confidence);
 
@@ -130,7 +132,9 @@ struct Diagnostic {
   bool preview = false;              // of a rule that has not proven itself yet: never an error
   std::string document_class;        // of the document around it: "manifest", "page", …; empty: of no document
   std::string why;                   // why it is less than sure, or less severe than its rule says; may be empty
-  std::string fingerprint;  // the same for the same mistake in a later version of the text; empty: not computed
+  std::string fingerprint;         // the same for the same mistake in a later version of the text; empty: not computed
+  std::vector<Span> grounds = {};  // places in other objects that it rests on and does not show
+  bool alone = false;              // its own object is wrong, whatever other objects its notes show
 
   Diagnostic& note(Span where, std::string text);
   Diagnostic& with_fix(std::string text);
@@ -144,6 +148,8 @@ struct Diagnostic {
   Diagnostic& about_field(std::string path);
   Diagnostic& for_one_machine();
   Diagnostic& that_fails_where_applied();
+  Diagnostic& rests_on(Span where);
+  Diagnostic& rests_on_itself();
   // Lowers the confidence to `most`, with the reason; one that is lower stays.
   Diagnostic& at_most(Confidence most, std::string reason);
 };

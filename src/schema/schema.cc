@@ -312,7 +312,10 @@ class Book {
         continue;
       }
       std::string name = member.key;
-      if (name.ends_with('!')) {
+      if (name.ends_with("!?")) {
+        name.resize(name.size() - 2);
+        schema.required_in_some.push_back(name);
+      } else if (name.ends_with('!')) {
         name.pop_back();
         schema.required.push_back(name);
       }
@@ -368,6 +371,8 @@ class Book {
   static void include(Schema& schema, const Schema& other) {
     for (const auto& [name, field] : other.fields) schema.fields.emplace(name, field);
     schema.required.insert(schema.required.end(), other.required.begin(), other.required.end());
+    schema.required_in_some.insert(schema.required_in_some.end(), other.required_in_some.begin(),
+                                   other.required_in_some.end());
     schema.one_of.insert(schema.one_of.end(), other.one_of.begin(), other.one_of.end());
   }
 

@@ -60,7 +60,8 @@ struct Schema {
 
   std::map<std::string, const Schema*, std::less<>> fields;  // of kObject; empty: any
   const Schema* items = nullptr;                 // of kObject: what keys that are not in `fields` hold, if any may
-  std::vector<std::string> required;             // of kObject
+  std::vector<std::string> required;             // of kObject: in all versions of the definition
+  std::vector<std::string> required_in_some;     // of kObject: not in all of them
   std::vector<std::vector<std::string>> one_of;  // of kObject: one of each group must be there
   std::string unless;                            // nothing is required where this field is
   bool may_be_empty = false;                     // {} needs none of the required fields

@@ -509,6 +509,7 @@ class Checker {
     const Schema* variants = std::exchange(variants_, nullptr);
     std::vector<const Value::Member*> told;
     check_required(value, schema.required, schema, frame, told);
+    check_required(value, schema.required_in_some, schema, frame, told, Need::kInSomeVersions);
     check_groups(value, schema, frame, variants, told);
     for (const Value::Member& member : *value.as_object()) {
       if (is_full()) return;
@@ -533,11 +534,25 @@ class Checker {
     is_right_ = before;
   }
 
+  // Whether an object may lack the fields that others of its kind need.
+  static bool needs_nothing(const Value& value, const Schema& schema) {
+    if (schema.may_be_empty && value.as_object()->empty()) return true;
+    if (!schema.unless.empty() && value.find(schema.unless) != nullptr) return true;
+    return value.find(kLeftOut) != nullptr;
+  }
+
+  enum class Need : uint8_t { kInAllVersions, kInSomeVersions };
+
+  // Which version of the definition a cluster has is not known.
+  doc::Diagnostic& tell_missing(const Value& value, const std::string& name, Need need) {
+    if (need == Need::kInAllVersions) return error(6, value.span, fmt::format("{} is missing", name));
+    return warning(6, value.span,
+                   fmt::format("{} is missing: some versions of the definition refuse the object without it", name));
+  }
+
   void check_required(const Value& value, const std::vector<std::string>& required, const Schema& schema,
-                      const Frame& frame, std::vector<const Value::Member*>& told) {
-    if (schema.may_be_empty && value.as_object()->empty()) return;
-    if (!schema.unless.empty() && value.find(schema.unless) != nullptr) return;
-    if (value.find(kLeftOut) != nullptr) return;
+                      const Frame& frame, std::vector<const Value::Member*>& told, Need need = Need::kInAllVersions) {
+    if (needs_nothing(value, schema)) return;
     for (const std::string& key : required) {
       const Value* there = value.find(key);
       if (there != nullptr && !there->is_null()) continue;
@@ -550,7 +565,7 @@ class Checker {
       else if (const Value::Member* misspelt = nearly(value, key, schema))
         misspelt_required(*misspelt, key, name, told);
       else
-        error(6, value.span, fmt::format("{} is missing", name)).about_field(name);
+        tell_missing(value, name, need).about_field(name);
     }
   }
 

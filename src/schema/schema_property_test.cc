@@ -19,7 +19,8 @@ using doc::Diagnostics;
 using doc::Value;
 
 bool is_required(const Schema& schema, const std::string& key) {
-  return std::ranges::find(schema.required, key) != schema.required.end();
+  return std::ranges::find(schema.required, key) != schema.required.end() ||
+         std::ranges::find(schema.required_in_some, key) != schema.required_in_some.end();
 }
 
 bool is_needed(const Schema& schema, const std::string& key) {

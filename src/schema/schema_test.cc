@@ -351,6 +351,68 @@ TEST(CheckSchema, AnObjectTellsAThousandMistakesAndNoMore) {
   for (const doc::Diagnostic& d : checked.findings.all()) ASSERT_TRUE(d.edits.empty());
 }
 
+// The API server's defaulting takes "" for a field that is not there; of a pointer, and of an enum of a custom
+// resource, it does not.
+TEST(CheckSchema, AnEmptyTextIsADefaultWhereTheServerTakesItForOne) {
+  const auto workload = [](const std::string& kind, const std::string& spec) {
+    const std::string version = kind == "CronJob" ? "batch/v1" : "apps/v1";
+    const std::string needs = kind == "CronJob"
+                                  ? "schedule: x, jobTemplate: {spec: {template: {spec: {containers: [{name: c}]}}}}"
+                                  : "template: {spec: {containers: [{name: c}]}}";
+    return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: a}\nspec: {" + needs + ", " + spec +
+           "}\n";
+  };
+  const auto of_pod = [](const std::string& spec) {
+    return "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}], " + spec + "}\n";
+  };
+  const std::string defaults[] = {
+      workload("StatefulSet", "podManagementPolicy: \"\""),
+      workload("StatefulSet", "updateStrategy: {type: \"\"}"),
+      workload("StatefulSet", "persistentVolumeClaimRetentionPolicy: {whenDeleted: \"\", whenScaled: \"\"}"),
+      workload("Deployment", "strategy: {type: \"\"}"),
+      workload("DaemonSet", "updateStrategy: {type: \"\"}"),
+      workload("CronJob", "concurrencyPolicy: \"\""),
+      of_pod("restartPolicy: \"\""),
+      of_pod("dnsPolicy: \"\""),
+      of_pod("tolerations: [{operator: \"\", effect: \"\"}]"),
+      pod("    imagePullPolicy: \"\"\n"),
+      pod("    terminationMessagePolicy: \"\"\n"),
+      pod("    ports: [{containerPort: 1, protocol: \"\"}]\n"),
+  };
+  for (const std::string& text : defaults) EXPECT_EQ(checked_text(text).told(), "") << text;
+  const std::string mistakes[] = {
+      workload("StatefulSet", "podManagementPolicy: parallel"),
+      workload("Deployment", "strategy: {type: Rolling}"),
+      of_pod("restartPolicy: never"),
+      of_pod("preemptionPolicy: \"\""),
+      pod("    restartPolicy: \"\"\n"),
+      pod("    imagePullPolicy: always\n"),
+      policy("  nicSelector: {vendor: \"15b3\"}\n  deviceType: \"\"\n"),
+  };
+  for (const std::string& text : mistakes) {
+    Checked checked = checked_text(text);
+    ASSERT_EQ(checked.findings.all().size(), 1U) << text << checked.told();
+    EXPECT_EQ(checked.findings.all().front().id, "RB-API-005") << text;
+  }
+}
+
+// The cluster's version of a definition is not known.
+TEST(CheckSchema, AFieldThatSomeVersionsNeedIsAWarning) {
+  const std::string policy_of_gpus =
+      "apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: gpus}\nspec:\n"
+      "  {dcgmExporter: {}, devicePlugin: {}, driver: {}, operator: {}, toolkit: {}";
+  Checked checked = checked_text(policy_of_gpus + "}\n");
+  EXPECT_EQ(checked.told(),
+            "5:3 RB-API-006 spec.gfd is missing: some versions of the definition refuse the object without it\n");
+  EXPECT_FALSE(checked.findings.has_errors());
+  EXPECT_EQ(checked_text(policy_of_gpus + ", gfd: {}}\n").told(), "");
+  EXPECT_EQ(checked_text(policy_of_gpus + ", gfdd: {}}\n").told(),
+            "5:79 RB-API-006 spec.gfd is missing; 'gfdd' is not a field (did you mean 'gfd'?)\n");
+  EXPECT_TRUE(checked_text("apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: gpus}\nspec: {gfd: {}}\n")
+                  .findings.has_errors())
+      << "what all versions need";
+}
+
 TEST(Explain, EveryIdOfTheseFamiliesHasAStory) {
   for (const char* id : {"RB-API-001", "RB-API-012", "RB-CNI-001", "RB-CNI-008", "RB-IPAM-001", "RB-IPAM-009",
                          "RB-ANN-005", "RB-YAML-013", "RB-JSON-006"}) {

@@ -13,6 +13,7 @@
 #include "check/read/objects.h"
 #include "check/read/paths.h"
 #include "check/rules/maturity.h"
+#include "check/rules/ties.h"
 #include "doc/json.h"
 
 namespace railbed::check {
@@ -158,33 +159,34 @@ class Judge {
     finding.severity = doc::Severity::kError;
   }
 
+  // Calls `is` with each other object that the finding rests on, until it returns true.
+  template <typename Is>
+  bool any_other(const Diagnostic& finding, Is is) const {
+    if (finding.alone) return false;
+    const Document* own = objects_.at(finding.span);
+    const auto look_at = [&](const doc::Span& place) {
+      const Document* other = objects_.at(place);
+      return other != nullptr && other != own && is(own, *other);
+    };
+    return std::ranges::any_of(finding.notes, look_at, &Diagnostic::Note::span) ||
+           std::ranges::any_of(finding.grounds, look_at);
+  }
+
   // Whether it rests on more than the object that it points at.
   bool relates(const Diagnostic& finding) const {
-    if (!finding.missing.empty()) return true;
-    const Document* own = objects_.at(finding.span);
-    return std::ranges::any_of(finding.notes, [&](const Diagnostic::Note& note) {
-      const Document* other = objects_.at(note.span);
-      return other != nullptr && other != own;
+    return !finding.missing.empty() || any_other(finding, [](const Document*, const Document&) { return true; });
+  }
+
+  // An object that it rests on and that nothing applies together with its own; null where there is none. What is found
+  // of one object (fields, types) stays as it is, whatever else it names.
+  const Document* stranger(const Diagnostic& finding) const {
+    const Document* found = nullptr;
+    if (finding.layer != doc::Layer::kMeaning) return found;
+    any_other(finding, [&](const Document* own, const Document& other) {
+      if (own != nullptr && !belong_together(settings_, *own, other)) found = &other;
+      return found != nullptr;
     });
-  }
-
-  // The file of a note that is of another environment than the finding's; empty: none.
-  std::string file_apart(const Diagnostic& finding) const {
-    if (settings_.world == nullptr || finding.span.source == nullptr) return "";
-    for (const Diagnostic::Note& note : finding.notes)
-      if (note.span.source != nullptr && settings_.world->apart(finding.span.source->name, note.span.source->name))
-        return note.span.source->name;
-    return "";
-  }
-
-  // Two files that nothing applies together may contradict each other.
-  void weigh_environments(Diagnostic& finding) const {
-    const std::string file = file_apart(finding);
-    if (file.empty()) return;
-    if (finding.severity == doc::Severity::kError) finding.severity = doc::Severity::kWarning;
-    finding.at_most(
-        Confidence::kMedium,
-        fmt::format("nothing applies this file together with {}, which may be of another environment", file));
+    return found;
   }
 
   // What helm applies with a file of a chart is known after rendering.
@@ -197,7 +199,6 @@ class Judge {
   }
 
   void weigh(Diagnostic& finding, std::optional<GivenClass> given) const {
-    weigh_environments(finding);
     weigh_chart(finding);
     const Maturity& maturity = maturity_of(finding.id);
     finding.preview |= maturity.state == RuleState::kPreview;
@@ -212,6 +213,10 @@ class Judge {
       finding.at_most(Confidence::kMedium, "the object is an example of a page, and what it needs may be elsewhere");
     } else if (finding.document_class == kPartClass && relates(finding)) {
       finding.at_most(Confidence::kMedium, "the object is a part, and what it is merged with is not read");
+    } else if (const Document* other = stranger(finding)) {
+      finding.at_most(Confidence::kMedium,
+                      fmt::format("nothing applies it together with {} of {}, so they may be of two environments",
+                                  other->label(), other->value.span.source->name));
     }
   }
 

@@ -184,6 +184,30 @@ class Grouping {
   std::map<std::string, size_t> numbers_;
 };
 
+// Files of one folder of which only one is applied.
+std::set<std::string, std::less<>> versions_in_folders(const Grouping& grouping) {
+  std::set<std::string, std::less<>> files;
+  for (const Contradiction& one : grouping.contradictions()) {
+    const std::string first = grouping.file_of_document(*one.first);
+    const std::string second = grouping.file_of_document(*one.second);
+    if (folder_of(first) != folder_of(second)) continue;
+    files.insert(first);
+    files.insert(second);
+  }
+  return files;
+}
+
+// The configuration of a device plugin, which makes resources.
+bool is_plugin_config(const Document& document) {
+  const doc::Value* data = document.kind == "ConfigMap" ? document.value.find("data") : nullptr;
+  return data != nullptr && data->is_object() &&
+         std::ranges::any_of(*data->as_object(), [](const doc::Value::Member& member) {
+           const std::string* text = member.value.as_string();
+           return text != nullptr && (text->find("\"resourceList\"") != std::string::npos ||
+                                      text->find("\"configList\"") != std::string::npos);
+         });
+}
+
 // Objects that others rely on without being in their folder.
 bool is_context(const Document& document) {
   static constexpr std::string_view kKinds[] = {"SriovNetworkNodePolicy",
@@ -200,7 +224,8 @@ bool is_context(const Document& document) {
                                                 "Node",
                                                 "DeviceClass",
                                                 "ResourceClaimTemplate"};
-  return is_network_kind(document.kind) || std::ranges::find(kKinds, document.kind) != std::end(kKinds);
+  return is_network_kind(document.kind) || is_plugin_config(document) ||
+         std::ranges::find(kKinds, document.kind) != std::end(kKinds);
 }
 
 // The files that are bound to nothing and have such objects, and kustomizations.
@@ -296,7 +321,10 @@ FileGroups group_alternatives(const std::vector<doc::SourcePtr>& sources, std::s
     out.why = reason(grouping);
     note_alternatives(bundle, grouping, out.notes);
   }
+  std::set<std::string, std::less<>> versions = versions_in_folders(grouping);
   out.world = world_of(bundle, std::move(kustomizations), unopened);
+  out.world.versions = std::move(versions);
+  out.world.prefixes = prefix_signs(bundle);
   return out;
 }
 

@@ -125,6 +125,24 @@ TEST(Alternatives, FilesOfTestDataAreEachByThemselves) {
   }
 }
 
+// A device plugin's resources are there for all alternatives of its folder.
+TEST(Alternatives, HaveTheConfigurationOfTheDevicePlugin) {
+  const std::string map =
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: ops}\n"
+      "data: {config.json: '{\"resourceList\": [{\"resourceName\": \"x\"}]}'}\n";
+  const FileGroups made =
+      grouped({{"x/a/n.yaml", network_manifest(1)}, {"x/b/n.yaml", network_manifest(2)}, {"plugin/m.yaml", map}});
+  EXPECT_EQ(names(made), (Names{"x/a/n.yaml plugin/m.yaml", "x/b/n.yaml (plugin/m.yaml)"}));
+  ASSERT_EQ(made.world.prefixes.size(), 1u);
+  EXPECT_EQ(made.world.prefixes.front().prefix, "intel.com");
+}
+
+TEST(Alternatives, VersionsAreThoseOfOneFolder) {
+  EXPECT_EQ(grouped({{"a/n.yaml", network_manifest(1)}, {"a/m.yaml", network_manifest(2)}}).world.versions,
+            (std::set<std::string, std::less<>>{"a/m.yaml", "a/n.yaml"}));
+  EXPECT_TRUE(grouped({{"a/n.yaml", network_manifest(1)}, {"b/n.yaml", network_manifest(2)}}).world.versions.empty());
+}
+
 TEST(Alternatives, KnowWhatTheOthersMake) {
   const FileGroups made = grouped({{"a/n.yaml", network_manifest(1)}, {"b/n.yaml", network_manifest(2)}});
   EXPECT_TRUE(made.world.networks.contains("net"));

@@ -2,9 +2,10 @@
 #include "check/read/command_view.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
-#include <tuple>
+
+#include "check/read/sections.h"
 
 namespace railbed::check {
 
@@ -51,35 +52,54 @@ bool have_one_device(const Pair& ends) {
   return server != nullptr && client != nullptr && server->text == client->text;
 }
 
-int options_in_common(const Pair& ends) {
-  return static_cast<int>(std::ranges::count_if(ends.client->tool->options, [&](const ToolOption& option) {
-    return option.both_sides && agree(ends, option.names.front());
-  }));
+// Whether both ends name a device, and not the same one.
+bool have_two_devices(const Pair& ends) {
+  const std::string& option = ends.client->tool->device_option;
+  return !option.empty() && ends.server->argument(option) != nullptr && ends.client->argument(option) != nullptr &&
+         !have_one_device(ends);
+}
+
+// The one server of a client; none where several would do, or the only one is of another device and another port.
+std::optional<size_t> server_of(const std::vector<ToolCommand>& commands, size_t client,
+                                const std::vector<size_t>& servers) {
+  const auto ends_with = [&](size_t server) { return Pair{&commands[server], &commands[client]}; };
+  if (servers.size() == 1) {
+    const Pair ends = ends_with(servers.front());
+    const bool other_test = have_two_devices(ends) && !agree(ends, kPortOption);
+    return other_test ? std::nullopt : std::optional(servers.front());
+  }
+  std::optional<size_t> found;
+  for (const size_t server : servers) {
+    const Pair ends = ends_with(server);
+    if (!agree(ends, kPortOption) || have_two_devices(ends)) continue;
+    if (found) return std::nullopt;
+    found = server;
+  }
+  return found;
 }
 
 }  // namespace
 
 std::vector<Pair> pairs(const std::vector<ToolCommand>& commands) {
+  struct Test {
+    std::vector<size_t> servers;
+    bool has_client = false;  // what follows is another one
+  };
   std::vector<Pair> out;
-  std::set<const ToolCommand*> paired;
+  std::map<const Tool*, Test> tests;
+  Sections sections;
   for (size_t i = 0; i < commands.size(); ++i) {
-    const ToolCommand& client = commands[i];
-    if (!client.tool->two_sided || !client.is_client()) continue;
-    using Fit = std::tuple<bool, bool, bool, int, size_t>;
-    std::optional<Fit> best;
-    for (size_t j = i; j-- > 0;) {
-      const ToolCommand& server = commands[j];
-      if (!same_source(server.command->span, client.command->span)) break;
-      if (server.tool != client.tool || server.is_client()) continue;
-      const Pair ends{&server, &client};
-      const Fit fit{agree(ends, kPortOption), !paired.contains(&server), have_one_device(ends), options_in_common(ends),
-                    j};
-      if (!best || fit > *best) best = fit;
+    const ToolCommand& one = commands[i];
+    if (i > 0 && !sections.same(commands[i - 1].command->span, one.command->span)) tests.clear();
+    if (!one.tool->two_sided) continue;
+    Test& test = tests[one.tool];
+    if (one.is_client()) {
+      test.has_client = true;
+      if (const auto server = server_of(commands, i, test.servers)) out.push_back({&commands[*server], &one});
+      continue;
     }
-    if (!best) continue;
-    const ToolCommand& server = commands[std::get<size_t>(*best)];
-    paired.insert(&server);
-    out.push_back({&server, &client});
+    if (test.has_client) test = {};
+    test.servers.push_back(i);
   }
   return out;
 }

@@ -35,8 +35,8 @@ struct Pair {
   const ToolCommand* server = nullptr;
   const ToolCommand* client = nullptr;
 };
-// For each client its server: of those of its tool before it in its document the one with its port, that has no client
-// yet, with its device, with most options in common; of equals the last.
+// For each client its server: the one of its tool before it in its section (sections.h), with no other test between
+// them; of several the one with its port and its device. A client that may belong to two is in no pair.
 std::vector<Pair> pairs(const std::vector<ToolCommand>& commands);
 // Whether both ends have the option, with one argument, or neither; a placeholder may become anything.
 bool agree(const Pair& ends, std::string_view option);

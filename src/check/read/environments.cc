@@ -136,4 +136,17 @@ bool Environments::are_apart(std::string_view one, std::string_view other) const
          !there->second.depends_on(here->second);
 }
 
+bool Environments::complete_each_other(std::string_view one, std::string_view other) const {
+  const std::string first = plain_path(one);
+  const std::string second = plain_path(other);
+  const std::string branch = branch_of(first, second);
+  const std::string other_branch = branch_of(second, first);
+  if (branch.empty() || other_branch.empty() || branch == other_branch) return true;
+  if (are_applied_together(first, second)) return true;
+  const auto here = folders_.find(branch);
+  const auto there = folders_.find(other_branch);
+  return here != folders_.end() && there != folders_.end() &&
+         (here->second.depends_on(there->second) || there->second.depends_on(here->second));
+}
+
 }  // namespace railbed::check

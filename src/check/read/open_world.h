@@ -18,6 +18,7 @@
 #include "check/read/bundle.h"
 #include "check/read/environments.h"
 #include "check/read/kustomizations.h"
+#include "check/read/prefixes.h"
 
 namespace railbed::check {
 
@@ -27,6 +28,9 @@ struct World {
   std::set<std::string, std::less<>> networks;
   std::set<std::string, std::less<>> resources;
   std::vector<NotRead> not_read;  // what may make more
+  // Files with an object that another file of their folder gives differently: which of them is applied is not known.
+  std::set<std::string, std::less<>> versions = {};
+  std::vector<PrefixSign> prefixes = {};  // of the names of resources
   Kustomizations kustomizations;
   Environments environments;
   bool together = false;  // the user says that the files are all there is

@@ -178,6 +178,8 @@ void route_into_cluster(const Input& in, const NetworkView& network, const Desti
         cluster.name.empty() ? "a network of the cluster" : "which " + cluster.name + " uses by default");
     auto& told = sure ? out.error(to.span, text) : out.warning(to.span, text);
     if (cluster.span.known()) told.note(cluster.span, "the cluster's network");
+    if (!cluster.name.empty())
+      told.at_most(doc::Confidence::kMedium, "nothing here says which networks the cluster has");
     told.with_fix("a destination that only the network's own machines are in; --cluster-network names the cluster's");
   };
   if (hit != known.end()) return tell(true, *hit);
@@ -269,6 +271,11 @@ uint64_t certain_users(const Input& in, const NetworkView& network) {
   return count;
 }
 
+// A finding that counts a network's pods rests on them.
+void rest_on_users(const Input& in, const NetworkView& network, doc::Diagnostic& told) {
+  for (const size_t user : network.users) told.rests_on(in.views.pods[user].pod->span);
+}
+
 struct Need {
   uint64_t vfs = 0;
   std::set<std::string> nodes;
@@ -298,11 +305,12 @@ void too_few_for_nodes(const Input& in, Findings& out) {
         subnet_span(network, ranges.front()),
         fmt::format("{} addresses for the {} VFs of {} on {} node{}: further pods wait for an address", addresses, vfs,
                     network.resource, per_node ? 1 : need.nodes.size(), per_node || need.nodes.size() == 1 ? "" : "s"));
-    for (const PolicyView* policy : in.views.policies_of(network.resource))
+    for (const PolicyView* policy : in.views.policies_of(network))
       if (const Value* count = policy->spec->find("numVfs")) told.note(count->span, "VFs per PF");
     if (pods > addresses) {
       told.severity = doc::Severity::kError;
       told.message += fmt::format(", and the pods here ask for {} at once", pods);
+      rest_on_users(in, network, told);
     }
     told.with_fix(fmt::format("a range of at least {} addresses", vfs));
   }
@@ -331,7 +339,7 @@ void full_after_few_nodes(const Input& in, Findings& out) {
   if (!in.graphs.empty()) return;  // with facts RB-ADDR-004 counts exactly
   for (const NetworkView& network : in.views.networks) {
     const auto ranges = ranges_of(network);
-    const auto policies = in.views.policies_of(network.resource);
+    const auto policies = in.views.policies_of(network);
     if (ranges.empty() || policies.size() != 1 || text_at(network.ipam, "type") == "host-local") continue;
     const Value* selected = at(*policies[0]->spec, "nodeSelector");
     if (selected != nullptr && selected->find("kubernetes.io/hostname") != nullptr) continue;
@@ -348,6 +356,7 @@ void full_after_few_nodes(const Input& in, Findings& out) {
       told.severity = doc::Severity::kError;
       told.message =
           fmt::format("{} addresses, and the pods here ask for {} at once: further pods do not start", addresses, pods);
+      rest_on_users(in, network, told);
     } else if (addresses < per_node) {
       told.severity = doc::Severity::kWarning;
     }
@@ -377,7 +386,7 @@ bool on_one_node(const Input& in, const NetworkView& network) {
   const auto nodes = need_of(in, network.resource).nodes.size();
   if (nodes > 0) return nodes == 1;
   if (network.resource.empty() && !in.graphs.empty()) return in.graphs.size() == 1;
-  const auto policies = in.views.policies_of(network.resource);
+  const auto policies = in.views.policies_of(network);
   return !policies.empty() && std::ranges::all_of(policies, [](const PolicyView* policy) {
     const Value* selected = at(*policy->spec, "nodeSelector");
     return selected != nullptr && selected->find("kubernetes.io/hostname") != nullptr;
@@ -402,8 +411,10 @@ void static_for_many_pods(const Input& in, Findings& out) {
     if (addresses == nullptr || text_at(network.ipam, "type") != "static") continue;
     const int64_t count = users(in, network);
     if (count < 2) continue;
-    out.error(addresses->span, fmt::format("{} pods use {} and all get this same address", count, network.label()))
-        .with_fix("whereabouts, or \"ips\" in the networks annotation of each pod (capability \"ips\")");
+    auto& told =
+        out.error(addresses->span, fmt::format("{} pods use {} and all get this same address", count, network.label()))
+            .with_fix("whereabouts, or \"ips\" in the networks annotation of each pod (capability \"ips\")");
+    rest_on_users(in, network, told);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "check/data_files.h"
 #include "check/read/command_view.h"
+#include "check/read/sections.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
 #include "check/rules/output.h"
@@ -66,7 +67,10 @@ void unknown_option(const Input& in, Findings& out) {
       const doc::Span span = part_of(word.span, 0, problem.option.size());
       auto& told = out.error(span, fmt::format("{} ({}) has no option '{}'; it ends with its usage text",
                                                one.tool->name, one.tool->package, problem.option));
-      if (problem.nearest.empty()) continue;
+      if (problem.nearest.empty()) {
+        told.at_most(doc::Confidence::kMedium, "a version of the tool that is not known here may have it");
+        continue;
+      }
       told.with_fix(fmt::format("did you mean '{}'?", problem.nearest));
       if (word.text.starts_with(problem.option)) told.with_edit(span, problem.nearest);
       const ToolCommand* other = other_with(all, one, problem.nearest);
@@ -108,6 +112,11 @@ std::string_view long_name(const ToolOption& option) {
   return *std::ranges::max_element(option.names, {}, &std::string::size);
 }
 
+bool is_script(const doc::Span& span) {
+  const std::string_view name = span.source->name;
+  return name.ends_with(".sh") || name.ends_with(".bash") || span.source->text.starts_with("#!");
+}
+
 bool agree_in_all(const Pair& pair) {
   return std::ranges::all_of(pair.client->tool->options, [&](const ToolOption& option) {
     return !option.both_sides || agree(pair, option.names[0]);
@@ -134,10 +143,11 @@ void sides_differ(const Input& in, Findings& out) {
         return given->argument.empty() ? given->name : fmt::format("{} {}", given->name, given->argument);
       };
       const doc::Span at = client ? pair.client->word(client->word).span : pair.client->command->span;
-      out.error(at, fmt::format("the client of {} has '{}', its server '{}': they run different tests",
-                                pair.client->tool->name, said(client), said(server)))
-          .note(server ? pair.server->word(server->word).span : pair.server->command->span, "the server")
+      auto& told = out.error(at, fmt::format("the client of {} has '{}', its server '{}': they run different tests",
+                                             pair.client->tool->name, said(client), said(server)));
+      told.note(server ? pair.server->word(server->word).span : pair.server->command->span, "the server")
           .with_fix("use the same options on both sides");
+      if (!is_script(at)) told.at_most(doc::Confidence::kMedium, "the two commands are examples of a text");
     }
   }
 }
@@ -418,6 +428,7 @@ std::set<std::string> selected_addresses(const Input& in, const doc::SourcePtr& 
 
 void ping_across_fabrics(const Input& in, Findings& out) {
   const ToolCommand* server = nullptr;
+  Sections sections;
   const std::vector<ToolCommand> all = tool_commands(in.bundle);
   for (const ToolCommand& one : all) {
     if (one.tool->name != "ibping") continue;
@@ -425,7 +436,7 @@ void ping_across_fabrics(const Input& in, Findings& out) {
       server = &one;
       continue;
     }
-    if (server == nullptr || !same_source(server->command->span, one.command->span)) continue;
+    if (server == nullptr || !sections.same(server->command->span, one.command->span)) continue;
     const Word* a = server->argument("-C");
     const Word* b = one.argument("-C");
     if (a == nullptr || b == nullptr || a->text == b->text) continue;
@@ -453,11 +464,6 @@ void state_not_looked_at(const Input& in, Findings& out) {
              fmt::format("{} also lists devices whose port is down or that have no address", one.tool->name))
         .with_fix("look for 'state: PORT_ACTIVE', and for a LID (InfiniBand) or a GID with an address (RoCE)");
   }
-}
-
-bool is_script(const doc::Span& span) {
-  const std::string_view name = span.source->name;
-  return name.ends_with(".sh") || name.ends_with(".bash") || span.source->text.starts_with("#!");
 }
 
 void placeholder_in_script(const Input& in, Findings& out) {

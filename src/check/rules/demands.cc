@@ -63,6 +63,7 @@ void addresses_that_nothing_gives(const Input& in, Findings& out) {
     const doc::Span span = requested.empty() ? selection_span(net) : doc::Span(net.selection->ips.front().span);
     auto& told = out.error(span, fmt::format("{} does not start: {}", pod.pod->label(), given.error().message));
     if (net.network->ipam_text != nullptr) told.note(net.network->ipam_text->span, "its addresses");
+    told.rests_on(name_span(*net.network->document));
     told.with_fix(requested.empty()
                       ? std::string("addresses in the network's ipam, or \"ips\" in the networks annotation")
                   : given.error().hint.empty() ? std::string("an address of the network, with its prefix length")
@@ -132,6 +133,7 @@ void default_routes(const Input& in, Findings& out) {
                                            "refuses it, and the pod does not start",
                                            pod.pod->label(), gateway, net.network->label()));
         if (net.network->ipam_text != nullptr) told.note(net.network->ipam_text->span, "its addresses");
+        told.rests_on(name_span(*net.network->document));
         told.with_fix(subnets->empty() ? std::string("addresses in the network's ipam, or no \"default-route\"")
                                        : fmt::format("a gateway in {}",
                                                      IpPrefix{subnets->front().network(), subnets->front().length}));

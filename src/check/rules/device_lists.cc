@@ -123,4 +123,14 @@ std::vector<const graph::Graph*> nodes_for(const Input& in, const PodTemplate& p
   return nodes;
 }
 
+bool must_run_on(const PodTemplate& pod, const graph::Graph& node) {
+  if (pod.per_node) return true;
+  if (text_at(*pod.spec, "nodeName") == node.facts->node) return true;
+  const doc::Value* selector = pod.spec->find("nodeSelector");
+  const doc::Value* host = selector == nullptr ? nullptr : selector->find("kubernetes.io/hostname");
+  const auto label = node.labels.find("kubernetes.io/hostname");
+  return host != nullptr && host->as_string() != nullptr && label != node.labels.end() &&
+         *host->as_string() == label->second;
+}
+
 }  // namespace railbed::check

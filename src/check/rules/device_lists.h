@@ -57,5 +57,9 @@ std::vector<std::string> interfaces_of(const facts::NodeFacts& node);
 
 // The nodes with facts on which the pod can run, by its nodeName, nodeSelector, nodeAffinity and tolerations.
 std::vector<const graph::Graph*> nodes_for(const Input& in, const PodTemplate& pod);
+// Whether the pod runs on this node for certain: by its name, or as one of each node that fits.
+bool must_run_on(const PodTemplate& pod, const graph::Graph& node);
+// Why a finding about a pod and the nodes with facts is not sure.
+inline constexpr std::string_view kOtherNodes = "the facts are of some nodes, and pods may run on others";
 
 }  // namespace railbed::check

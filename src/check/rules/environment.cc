@@ -243,11 +243,12 @@ const graph::Graph* node_without(const Input& in, const PodView& pod, const Devi
 void interface_not_on_the_node(const Input& in, const Setting& setting, const DeviceList& list, Findings& out) {
   const graph::Graph* node = node_without(in, *setting.pod, list);
   if (node == nullptr) return;
-  out.error(setting.value->span,
-            fmt::format("{} is in the host's network, and node {} has no interface {}: the library "
-                        "fails without one",
-                        setting.pod->pod->label(), node->facts->node, setting.text))
-      .with_fix(fmt::format("one of {}", fmt::join(interfaces_of(*node->facts), ", ")));
+  auto& told = out.error(setting.value->span,
+                         fmt::format("{} is in the host's network, and node {} has no interface {}: the library "
+                                     "fails without one",
+                                     setting.pod->pod->label(), node->facts->node, setting.text));
+  told.with_fix(fmt::format("one of {}", fmt::join(interfaces_of(*node->facts), ", ")));
+  if (!must_run_on(*setting.pod->pod, *node)) told.at_most(doc::Confidence::kMedium, std::string(kOtherNodes));
 }
 
 void interface_not_there(const Input& in, Findings& out) {

@@ -80,7 +80,7 @@ void link_type_not_said(const Input& in, Findings& out) {
   for (const NetworkView& network : in.views.networks) {
     // Of Ethernet ports RB-IB-001 tells that the network does not fit.
     if (network.type != "ib-sriov" || in.views.link(network.resource).all_ethernet()) continue;
-    for (const PolicyView* policy : in.views.policies_of(network.resource)) {
+    for (const PolicyView* policy : in.views.policies_of(network)) {
       if (!policy->link_type.empty() || !told.insert(policy).second) continue;
       out.warning(name_span(*policy->document),
                   fmt::format("policy {} does not say linkType: IB: a card that is in Ethernet mode is "

@@ -2,6 +2,7 @@
 #include "check/rules/lookups.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "doc/json.h"
 #include "doc/text.h"
@@ -107,6 +108,12 @@ std::vector<const PolicyView*> Views::policies_of(std::string_view resource) con
   return found;
 }
 
+std::vector<const PolicyView*> Views::policies_of(const NetworkView& network) const {
+  std::vector<const PolicyView*> all = policies_of(network.resource);
+  if (network.document == nullptr) return all;
+  return nearest_to(ties, *network.document, std::move(all), [](const PolicyView* policy) { return policy->document; });
+}
+
 namespace {
 
 // Whether a device plugin's entry selects only devices with RDMA.
@@ -135,7 +142,7 @@ bool Views::rdma(const NetworkView& network) const {
   for (const Producer& producer : producers)
     if (producer.by == Producer::By::kSriovPlugin && producer.resource == network.resource && selects_rdma(producer))
       return true;
-  return std::ranges::any_of(policies_of(network.resource), &PolicyView::rdma);
+  return std::ranges::any_of(policies_of(network), &PolicyView::rdma);
 }
 
 namespace {
@@ -150,7 +157,7 @@ PolicyView policy_view(const Document& document, const Settings& settings) {
   if (view.spec == nullptr || !view.spec->is_object()) view.spec = &kNothing;
   if (const Value* name = view.spec->find("resourceName")) {
     view.resource_span = name->span;
-    if (name->as_string()) view.resource = settings.graph.resource_prefix + "/" + *name->as_string();
+    if (name->as_string()) view.resource = resource_prefix(document, settings) + "/" + *name->as_string();
   }
   view.link_type = lower(text_at(*view.spec, "linkType"));
   view.rdma = flag_at(*view.spec, "isRdma").value_or(false) ||
@@ -244,7 +251,7 @@ std::optional<NetworkView> network_view(const Document& document, const Settings
     const auto row = std::ranges::find(kRows, document.kind, &Row::kind);
     if (row == std::end(kRows)) return std::nullopt;
     read_network(document, row->type,
-                 row->sriov ? settings.graph.resource_prefix + "/" : std::string(kNetworkOperatorPrefix), view);
+                 row->sriov ? resource_prefix(document, settings) + "/" : std::string(kNetworkOperatorPrefix), view);
     const std::string_view target = text_at(document.value, "spec.networkNamespace");
     if (!target.empty()) ns = target;
   }
@@ -304,6 +311,22 @@ void add_producers(const Document& document, Views& views) {
   }
 }
 
+// The network of a key: of several the one that belongs to the pod. Without any the only one of its name will do; other
+// rules report its namespace.
+const NetworkView* network_for(const Views& views, const PodTemplate& pod, const std::string& key,
+                               const std::string& name) {
+  const auto [begin, end] = views.networks_by_name.equal_range(name);
+  const NetworkView* first = nullptr;
+  for (auto it = begin; it != end; ++it) {
+    const NetworkView& network = views.networks[it->second];
+    if (network.key != key) continue;
+    if (belong_together(views.ties, *pod.document, *network.document)) return &network;
+    if (first == nullptr) first = &network;
+  }
+  const bool only_one = begin != end && std::next(begin) == end;
+  return first == nullptr && only_one ? &views.networks[begin->second] : first;
+}
+
 void add_pod(const PodTemplate& pod, Views& views) {
   PodView view{.pod = &pod};
   const size_t networks = pod.host_network() ? 0 : pod.networks.size();
@@ -312,11 +335,7 @@ void add_pod(const PodTemplate& pod, Views& views) {
     PodView::Net net{.selection = &selection};
     net.key = fmt::format("{}/{}", selection.ns->empty() ? pod.document->ns : *selection.ns, *selection.name);
     net.interface = selection.interface->empty() ? fmt::format("net{}", i + 1) : *selection.interface;
-    net.network = views.network(net.key);
-    if (net.network == nullptr) {  // the only one of that name will do; other rules report its namespace
-      if (views.networks_by_name.count(*selection.name) == 1)
-        net.network = &views.networks[views.networks_by_name.find(*selection.name)->second];
-    }
+    net.network = network_for(views, pod, net.key, *selection.name);
     if (net.network != nullptr && !net.network->resource.empty() &&
         std::ranges::find(view.resources, net.network->resource) == view.resources.end())
       view.resources.push_back(net.network->resource);
@@ -410,9 +429,45 @@ graph::ResourceLink link_of_resource(const Views& views, std::string_view resour
 
 }  // namespace
 
+namespace {
+
+// What the files around an object say.
+std::optional<std::string> said_prefix(const Document& document, const Settings& settings) {
+  const doc::SourcePtr& source = document.value.span.source;
+  if (settings.world == nullptr || source == nullptr || settings.world->prefixes.empty()) return std::nullopt;
+  return operators_prefix(settings.world->prefixes, source->name, settings.world->kustomizations);
+}
+
+// What they say of all policies; nullopt: nothing of one of them, or different things.
+std::optional<std::string> said_of_all_policies(const Bundle& bundle, const Settings& settings) {
+  std::optional<std::string> all;
+  for (const Document& document : bundle.documents) {
+    if (document.kind != "SriovNetworkNodePolicy") continue;
+    const auto one = said_prefix(document, settings);
+    if (!one || (all && *all != *one)) return std::nullopt;
+    all = one;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string resource_prefix(const Document& document, const Settings& settings) {
+  const std::string& said = settings.graph.resource_prefix;
+  return settings.prefix_is_given ? said : said_prefix(document, settings).value_or(said);
+}
+
+bool is_prefix_known(const Document& policy, const Settings& settings) {
+  if (settings.prefix_is_given || settings.world == nullptr || said_prefix(policy, settings)) return true;
+  // By the namespace of policies, or objects of Spiderpool.
+  const bool by_others = settings.graph.resource_prefix != graph::Options().resource_prefix;
+  return by_others || policy.ns.starts_with("openshift-");
+}
+
 std::string resource_prefix(const Bundle& bundle, const Settings& settings) {
   const std::string& said = settings.graph.resource_prefix;
   if (said != graph::Options().resource_prefix) return said;
+  if (auto prefix = said_of_all_policies(bundle, settings)) return *prefix;
   // The chart that brings these objects brings the SR-IOV operator with this prefix.
   if (std::ranges::any_of(bundle.documents, [](const Document& document) {
         return document.api_version.starts_with("spiderpool.spidernet.io/");
@@ -432,6 +487,7 @@ std::string resource_prefix(const Bundle& bundle, const Settings& settings) {
 Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods, std::span<const graph::Graph> graphs,
                  const Settings& settings) {
   Views views;
+  views.ties = Ties(settings);
   for (const Document& document : bundle.documents) {
     if (document.kind == "SriovNetworkNodePolicy") {
       views.policies.push_back(policy_view(document, settings));

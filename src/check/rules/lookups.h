@@ -18,6 +18,7 @@
 
 #include "api/ipam.h"
 #include "check/rules/rule.h"
+#include "check/rules/ties.h"
 #include "doc/members.h"
 #include "graph/link_type.h"
 
@@ -109,6 +110,7 @@ struct PoolPart {
 };
 
 struct Views {
+  Ties ties;  // which of these belong together
   std::vector<PolicyView> policies;
   std::vector<NetworkView> networks;
   std::vector<Producer> producers;
@@ -127,6 +129,8 @@ struct Views {
   const Producer* producer(std::string_view resource) const;
   // Policies that make `resource`.
   std::vector<const PolicyView*> policies_of(std::string_view resource) const;
+  // Policies that make the network's resource: of its own environment (ties.h), where one is in it.
+  std::vector<const PolicyView*> policies_of(const NetworkView& network) const;
   // The link type of the ports behind `resource`, as graph/link_type.h decides.
   graph::ResourceLink link(std::string_view resource) const;
   // Whether a network's VFs are known to be RoCE: RDMA on Ethernet.
@@ -137,10 +141,15 @@ struct Views {
   std::span<const PoolPart> pool(std::string_view resource) const;
 };
 
-// What the operator of this bundle puts before resource names: as the settings say; where they say nothing,
-// "nvidia.com" for policies of NVIDIA's Network Operator and "spidernet.io" beside objects of Spiderpool, whose charts
-// set them.
+// What the operator of this bundle puts before resource names: as the settings say; where they say nothing, as the
+// files of its policies' environment say (read/prefixes.h); else "nvidia.com" for policies of NVIDIA's Network Operator
+// and "spidernet.io" beside objects of Spiderpool, whose charts set them.
 std::string resource_prefix(const Bundle& bundle, const Settings& settings);
+
+// The same for an object: of two environments in one bundle each has its own.
+std::string resource_prefix(const Document& document, const Settings& settings);
+// Whether that is more than the operator's default: it is given, or something says it.
+bool is_prefix_known(const Document& policy, const Settings& settings);
 
 Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods, std::span<const graph::Graph> graphs,
                  const Settings& settings);

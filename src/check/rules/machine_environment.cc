@@ -95,8 +95,10 @@ void device_that_no_node_has(const Input& in, Findings& out) {
         fmt::format("node {} has no RDMA device {}: {}; there are {}", seen.node.facts->node, fmt::join(missing, ", "),
                     none ? "the library finds none and goes over TCP without a word" : "it uses fewer rails",
                     fmt::join(there, ", "));
-    (none ? out.error(seen.setting.value->span, text) : out.warning(seen.setting.value->span, text))
-        .with_fix(rails_as_list(seen));
+    auto& told = none ? out.error(seen.setting.value->span, text) : out.warning(seen.setting.value->span, text);
+    told.with_fix(rails_as_list(seen));
+    if (!must_run_on(*seen.setting.pod->pod, seen.node))
+      told.at_most(doc::Confidence::kMedium, std::string(kOtherNodes));
     return true;
   });
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <set>
 
+#include "check/rules/device_lists.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
 #include "graph/link_type.h"
@@ -87,7 +88,7 @@ void network_above_policy(const Input& in, Findings& out) {
   for (const NetworkView& network : in.views.networks) {
     const Value* wanted = network_mtu(network);
     if (wanted == nullptr || network.resource.empty()) continue;
-    for (const PolicyView* policy : in.views.policies_of(network.resource)) {
+    for (const PolicyView* policy : in.views.policies_of(network)) {
       const Value* given = policy->spec->find("mtu");
       if (given != nullptr && given->as_int() == nullptr) continue;
       int64_t most = given == nullptr ? 0 : *given->as_int();
@@ -97,7 +98,10 @@ void network_above_policy(const Input& in, Findings& out) {
       auto& told = out.error(wanted->span, fmt::format("a VF's MTU cannot be above its PF's, which is {}: "
                                                        "pods with {} do not start",
                                                        most, network.label()));
-      if (given != nullptr) told.note(given->span, "the policy raises the PF to this");
+      if (given != nullptr)
+        told.note(given->span, "the policy raises the PF to this");
+      else
+        told.at_most(doc::Confidence::kMedium, std::string(kOtherNodes));
       told.with_fix(fmt::format("mtu: {} in the policy, or {} here", *wanted->as_int(), most));
       break;
     }
@@ -281,7 +285,7 @@ void network_below_policy(const Input& in, Findings& out) {
   for (const NetworkView& network : in.views.networks) {
     const Value* wanted = network_mtu(network);
     if (wanted == nullptr || network.resource.empty() || !in.views.roce(network)) continue;
-    for (const PolicyView* policy : in.views.policies_of(network.resource)) {
+    for (const PolicyView* policy : in.views.policies_of(network)) {
       const auto given = integer_at(*policy->spec, "mtu");
       if (!given || *wanted->as_int() >= *given || roce_mtu(*wanted->as_int()) >= roce_mtu(*given)) continue;
       out.warning(

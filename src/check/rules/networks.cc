@@ -79,7 +79,7 @@ void each_machine_vf(const Input& in, Tell tell) {
 
 void machine_on_kernel_driver(const Input& in, Findings& out) {
   each_machine_vf(in, [&](const PodView& pod, const PodView::Net& net) {
-    for (const PolicyView* policy : in.views.policies_of(net.network->resource)) {
+    for (const PolicyView* policy : in.views.policies_of(*net.network)) {
       if (text_at(*policy->spec, "deviceType") == "vfio-pci") continue;
       const doc::Span type = key_span(*policy->spec, "deviceType");
       const doc::Span place = type.known() ? type : name_span(*policy->document);

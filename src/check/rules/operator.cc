@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "check/read/copies.h"
 #include "check/read/templates.h"
@@ -77,7 +78,8 @@ void drain_of_all_or_none(const Input& in, Findings& out) {
       out.error(most->span, fmt::format("{} of {} node{} is rounded down to 0: none is ever drained, and policies that "
                                         "need it are not applied",
                                         text, nodes, nodes == 1 ? "" : "s"))
-          .with_fix("maxUnavailable: 1");
+          .with_fix("maxUnavailable: 1")
+          .at_most(doc::Confidence::kMedium, "the pool may have nodes of which there are no facts");
   }
 }
 
@@ -238,31 +240,55 @@ bool is_an_operators_namespace(std::string_view ns) {
   return std::ranges::find(kNames, ns) != std::end(kNames);
 }
 
-// The object that tells where the operator runs: its configuration, else one that stands in a namespace with a name
-// that such an operator has; null where nothing tells. `sure`: the first.
+// The object that tells where an operator runs: its configuration, else one that stands in a namespace with a name that
+// such an operator has; null where nothing tells. `sure`: the first.
 struct OperatorPlace {
   const Document* document = nullptr;
   bool sure = false;
 };
-OperatorPlace place_of_operator(const Input& in) {
-  OperatorPlace place;
-  for (const Document& document : in.bundle.documents) {
-    if (written_namespace(document) == nullptr) continue;
-    if (document.kind == "SriovOperatorConfig") return {&document, true};
-    const bool its_kind = document.api_version.starts_with("sriovnetwork.openshift.io/");
-    if (place.document == nullptr && its_kind && is_an_operators_namespace(document.ns)) place.document = &document;
+
+class OperatorPlaces {
+ public:
+  explicit OperatorPlaces(const Input& in) : ties_(in.settings) {
+    for (const Document& document : in.bundle.documents) {
+      if (written_namespace(document) == nullptr) continue;
+      const bool its_kind = document.api_version.starts_with("sriovnetwork.openshift.io/");
+      if (document.kind == "SriovOperatorConfig")
+        configs_.push_back(&document);
+      else if (its_kind && is_an_operators_namespace(document.ns))
+        others_.push_back(&document);
+    }
   }
-  return place;
-}
+
+  // Of the operator that reads an object, as far as its own environment tells. Where an operator is in each of several
+  // namespaces, it is that of the object's.
+  OperatorPlace of(const Document& read) const {
+    const auto its_own = [&](const Document* one) { return belong_together(ties_, read, *one); };
+    const Document* config = nullptr;
+    for (const Document* one : configs_) {
+      if (!its_own(one)) continue;
+      if (config == nullptr || one->ns == read.ns) config = one;
+    }
+    if (config != nullptr) return {config, true};
+    const auto other = std::ranges::find_if(others_, its_own);
+    return {other == others_.end() ? nullptr : *other, false};
+  }
+
+ private:
+  Ties ties_;
+  std::vector<const Document*> configs_;
+  std::vector<const Document*> others_;
+};
 
 void outside_of_its_namespace(const Input& in, Findings& out) {
-  const OperatorPlace place = place_of_operator(in);
-  if (place.document == nullptr) return;
-  const std::string& operators = place.document->ns;
+  const OperatorPlaces places(in);
   static constexpr std::string_view kKinds[] = {"SriovNetworkNodePolicy", "SriovNetworkPoolConfig"};
   for (const Document& document : in.bundle.documents) {
     const Value* ns = written_namespace(document);
     if (ns == nullptr || std::ranges::find(kKinds, document.kind) == std::end(kKinds)) continue;
+    const OperatorPlace place = places.of(document);
+    if (place.document == nullptr) continue;
+    const std::string& operators = place.document->ns;
     // Two operators may be in one set of files.
     if (document.ns == operators || (!place.sure && is_an_operators_namespace(document.ns))) continue;
     const std::string text = fmt::format(
@@ -275,14 +301,16 @@ void outside_of_its_namespace(const Input& in, Findings& out) {
 }
 
 void network_for_another_namespace(const Input& in, Findings& out) {
-  const OperatorPlace place = place_of_operator(in);
-  if (place.document == nullptr || holds(in, "network-namespace-from-anywhere").holds != Holds::kNo) return;
+  if (holds(in, "network-namespace-from-anywhere").holds != Holds::kNo) return;
+  const OperatorPlaces places(in);
   static constexpr std::string_view kKinds[] = {"SriovNetwork", "SriovIBNetwork", "OVSNetwork"};
   for (const Document& document : in.bundle.documents) {
     const Value* ns = written_namespace(document);
     if (ns == nullptr || std::ranges::find(kKinds, document.kind) == std::end(kKinds)) continue;
     const Value* target = at(document.value, "spec.networkNamespace");
     if (target == nullptr || text_at(document.value, "spec.networkNamespace").empty()) continue;
+    const OperatorPlace place = places.of(document);
+    if (place.document == nullptr) continue;
     if (document.ns == place.document->ns || (!place.sure && is_an_operators_namespace(document.ns))) continue;
     const std::string text = fmt::format(
         "{} is not in the operator's namespace, so the operator's webhook refuses "

@@ -10,6 +10,7 @@
 
 #include "check/data_files.h"
 #include "check/read/command_view.h"
+#include "check/read/sections.h"
 #include "check/rules/lookups.h"
 #include "schema/schema.h"
 
@@ -123,6 +124,7 @@ void ends_not_mirrored(const Input& in, Findings& out) {
   // By tool, port and address: tests of several rails on one page have a port each.
   using Key = std::tuple<std::string_view, std::string_view, std::string_view>;
   std::map<Key, std::pair<const ToolCommand*, const Line*>> first;
+  Sections sections;
   const std::vector<ToolCommand> all = tool_commands(in.bundle);
   for (const ToolCommand& one : all) {
     const Line* line = one.tool->two_sided ? local_address(one) : nullptr;
@@ -132,7 +134,11 @@ void ends_not_mirrored(const Input& in, Findings& out) {
     const auto [before, is_new] = first.try_emplace(key, &one, line);
     if (is_new) continue;
     const ToolCommand& other = *before->second.first;
-    if (other.is_client() == one.is_client() || !same_source(other.command->span, one.command->span)) continue;
+    if (!sections.same(other.command->span, one.command->span)) {
+      before->second = {&one, line};
+      continue;
+    }
+    if (other.is_client() == one.is_client()) continue;
     out.warning(line->span, fmt::format("server and client of {} print the same local address: "
                                         "both outputs are of one end",
                                         one.tool->name))

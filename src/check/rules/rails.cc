@@ -112,6 +112,9 @@ void networks_and_vfs_differ(const Input& in, Findings& out) {
                                                      pod.pod->label(), asked, resource, used));
       told.note(pod.networks.front().selection->name.span, "its networks")
           .with_fix(fmt::format("{}: {}", resource, used));
+      for (const PodView::Net& net : pod.networks)
+        if (net.network != nullptr && net.network->resource == resource)
+          told.rests_on(name_span(*net.network->document));
     }
 }
 

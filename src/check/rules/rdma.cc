@@ -7,6 +7,7 @@
 #include "api/names.h"
 #include "api/pod.h"
 #include "check/data_files.h"
+#include "check/rules/device_lists.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
 #include "check/rules/privileges.h"
@@ -226,57 +227,79 @@ void device_without_rdma(const Input& in, Findings& out) {
   }
 }
 
+// Whether RDMA devices are shared by all namespaces, and who says so for an object: a pool of its environment, else the
+// nodes.
+struct RdmaMode {
+  std::string mode;  // empty: nothing tells
+  std::string where;
+  doc::Span because;  // unknown: facts
+
+  void explain(doc::Diagnostic& told) const {
+    if (because.known())
+      told.note(because, "the mode is set here");
+    else
+      told.at_most(doc::Confidence::kMedium, std::string(kOtherNodes));
+  }
+};
+
+// Pools of nodes that set a mode.
+std::vector<const Document*> pools_with_mode(const Input& in) {
+  std::vector<const Document*> pools;
+  for (const Document& document : in.bundle.documents)
+    if (document.kind == "SriovNetworkPoolConfig" && !text_at(document.value, "spec.rdmaMode").empty())
+      pools.push_back(&document);
+  return pools;
+}
+
+RdmaMode rdma_mode_for(const Input& in, const std::vector<const Document*>& pools, const Document& user) {
+  RdmaMode mode;
+  for (const facts::NodeFacts& node : in.nodes)
+    if (!node.rdma_netns_mode.empty()) mode = {node.rdma_netns_mode, "node " + node.node, {}};
+  for (const Document* pool : pools)
+    if (belong_together(in.settings, user, *pool))
+      mode = {std::string(text_at(pool->value, "spec.rdmaMode")), "the pool of nodes",
+              at(pool->value, "spec.rdmaMode")->span};
+  return mode;
+}
+
 // The plugin looks at the mode when it starts, and exits.
-void shared_plugin_in_exclusive_mode(const Input& in, const std::string& where, const doc::Span& because,
-                                     Findings& out) {
+void shared_plugin_in_exclusive_mode(const Input& in, const std::vector<const Document*>& pools, Findings& out) {
   std::set<const Document*> documents;
   for (const Producer& producer : in.views.producers)
     if (producer.by == Producer::By::kSharedPlugin) documents.insert(producer.document);
   if (documents.empty() || holds(in, "shared-plugin-takes-exclusive-mode").holds != Holds::kNo) return;
   for (const Document* document : documents) {
+    const RdmaMode mode = rdma_mode_for(in, pools, *document);
+    if (mode.mode != "exclusive") continue;
     const doc::Span section = key_span(document->value, "spec.rdmaSharedDevicePlugin");
     auto& told = out.error(section.known() ? section : name_span(*document),
                            fmt::format("the RDMA shared device plugin exits where RDMA devices are per namespace "
                                        "(exclusive), as on {}: its resources do not exist",
-                                       where));
-    if (because.known()) told.note(because, "the mode is set here");
+                                       mode.where));
+    mode.explain(told);
     told.with_fix("rdmaMode: shared (rdma system set netns shared), or VFs of their own for pods");
   }
 }
 
 void namespace_mode(const Input& in, Findings& out) {
-  std::string mode;
-  std::string where;
-  for (const facts::NodeFacts& node : in.nodes)
-    if (!node.rdma_netns_mode.empty()) {
-      mode = node.rdma_netns_mode;
-      where = "node " + node.node;
-    }
-  doc::Span because;
-  for (const Document& document : in.bundle.documents)
-    if (const auto text = text_at(document.value, "spec.rdmaMode");
-        document.kind == "SriovNetworkPoolConfig" && !text.empty()) {
-      mode = text;
-      where = "the pool of nodes";
-      because = at(document.value, "spec.rdmaMode")->span;
-    }
-  if (mode.empty()) return;
-  if (mode == "exclusive") shared_plugin_in_exclusive_mode(in, where, because, out);
+  const std::vector<const Document*> pools = pools_with_mode(in);
+  shared_plugin_in_exclusive_mode(in, pools, out);
   for (const NetworkView& network : in.views.networks) {
     if (network.plugins.empty() || !in.views.rdma(network)) continue;
+    const RdmaMode mode = rdma_mode_for(in, pools, *network.document);
     const Value* rdma = network.plugin("rdma");
-    if (mode == "exclusive" && rdma == nullptr) {
+    if (mode.mode == "exclusive" && rdma == nullptr) {
       auto& told = out.error(name_span(*network.document),
                              fmt::format("RDMA devices are per namespace on {} (exclusive), and {} does "
                                          "not move them: pods see none",
-                                         where, network.label()));
-      if (because.known()) told.note(because, "the mode is set here");
+                                         mode.where, network.label()));
+      mode.explain(told);
       told.with_fix("metaPlugins: '{\"type\": \"rdma\"}', or mode shared");
-    } else if (mode == "shared" && rdma != nullptr) {
+    } else if (mode.mode == "shared" && rdma != nullptr) {
       auto& told = out.error(rdma->span, fmt::format("the rdma plugin fails on {}: its RDMA devices are shared by all "
                                                      "namespaces",
-                                                     where));
-      if (because.known()) told.note(because, "the mode is set here");
+                                                     mode.where));
+      mode.explain(told);
       told.with_fix("rdmaMode: exclusive (rdma system set netns exclusive), or no rdma plugin");
     }
   }
@@ -466,7 +489,8 @@ void module_config_not_used(const Input& in, Findings& out) {
       out.error(name->span,
                 fmt::format("ConfigMap {} not found; the one with nvidia.conf is named {}", wanted, parameters->name))
           .note(name_span(*parameters), "this one")
-          .with_fix("name: " + parameters->name);
+          .with_fix("name: " + parameters->name)
+          .at_most(doc::Confidence::kMedium, "another file may make the ConfigMap");
   }
 }
 
@@ -497,16 +521,19 @@ void rdma_not_asked(const Input& in, Findings& out) {
     if (network.type != "sriov") continue;
     const PodView* pod = pod_wanting_rdma(in, network);
     if (pod == nullptr) continue;
-    for (const PolicyView* policy : in.views.policies_of(network.resource)) {
+    for (const PolicyView* policy : in.views.policies_of(network)) {
       const std::string vendor = lower(text_at(*policy->spec, "nicSelector.vendor"));
       if (policy->rdma || (!vendor.empty() && vendor != "15b3")) continue;
       if (text_at(*policy->spec, "deviceType") == "vfio-pci" || !told.insert(policy).second) continue;
       const doc::Span flag = key_span(*policy->spec, "isRdma");
-      out.error(flag.known() ? flag : name_span(*policy->document),
-                fmt::format("policy {} does not set isRdma: its VFs have no /dev/infiniband, and RDMA fails in the pod",
-                            policy->document->name))
-          .note(pod->pod->span, "this pod needs RDMA")
-          .with_fix("isRdma: true");
+      auto& finding = out.error(
+          flag.known() ? flag : name_span(*policy->document),
+          fmt::format("policy {} does not set isRdma: its VFs have no /dev/infiniband, and RDMA fails in the pod",
+                      policy->document->name));
+      finding.note(pod->pod->span, "this pod needs RDMA")
+          .with_fix("isRdma: true")
+          .rests_on(name_span(*network.document));
+      if (vendor.empty()) finding.at_most(doc::Confidence::kMedium, "the policy does not say whose cards it takes");
     }
   }
 }
@@ -546,7 +573,8 @@ void device_by_name(const Input& in, Findings& out) {
       out.error(device->span, fmt::format("{} does not exist on {}{}: pods on such nodes do not start", name,
                                           fmt::join(without.begin(), without.begin() + static_cast<long>(shown), ", "),
                                           shown < without.size() ? ", …" : ""))
-          .with_fix("pciBusID, a resource from a device plugin, or one name on all nodes (udev)");
+          .with_fix("pciBusID, a resource from a device plugin, or one name on all nodes (udev)")
+          .at_most(doc::Confidence::kMedium, std::string(kOtherNodes));
     } else if (in.nodes.empty() && pods_on(in, network) > 1) {
       out.note(device->span, fmt::format("{} pods use {}, and a host's interface goes to one pod at a time: they need "
                                          "a node each, and {} must be the right port on all of them",

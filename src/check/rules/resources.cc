@@ -2,10 +2,12 @@
 // Extended resources: which policies and plugins provide them, which pods need them, and whether there are enough.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "api/policy.h"
 #include "check/data_files.h"
+#include "check/rules/device_lists.h"
 #include "check/rules/dynamic_allocation.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
@@ -106,7 +108,7 @@ void nothing_produces(const Input& in, Findings& out) {
             ? fmt::format("no policy or device plugin here creates {}: {} waits for it forever", request.resource, pod)
             : fmt::format("no policy or device plugin here creates {} for {}: {}", request.resource, pod, absence.why));
     told.severity = absence.severity;
-    told.looks_for(request.resource);
+    told.looks_for(request.resource).rests_on_itself();  // absence_of() has judged what else there is
     const auto& networks = request.pod->resources;
     if (!near.empty())
       told.note(in.views.producer(near)->span, "this is near").with_fix("did you mean " + near + "?");
@@ -200,6 +202,7 @@ void without_prefix(const Input& in, Findings& out) {
                                  fmt::format("{} is not a container resource: an extended resource has a prefix, and "
                                              "the API server rejects {} with this one",
                                              member.key, pod.pod->label()));
+          told.rests_on_itself();
           if (meant != nullptr) told.note(meant->span, fmt::format("this one is {}", meant->resource));
           told.with_fix(meant != nullptr ? meant->resource
                                          : fmt::format("{}/{}", resource_prefix(in.bundle, in.settings), member.key));
@@ -208,15 +211,48 @@ void without_prefix(const Input& in, Findings& out) {
     }
 }
 
+// A policy that makes the resource under another prefix, for this pod: of several the one of its environment.
+const Producer* policy_with_other_prefix(const Input& in, const Request& request) {
+  std::vector<const Producer*> all;
+  const auto found = in.views.by_base_name.find(base_name(request.resource));
+  if (found == in.views.by_base_name.end()) return nullptr;
+  for (const size_t index : found->second) all.push_back(&in.views.producers[index]);
+  all = nearest_to(in.settings, *request.pod->pod->document, std::move(all),
+                   [](const Producer* one) { return one->document; });
+  std::erase_if(all, [&](const Producer* one) { return one->resource == request.resource; });
+  return all.empty() || all.front()->by != Producer::By::kPolicy ? nullptr : all.front();
+}
+
+// Whether a device plugin beside the pod's file has this prefix: its resources may be made by a file that is checked
+// apart.
+bool may_be_of_a_plugin(const Input& in, const Request& request) {
+  const World* world = in.settings.world;
+  const doc::SourcePtr& source = request.pod->pod->document->value.span.source;
+  if (world == nullptr || source == nullptr || in.views.producer(request.resource) != nullptr) return false;
+  return std::ranges::any_of(world->prefixes, [&](const PrefixSign& sign) {
+    return sign.by == PrefixSign::By::kPlugin && request.resource.starts_with(sign.prefix + "/") &&
+           sign_holds_for(sign, source->name, world->kustomizations) &&
+           world->resources.contains(base_name(request.resource));
+  });
+}
+
+// Whether some pod asks for what a policy makes by its full name: then the prefix is that of the files' author.
+bool is_prefix_used(const Input& in) {
+  return std::ranges::any_of(requests(in), [&](const Request& request) {
+    const Producer* made = in.views.producer(request.resource);
+    return made != nullptr && made->by == Producer::By::kPolicy;
+  });
+}
+
 void other_prefix(const Input& in, Findings& out) {
+  std::optional<bool> used;
   for (const Request& request : requests(in)) {
     if (made_by_others(request.resource) || is_placeholder_resource(request.resource)) continue;
-    const Producer* other = same_base(in, request.resource);
+    const Producer* other = policy_with_other_prefix(in, request);
     const Producer* same = in.views.producer(request.resource);
-    if (other == nullptr || other->by != Producer::By::kPolicy) continue;
-    if (same != nullptr && same->by == Producer::By::kPolicy) continue;
+    if (other == nullptr || (same != nullptr && same->by == Producer::By::kPolicy)) continue;
     // "openshift.io/openshift.io/rail0": the policy's name contains a prefix, which RB-API-007 reports.
-    if (std::ranges::count(other->resource, '/') > 1) continue;
+    if (std::ranges::count(other->resource, '/') > 1 || may_be_of_a_plugin(in, request)) continue;
     const bool plugin = same != nullptr;
     const std::string text =
         fmt::format("{} requests {}, but the policy creates {}{}", request.pod->pod->label(), request.resource,
@@ -224,14 +260,22 @@ void other_prefix(const Input& in, Findings& out) {
     auto& told = plugin ? out.warning(request.span, text) : out.error(request.span, text);
     told.note(other->span, fmt::format("becomes {}: the operator's RESOURCE_PREFIX goes before it", other->resource))
         .with_fix(fmt::format("{}, or the prefix of your operator (--resource-prefix)", other->resource));
+    if (is_prefix_known(*other->document, in.settings)) continue;
+    if (!used) used = is_prefix_used(in);
+    if (!*used)
+      told.at_most(doc::Confidence::kMedium, "nothing says the operator's prefix, and its default is assumed");
   }
 }
 
-// Whether the network resources injector runs; nullopt where the bundle does not show it.
-std::optional<bool> injector(const Input& in) {
-  for (const Document& document : in.bundle.documents)
-    if (document.kind == "SriovOperatorConfig") return flag_at(document.value, "spec.enableInjector").value_or(true);
-  return std::nullopt;
+// Whether the network resources injector runs for a pod: as its own environment says, else wherever one may run;
+// nullopt where nothing shows it. That it is off elsewhere proves nothing.
+std::optional<bool> injector(const Input& in, const std::vector<const Document*>& configs, const PodView& pod) {
+  for (const Document* config : configs)
+    if (belong_together(in.settings, *pod.pod->document, *config))
+      return flag_at(config->value, "spec.enableInjector").value_or(true);
+  const bool may_run = std::ranges::any_of(
+      configs, [](const Document* config) { return flag_at(config->value, "spec.enableInjector").value_or(true); });
+  return may_run ? std::optional(true) : std::nullopt;
 }
 
 // The resources of the pod's networks that none of its containers requests. A request that nothing here fulfils was
@@ -255,10 +299,13 @@ std::vector<std::string> not_asked_for(const Input& in, const PodView& pod) {
 }
 
 void not_requested(const Input& in, Findings& out) {
-  const auto injected = injector(in);
   const DynamicAllocation dynamic(in);
-  if (injected.value_or(false) && !dynamic.ends_device_plugin()) return;
+  std::vector<const Document*> configs;
+  for (const Document& document : in.bundle.documents)
+    if (document.kind == "SriovOperatorConfig") configs.push_back(&document);
   for (const PodView& pod : in.views.pods) {
+    const auto injected = injector(in, configs, pod);
+    if (injected.value_or(false) && !dynamic.ends_device_plugin()) continue;
     // KubeVirt adds the requests of a virtual machine's networks itself.
     if (pod.pod->virtual_machine || dynamic.may_give_networks(*pod.pod)) continue;
     for (const std::string& resource : not_asked_for(in, pod)) {
@@ -355,7 +402,8 @@ void too_few_vfs(const Input& in, Findings& out) {
     if (use.vfs > vfs)
       out.error(where, fmt::format("{}: pods beyond them wait", sums))
           .note(use.first->pod->span, "the first that asks for them")
-          .with_fix("more VFs, more nodes, or fewer pods");
+          .with_fix("more VFs, more nodes, or fewer pods")
+          .at_most(doc::Confidence::kMedium, std::string(kOtherNodes));
     else if (use.rolling != nullptr && use.vfs * 10 > vfs * 9)
       out.note(where, fmt::format("{}: an update of {} makes new pods before old ones go, and they find none", sums,
                                   use.rolling->pod->label()))

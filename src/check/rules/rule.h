@@ -28,6 +28,7 @@ namespace railbed::check {
 // The user's settings about the cluster; a finding that depends on a default says so.
 struct Settings {
   graph::Options graph;
+  bool prefix_is_given = false;            // that of `graph`, by the user: what files say does not count
   std::vector<IpPrefix> cluster_networks;  // pod, service, machine and join networks
   // Interfaces of the node that pods have now: facts do not show them, and they come home.
   std::set<std::string> lent_interfaces;
