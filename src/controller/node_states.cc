@@ -31,8 +31,10 @@ bool is_ours(const Value& state) {
   return label(state, api::kManagedByLabel) == api::kManagedByRailbed;
 }
 
-// Our part of a node state, for server-side apply. Without `graph` the spec says nothing.
-Value wanted_object(const NodeView& view, const graph::Graph* graph) {
+using Annotations = std::map<std::string_view, std::string>;
+
+// Our part of a node state, for server-side apply. Without `graph` the spec says nothing, and there are no `orders`.
+Value wanted_object(const NodeView& view, const graph::Graph* graph, const Annotations& orders = {}) {
   Value object = Value::object();
   Value& meta = object.set("metadata", Value::object());
   meta.set("labels", Value::object()).set(api::kManagedByLabel, api::kManagedByRailbed);
@@ -45,7 +47,7 @@ Value wanted_object(const NodeView& view, const graph::Graph* graph) {
     return object;
   }
   Value annotations = Value::object();
-  for (const auto& [name, value] : graph::orders_of(*graph))
+  for (const auto& [name, value] : orders)
     if (!value.empty()) annotations.set(name, value);
   if (!annotations.as_object()->empty()) meta.set("annotations", std::move(annotations));
   object.set("spec", api::node_state_spec(graph::state_of(*graph)));
@@ -151,14 +153,15 @@ class Decider {
     const facts::NodeFacts facts = graph::facts_of(state, labels_);
     doc::Diagnostics told;  // the same is in the outcomes
     const graph::Graph graph = graph::resolve(policies_.catalog(), facts, told);
+    const Annotations orders = graph::orders_of(graph, policies_.catalog().options);
     const bool same = state.decided && state.pfs == graph::state_of(graph) && is_ours(*view_.state) &&
-                      std::ranges::all_of(graph::orders_of(graph), [&](const auto& order) {
+                      std::ranges::all_of(orders, [&](const auto& order) {
                         return annotation(*view_.state, order.first) == order.second;
                       });
     NodeDecision out;
     if (!same) {
       out.action = Action::kApply;
-      out.body = wanted_object(view_, &graph);
+      out.body = wanted_object(view_, &graph, orders);
       out.what = fmt::format("its spec, {} PFs", graph.pfs.size());
     }
     for (const graph::PolicyOutcome& outcome : graph.outcomes) {
