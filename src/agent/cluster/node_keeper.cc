@@ -15,6 +15,7 @@
 #include "node/carry_out.h"
 #include "node/plan_note.h"
 #include "node/resolved.h"
+#include "node/resource_prefix.h"
 #include "state/sandbox.h"
 
 namespace railbed::agent {
@@ -67,7 +68,7 @@ std::string first_error(const doc::Diagnostics& diagnostics) {
 
 constexpr std::string_view kPrefixConflict = "ResourcePrefixConflict";  // a condition, and an Event
 
-VfsByName names_in(const Value& note) {
+VfsByName resource_names_in(const Value& note) {
   VfsByName out;
   const Value* names = doc::object_in(note, "names");
   if (names == nullptr) return out;
@@ -77,7 +78,7 @@ VfsByName names_in(const Value& note) {
   return out;
 }
 
-Value names_value(const VfsByName& names) {
+Value resource_names_value(const VfsByName& names) {
   Value out = Value::object();
   for (const auto& [name, vfs] : names) {
     std::vector<std::string> addresses;
@@ -145,7 +146,7 @@ Result<void> NodeKeeper::load() {
       if (const Value* object = doc::object_in(*value, "object")) kept.object = *object;
       for (const std::string& pf : doc::texts_in(*value, "listed"))
         if (const auto address = PciAddress::parse(pf)) kept.listed.insert(*address);
-      kept.names = names_in(*value);
+      kept.names = resource_names_in(*value);
       kept.names_known = kept.object.is_null() || doc::object_in(*value, "names") != nullptr;
     }
   }
@@ -163,7 +164,7 @@ Result<void> NodeKeeper::keep(Kept kept) {
   std::vector<std::string> listed;
   for (PciAddress pf : kept.listed) listed.push_back(pf.to_string());
   doc::put_texts(note, "listed", listed);
-  if (kept.names_known) note.set("names", names_value(kept.names));
+  if (kept.names_known) note.set("names", resource_names_value(kept.names));
   Engine::Turn turn = TRY(deps_.engine.turn(kTurnWait));
   TRY(turn.store().put_note(kNodeStateNote, doc::to_json(note)));
   kept_ = std::move(kept);
@@ -222,6 +223,8 @@ Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
     for (const api::NodeStatePf& pf : state->pfs) taken.listed.insert(pf.address);
     TRY(take_over(*state).context("taking over from the SR-IOV operator"));
     TRY(keep(std::move(taken)).context("saving the order"));
+    Engine::Turn turn = TRY(deps_.engine.turn(kTurnWait));
+    TRY(node::keep_ordered_prefix(turn.store(), graph::orders_in(state->meta).resource_prefix.value_or("")));
     tries_ = 0;
     next_try_ = {};
     failures_.clear();
