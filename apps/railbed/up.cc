@@ -5,6 +5,7 @@
 
 #include <malloc.h>
 
+#include "command/output.h"
 #include "command/privileges.h"
 #include "command/stop_signal.h"
 #include "manifests.h"

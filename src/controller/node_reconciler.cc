@@ -62,7 +62,8 @@ void NodeReconciler::policy_changed(const Change& change) {
   // The first policies after a time without any settle, too: they may be some of those that vanished.
   const bool were_none = change.type == Change::Type::kAdded && policies_.were_none();
   policies_.changed();
-  {
+  // One that does not count is nothing that was taken away.
+  if (upstream_.namespaces().served.contains(change.key.ns)) {
     const std::lock_guard lock(mutex_);
     if (change.type == Change::Type::kRemoved) ++settle_.deleted_together;
     if (change.type == Change::Type::kRemoved || were_none || settled_at_ != kube::Instant{}) {
@@ -104,8 +105,12 @@ bool NodeReconciler::reconcile(const std::string& key, std::stop_token stop) {
 }
 
 bool NodeReconciler::is_namespace_going() const {
-  const kube::ObjectPtr own = manager_.cluster().own_namespace();
-  return own == nullptr || kube::is_being_deleted(*own);
+  const Cluster& cluster = manager_.cluster();
+  if (cluster.own_namespace() == nullptr) return true;
+  return std::ranges::any_of(upstream_.namespaces().served, [&](const std::string& ns) {
+    const kube::ObjectPtr one = cluster.namespace_named(ns);  // the others need not exist
+    return one != nullptr && kube::is_being_deleted(*one);
+  });
 }
 
 bool NodeReconciler::settle(std::stop_token stop) {

@@ -137,6 +137,7 @@ class Decider {
     for (const PolicySet::Unreadable& one : policies_.unreadable())
       if (graph::labels_match(one.node_selector, labels_))
         return hold(fmt::format("policy {} cannot be read: {}", one.key, one.why));
+    if (std::string why = why_taken(state); !why.empty()) return hold(std::move(why));
     const bool confirmed = annotation(*view_.state, kConfirmEmpty) == "true";
     if (policies_.empty()) {
       if (state.pfs.empty()) return confirmed ? confirmation_done() : NodeDecision{};
@@ -147,6 +148,27 @@ class Decider {
       return confirmation_done();
     }
     return resolve(state);
+  }
+
+  // Why VFs stay that are there by a policy which an SR-IOV operator has taken back with its namespace.
+  std::string why_taken(const api::SriovNetworkNodeState& state) const {
+    for (const PolicySet::Taken& one : policies_.taken())
+      if (graph::labels_match(one.node_selector, labels_) && has_vfs_by(state, one.name) && !is_served(one.name))
+        return fmt::format(
+            "it has VFs by policy {}, which does not count now ({}); copy the policy to namespace {}, or remove the label "
+            "railbed.dev/managed from the node to give it to that operator",
+            one.key, one.why, view_.ns);
+    return "";
+  }
+  static bool has_vfs_by(const api::SriovNetworkNodeState& state, const std::string& policy) {
+    return std::ranges::any_of(state.pfs, [&](const api::NodeStatePf& pf) {
+      return std::ranges::find(pf.groups, policy, &api::NodeStateVfGroup::policy_name) != pf.groups.end();
+    });
+  }
+  bool is_served(const std::string& name) const {
+    return std::ranges::any_of(policies_.catalog().policies, [&](const graph::Policy& policy) {
+      return *policy.object->meta.name == name && graph::labels_match(policy.object->node_selector, labels_);
+    });
   }
 
   NodeDecision resolve(const api::SriovNetworkNodeState& state) {
