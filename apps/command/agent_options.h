@@ -35,7 +35,7 @@ struct AgentOptions {
   bool standby = false;    // waits for the agent that serves the socket to end, instead of giving up
   std::string cni_config;  // the runtime's folder of configurations, where railbed's is kept; empty: somebody else does
   node::Settings settings;
-  std::string resource_prefix;  // as it was given; empty: not
+  std::string resource_prefix;                    // as it was given; empty: not
   size_t plugins = agent::RunningPlugins::kMost;  // at once, for pods
   std::vector<std::string> plugin_folders, unfenced;
   agent::ServerOptions server;

@@ -19,7 +19,8 @@ TEST(Wanted, IsReadAsItIsWritten) {
 
 // A newer operator may add members: an agent of this version does what it knows.
 TEST(Wanted, PassesOverMembersOfTomorrow) {
-  const auto read = read_wanted(R"({"pools":[{"name":"rdma/shared","kind":"shared"}],"version":1,"resourcePrefix":"a"})");
+  const auto read =
+      read_wanted(R"({"pools":[{"name":"rdma/shared","kind":"shared"}],"version":1,"resourcePrefix":"a"})");
   EXPECT_EQ(read.value().resource_prefix, "a");
 }
 

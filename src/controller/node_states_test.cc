@@ -146,10 +146,11 @@ TEST_F(NodeStatesTest, KeepsTheSpecWhereAnOperatorTakesANamespaceBack) {
 
   const NodeDecision taken = decided_with({"nvidia"});
   EXPECT_EQ(taken.action, Action::kNone);
-  EXPECT_EQ(taken.held,
-            "it has VFs by policy nvidia/rail0, which does not count now (an SR-IOV operator runs in namespace nvidia: its "
-            "policies are that one's); copy the policy to namespace op, or remove the label railbed.dev/managed from the "
-            "node to give it to that operator");
+  EXPECT_EQ(
+      taken.held,
+      "it has VFs by policy nvidia/rail0, which does not count now (an SR-IOV operator runs in namespace nvidia: its "
+      "policies are that one's); copy the policy to namespace op, or remove the label railbed.dev/managed from the "
+      "node to give it to that operator");
   // With a copy in its own namespace, as the switch node by node has it, there is nothing to hold.
   add(policy("rail0", kFourVfs));
   EXPECT_EQ(decided_with({"nvidia"}).held, "");

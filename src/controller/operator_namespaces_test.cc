@@ -51,7 +51,8 @@ TEST_F(NamespacesTest, ServeManifestsOfTheSriovOperatorWhereTheyAre) {
   Value network = object("sriovnetwork.openshift.io/v1", "SriovNetwork", kNvidia, "gpu-sriov-network");
   network.set("spec", json(R"({"resourceName": "rail0", "networkNamespace": "llm"})"));
   world.server.put(
-      fmt::format("/apis/sriovnetwork.openshift.io/v1/namespaces/{}/sriovnetworks/gpu-sriov-network", kNvidia), network);
+      fmt::format("/apis/sriovnetwork.openshift.io/v1/namespaces/{}/sriovnetworks/gpu-sriov-network", kNvidia),
+      network);
   expect("the network is defined where it says", [&] {
     return !world.stored("/apis/k8s.cni.cncf.io/v1/namespaces/llm/network-attachment-definitions/gpu-sriov-network")
                 .is_null();
@@ -116,9 +117,8 @@ TEST_F(NamespacesTest, WhereAnOperatorRunsItsPoliciesAreItsOwn) {
   expect("it has a state", [&] { return !world.stored(state_path("gpu1")).is_null(); });
   world.tell("gpu1", two_nics());
   expect("the one counts", [&] { return world.has_vfs("gpu1", 2); });
-  expect_stays("the other one does not, and nothing is written to it", [&] {
-    return !world.has_vfs("gpu1", 4) && condition_of("sriov-network-operator", "theirs").empty();
-  });
+  expect_stays("the other one does not, and nothing is written to it",
+               [&] { return !world.has_vfs("gpu1", 4) && condition_of("sriov-network-operator", "theirs").empty(); });
   EXPECT_THAT(world.events(), Not(HasSubstr("Held")));
 }
 

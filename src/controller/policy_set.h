@@ -3,10 +3,9 @@
 //
 // Why: what does not depend on a node is computed once; a node then queries what concerns it. A stored policy that
 // cannot be read is not an order to remove its VFs: it is retained here, by its nodeSelector, and the nodes that it
-// selects are not changed until it is fixed or deleted. Nor is one whose namespace an SR-IOV operator has taken back: it
-// is known here by its name, and nodes that have VFs by that name keep them.
-// Threading: immutable after the constructor.
-// Failure: unreadable().
+// selects are not changed until it is fixed or deleted. Nor is one whose namespace an SR-IOV operator has taken back:
+// it is known here by its name, and nodes that have VFs by that name keep them. Threading: immutable after the
+// constructor. Failure: unreadable().
 #pragma once
 
 #include <map>

@@ -31,8 +31,8 @@ struct NodeDevices {
   std::set<PciAddress> unfinished;       // their steps failed or were not tried: not healthy
   // Why they are still their pods' although the DEL came: not healthy.
   std::map<PciAddress, std::string> orphaned;
-  // VFs in `resources` that pods have under a name which is no longer theirs, and why no further pod gets them under it:
-  // healthy all the same, since a kubelet that starts again refuses their pods otherwise.
+  // VFs in `resources` that pods have under a name which is no longer theirs, and why no further pod gets them under
+  // it: healthy all the same, since a kubelet that starts again refuses their pods otherwise.
   std::map<std::string, std::map<PciAddress, std::string>> ending;
   // The same VFs under their present name: why they are not healthy.
   std::map<PciAddress, std::string> taken;

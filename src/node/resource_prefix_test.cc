@@ -42,9 +42,10 @@ TEST(ResourcePrefixOfNode, IsKeptInTheState) {
 TEST(ResourcePrefixOfNode, IsCheckedWhereItIsGiven) {
   EXPECT_TRUE(check_prefix(""));
   EXPECT_TRUE(check_prefix("nvidia.com"));
-  EXPECT_EQ(check_prefix("nvidia.com/rail0").error().message,
-            "--resource-prefix: \"nvidia.com/rail0\" is no prefix of resource names: lower-case letters, digits, '-' and "
-            "'.', at most 244");
+  EXPECT_EQ(
+      check_prefix("nvidia.com/rail0").error().message,
+      "--resource-prefix: \"nvidia.com/rail0\" is no prefix of resource names: lower-case letters, digits, '-' and "
+      "'.', at most 244");
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include "node/carry_out.h"
 #include "node/handed_manifests.h"
 #include "node/plan_note.h"
-#include "node/resource_prefix.h"
 #include "node/pods.h"
+#include "node/resource_prefix.h"
 #include "plan/baseline.h"
 #include "state/sandbox.h"
 

@@ -98,7 +98,8 @@ plan::InUse by_pod(plan::InUse in_use) {
 bool same(const kubelet::NodeDevices& a, const kubelet::NodeDevices& b) {
   return a.resources == b.resources && a.without_topology == b.without_topology &&
          a.with_vhost_net == b.with_vhost_net && a.with_mad == b.with_mad && a.unfinished == b.unfinished &&
-         a.orphaned == b.orphaned && a.ending == b.ending && a.taken == b.taken && a.soft_rdma == b.soft_rdma && a.facts == b.facts;
+         a.orphaned == b.orphaned && a.ending == b.ending && a.taken == b.taken && a.soft_rdma == b.soft_rdma &&
+         a.facts == b.facts;
 }
 
 std::map<PciAddress, std::string> orphaned_devices(const std::vector<state::Attachment>& records) {
@@ -403,8 +404,7 @@ void NodeKeeper::tell_former_names() {
   std::set<std::string> names;
   for (const auto& [name, vfs] : former_) names.insert(name);
   if (!std::ranges::includes(told_names_, names))
-    deps_.listener.event(kube::EventType::kNormal, "ResourceRenamed",
-                         fmt::format("{}", fmt::join(about_names_, "; ")));
+    deps_.listener.event(kube::EventType::kNormal, "ResourceRenamed", fmt::format("{}", fmt::join(about_names_, "; ")));
   told_names_ = std::move(names);
 }
 

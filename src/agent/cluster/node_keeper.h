@@ -144,11 +144,11 @@ class NodeKeeper {
   int tries_ = 0;  // of this order that left something to do
   kube::Instant next_try_{};
   std::optional<kubelet::NodeDevices> offered_;
-  VfsByName offered_names_;              // those under which this process offers VFs to further pods
-  VfsByName former_;                     // what pods have under other names than the present ones
+  VfsByName offered_names_;               // those under which this process offers VFs to further pods
+  VfsByName former_;                      // what pods have under other names than the present ones
   std::vector<std::string> about_names_;  // lines about former_
-  std::set<std::string> told_names_;     // of former_, when an Event was made of it last
-  std::string prefix_conflict_;          // empty: none
+  std::set<std::string> told_names_;      // of former_, when an Event was made of it last
+  std::string prefix_conflict_;           // empty: none
   std::optional<api::NodeStateCondition> prefix_condition_;  // nothing: there was never a conflict
   std::string last_note_;                                    // what `railbed status` reads, as written last
   std::map<std::string, std::string> last_event_by_reason_;  // by reason: the note

@@ -76,8 +76,7 @@ class FakeOffers : public kubelet::DeviceOffers {
     std::string out;
     for (const auto& [resource, pool] : offers.back().resources) {
       out += resource + ":";
-      for (const plan::PoolVf& vf : pool)
-        out += fmt::format(" {}{}", vf.address, mark_of(resource, vf.address));
+      for (const plan::PoolVf& vf : pool) out += fmt::format(" {}{}", vf.address, mark_of(resource, vf.address));
       out += "\n";
     }
     return out;

@@ -207,8 +207,7 @@ Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::current() {
 Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::understand(Read read) {
   const auto story = [](const std::optional<Error>& error) { return error.has_value() ? error->story() : ""; };
   if (snapshot_ != nullptr && snapshot_->texts == read.texts && snapshot_->handed == read.handed &&
-      snapshot_->prefix == read.prefix &&
-      story(snapshot_->folder) == story(read.folder) &&
+      snapshot_->prefix == read.prefix && story(snapshot_->folder) == story(read.folder) &&
       std::ranges::equal(std::views::keys(snapshot_->unread), std::views::keys(read.unread)))
     return snapshot_;
   auto fresh = std::make_shared<Snapshot>();

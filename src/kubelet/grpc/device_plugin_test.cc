@@ -407,8 +407,8 @@ TEST_F(DevicePluginTest, AllocatedIsWhatTheKubeletSaysAndWhatItIsAboutToSay) {
   write_checkpoint(R"({"PodUID":"u9","ContainerName":"init","ResourceName":"openshift.io/rail0","DeviceIDs":{"1":[")" +
                    vf_address(1, 2).to_string() + R"("]}})");
   EXPECT_EQ(plugin->allocated().value().pods, (plan::InUse{{vf_address(1, 0), "d/a"},
-                                                      {vf_address(1, 1), "(a pod that is being admitted)"},
-                                                      {vf_address(1, 2), "(pod u9)"}}));
+                                                           {vf_address(1, 1), "(a pod that is being admitted)"},
+                                                           {vf_address(1, 2), "(pod u9)"}}));
 }
 
 // After a change of the prefix: the kubelet counts the VF of a running pod under its former name, too, but gives it to
