@@ -35,7 +35,7 @@ void add_former_names(const VfsByName& held, const plan::InUse& pods, kubelet::N
 // What is to be known at the next change of names: what is offered now, what pods still have under former names, and of
 // what was offered before the VFs that exist and that no policy has now. `devices` has `held` already.
 VfsByName names_to_keep(const VfsByName& before, const VfsByName& held, const kubelet::NodeDevices& devices);
-// What an agent offered that kept no names: the same VFs, all with this prefix.
+// What was offered by an agent, or another device plugin, that kept no names here: the same VFs, all with this prefix.
 VfsByName names_with_prefix(std::string_view prefix, const kubelet::NodeDevices& devices);
 
 // A line for each former name, for people. `devices` has `held` already.

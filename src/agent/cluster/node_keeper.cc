@@ -148,7 +148,7 @@ Result<void> NodeKeeper::load() {
       for (const std::string& pf : doc::texts_in(*value, "listed"))
         if (const auto address = PciAddress::parse(pf)) kept.listed.insert(*address);
       kept.names = resource_names_in(*value);
-      kept.names_known = kept.object.is_null() || doc::object_in(*value, "names") != nullptr;
+      kept.names_known = doc::object_in(*value, "names") != nullptr;
     }
   }
   kept_ = std::move(kept);
@@ -484,8 +484,8 @@ Result<void> NodeKeeper::stand_aside(const std::string& why) {
   if (!kept_->aside) {
     Kept kept = *kept_;
     kept.aside = true;
-    kept.names.clear();  // they are another plugin's now
-    kept.names_known = true;
+    kept.names.clear();  // what pods get meanwhile, they get of another plugin
+    kept.names_known = false;
     TRY(keep(std::move(kept)));
   }
   tell_once(kube::EventType::kNormal, "StandsAside", why);

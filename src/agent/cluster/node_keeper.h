@@ -99,7 +99,7 @@ class NodeKeeper {
     doc::Value object;            // the order: metadata and spec; null: none yet
     std::set<PciAddress> listed;  // PFs that had VFs by an order
     VfsByName names = {};         // under which VFs were offered, and pods may have them
-    bool names_known = true;      // false: the agent before this one did not keep them
+    bool names_known = false;     // false: who offered VFs before did not keep them here
   };
   struct Look;
   enum class Going : uint8_t { kYes, kNo };

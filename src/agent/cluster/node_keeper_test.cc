@@ -440,6 +440,16 @@ TEST_F(NodeKeeperTest, AVfThatIsGivenWhileNamesChangeKeepsTheFormerOne) {
   EXPECT_FALSE(node.offers.offers.back().taken.contains(kVf00));
 }
 
+// The SR-IOV operator's device plugin gave VFs to pods before; nobody has kept under which name.
+TEST_F(NodeKeeperTest, VfsThatAnotherPluginGaveToPodsKeepTheirNameToo) {
+  const doc::Value state = node.state_of(policy_text("rail0", "eth0", 2));
+  carried_out(state);
+  node.keeper->pass({.state = nullptr, .current = true, .aside = "the daemon is there"});
+  node.offers.given = {{kVf00, "ai/vllm-0"}};
+  node.pass(TestNode::with_prefix(state, "nvidia.com"));
+  EXPECT_EQ(node.offers.last(), "nvidia.com/rail0: 0000:01:10.0! 0000:01:10.2\nopenshift.io/rail0: 0000:01:10.0~\n");
+}
+
 // The same for a policy that names its resource otherwise.
 TEST_F(NodeKeeperTest, AnotherResourceNameIsNoOtherThanAnotherPrefix) {
   carried_out(node.state_of(policy_text("rail0", "eth0", 2)));
