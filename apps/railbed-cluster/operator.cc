@@ -76,8 +76,9 @@ Result<int> run_operator(const OperatorOptions& options) {
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   if (options.resource_prefix.empty())
     return fail(Code::kInvalid, "--resource-prefix is empty; leave it out for {}", node::kDefaultPrefix);
+  const std::vector<std::string> namespaces = TRY(options.namespaces());
   controller::OperatorSettings settings{.resource_prefix = options.resource_prefix,
-                                        .policy_namespaces = TRY(options.namespaces()),
+                                        .policy_namespaces = namespaces,
                                         .node_selector = TRY(labels_in(options.node_selector))};
   settings.reclaim.rules.after_seconds = TRY(reclaim_seconds(options.reclaim_after));
   const auto connection = TRY(
