@@ -10,13 +10,13 @@
 namespace railbed::controller {
 namespace {
 
-using Names = std::set<std::string>;
+using NamespaceNames = std::set<std::string>;
 
 TEST(PolicyNamespacesServed, AreItsOwnAndThoseOfTheListInWhichNoOtherOperatorRuns) {
   struct Case {
     const char* why;
     std::vector<std::string> listed;
-    Names running, served, taken;
+    NamespaceNames running, served, taken;
   };
   const std::vector<std::string> known(std::begin(api::kPolicyNamespaces), std::end(api::kPolicyNamespaces));
   const Case cases[] = {

@@ -16,7 +16,7 @@ using doc::Value;
 
 namespace {
 
-constexpr std::string_view kDefault = "openshift.io";
+constexpr std::string_view kUsualPrefix = "openshift.io";
 constexpr std::string_view kResourceAnnotation = "k8s.v1.cni.cncf.io/resourceName";
 
 std::vector<Value> main_containers(const Value& workload) {
@@ -101,7 +101,7 @@ PrefixPlaces prefixes_in_use(const ClusterLook& look) {
 OperatorSettings operator_settings(const ClusterLook& look) {
   const auto args = arguments_of(look, "operator");
   OperatorSettings out{.is_installed = args.has_value(),
-                       .resource_prefix = std::string(kDefault),
+                       .resource_prefix = std::string(kUsualPrefix),
                        .namespaces = {std::begin(api::kPolicyNamespaces), std::end(api::kPolicyNamespaces)},
                        .agents_prefix = ""};
   if (args) {
