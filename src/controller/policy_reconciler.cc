@@ -24,7 +24,7 @@ std::span<const kube::Right> PolicyReconciler::rights() const {
   static constexpr kube::Right kRights[] = {{.kind = kube::kPolicies,
                                              .verbs = kube::Verb::kApply,
                                              .part = kube::Part::kStatus,
-                                             .why = "one that does not count is told so"}};
+                                             .why = "also Ignored, of those that do not count"}};
   return kRights;
 }
 
