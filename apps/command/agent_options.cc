@@ -2,6 +2,7 @@
 #include "command/agent_options.h"
 
 #include "command/log_level.h"
+#include "node/resource_prefix.h"
 
 namespace railbed {
 
@@ -25,6 +26,8 @@ void AgentOptions::declare(CommandLine& line) {
   line.option("--cni-config", &cni_config,
               "the runtime's configuration directory (/etc/cni/net.d); the agent's file is there while it answers")
       .directory();
+  line.option("--resource-prefix", &resource_prefix,
+              "prefix of resource names, where no operator says one to this node (openshift.io)");
   line.option("--soft-rdma", &settings.soft_rdma, "soft-RoCE devices on RDMA-marked VFs without RDMA");
   line.option("--workers", &plugins, "limit of plugins executed at the same time; twice as many requests are processed")
       .show_default()
@@ -37,6 +40,12 @@ void AgentOptions::declare(CommandLine& line) {
   line.option("--log-level", &log_level, "log level; ADDs and DELs are logged at info")
       .show_default()
       .one_of(kLogLevels);
+}
+
+Result<void> AgentOptions::settle() {
+  TRY(node::check_prefix(resource_prefix));
+  if (!resource_prefix.empty()) settings.resource_prefix = resource_prefix;
+  return {};
 }
 
 agent::PluginPolicy AgentOptions::plugin_policy() const {

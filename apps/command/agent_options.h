@@ -35,6 +35,7 @@ struct AgentOptions {
   bool standby = false;    // waits for the agent that serves the socket to end, instead of giving up
   std::string cni_config;  // the runtime's folder of configurations, where railbed's is kept; empty: somebody else does
   node::Settings settings;
+  std::string resource_prefix;                    // as it was given; empty: not
   size_t plugins = agent::RunningPlugins::kMost;  // at once, for pods
   std::vector<std::string> plugin_folders, unfenced;
   agent::ServerOptions server;
@@ -42,6 +43,8 @@ struct AgentOptions {
 
   // `line` points to the members: this object stays where it is until the line is parsed.
   void declare(CommandLine& line);
+  // What is wrong with them beyond what the command line says; sets what follows from others.
+  Result<void> settle();
   // Which serves them.
   const char* program() const { return cluster.given() ? kClusterProgram : kAloneProgram; }
   log::Level least_logged() const;

@@ -39,6 +39,7 @@ class NodeInCluster : public NodeCluster {
                 .keeper = {.node = deps_.node,
                            .options = {.resource_prefix = options.settings.resource_prefix,
                                        .soft_rdma = options.settings.soft_rdma},
+                           .said_prefix = options.resource_prefix,
                            .apply = options.settings.apply}},
         api_(std::move(api)),
         side_({api_->client(), api_->transport(), deps_.disk, deps_.store, deps_.events},

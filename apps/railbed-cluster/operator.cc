@@ -20,6 +20,7 @@
 #include "doc/text.h"
 #include "kube/connection.h"
 #include "memory.h"
+#include "node/resource_prefix.h"
 #include "operator_pages.h"
 #include "os/ports/kernel.h"
 #include "os/real/service_manager.h"
@@ -73,7 +74,11 @@ Result<int> run_operator(const OperatorOptions& options) {
   limit_memory();
   StopSignal stop;
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
+  if (options.resource_prefix.empty())
+    return fail(Code::kInvalid, "--resource-prefix is empty; leave it out for {}", node::kDefaultPrefix);
+  const std::vector<std::string> namespaces = TRY(options.namespaces());
   controller::OperatorSettings settings{.resource_prefix = options.resource_prefix,
+                                        .policy_namespaces = namespaces,
                                         .node_selector = TRY(labels_in(options.node_selector))};
   settings.reclaim.rules.after_seconds = TRY(reclaim_seconds(options.reclaim_after));
   const auto connection = TRY(
@@ -93,8 +98,8 @@ Result<int> run_operator(const OperatorOptions& options) {
   if (options.metrics != "off")
     pages = TRY(
         agent::serve_at(options.metrics, pages_of(work, connection->clock())).context("--metrics {}", options.metrics));
-  log::info(fmt::format("railbed {} works for namespace {} of {} as {}", RAILBED_VERSION, settings.ns,
-                        connection->server(), settings.identity));
+  log::info(fmt::format("railbed {} works for namespace {} of {} as {}, resource prefix {}", RAILBED_VERSION,
+                        settings.ns, connection->server(), settings.identity, settings.resource_prefix));
   if (const std::string socket = variable("NOTIFY_SOCKET"); !socket.empty())
     (void)os::notify_manager(socket.c_str(), "READY=1");
   work.run(stop.token());

@@ -12,6 +12,7 @@
 #include "command/state_options.h"
 #include "machine.h"
 #include "manifests.h"
+#include "node/resource_prefix.h"
 #include "node/standalone.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
@@ -28,6 +29,7 @@ struct PlanOptions {
   std::string output = "text";
   bool quiet = false;
   std::vector<std::string> forced;
+  std::string prefix;  // empty: what the operator says to this node, else the default
   graph::Options graph;
   plan::Options plan;
   StateOptions state;
@@ -84,8 +86,10 @@ Result<std::vector<plan::NodePlan>> plan_here(const PlanOptions& options, const 
       "the VFs of pods are recorded in railbed's state; without it the plan leaves out pods"));
   if (store == nullptr) store = state::memory_store();  // railbed has done nothing here
   const bool agent = !options.agent_socket.empty() && agent_listens(options.agent_socket);
+  node::KnownPrefixes known = TRY(node::known_prefixes(store.get()));
+  if (!options.prefix.empty()) known = {.ordered = options.prefix, .given = ""};  // a question, which commits nobody
   const node::Settings settings{.node = options.node,
-                                .resource_prefix = options.graph.resource_prefix,
+                                .resource_prefix = known.chosen(node::kDefaultPrefix),
                                 .soft_rdma = options.graph.soft_rdma,
                                 .disrupt = options.plan.disrupt,
                                 .pods_by = agent ? node::PodsBy::kAgent : node::PodsBy::kThisProcess,
@@ -111,6 +115,8 @@ bool has_problems(const plan::NodePlan& plan) {
 }
 
 Result<int> make_plans(PlanOptions& options) {
+  TRY(node::check_prefix(options.prefix));
+  if (!options.prefix.empty()) options.graph.resource_prefix = options.prefix;
   if (!options.facts.empty()) TRY(take_facts(options.files, options.facts));
   Manifests manifests = TRY(read_manifests(options.files));
   doc::Diagnostics diagnostics = manifests.diagnostics;
@@ -161,7 +167,8 @@ int plan_verb(CommandLine& line) {
   line.option("--agent", &options.agent_socket, "the socket of the agent that would attach pods; \"\" for none")
       .show_default()
       .file();
-  line.option("--resource-prefix", &options.graph.resource_prefix, "prefix of resource names").show_default();
+  line.option("--resource-prefix", &options.prefix,
+              "prefix of resource names (the one that the operator or `up` said to this node, else openshift.io)");
   line.exit_status(kExitFound, "something would change");
   if (auto status = line.parse()) return *status;
   return status_of(make_plans(options));

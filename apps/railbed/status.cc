@@ -95,6 +95,7 @@ void print_pods(const node::Status& status, report::Colour colour) {
 
 void print_rest(const node::Status& status) {
   for (const std::string& held : status.held_back) print("deferred: {}\n", held);
+  if (!status.prefix_conflict.empty()) print("resource names: {}\n", status.prefix_conflict);
   for (const std::string& step : status.interrupted) print("started but not finished: {}\n", step);
   if (status.leases.empty()) return;
   print("addresses:\n");

@@ -5,11 +5,13 @@
 
 #include <malloc.h>
 
+#include "command/output.h"
 #include "command/privileges.h"
 #include "command/stop_signal.h"
 #include "manifests.h"
 #include "node/handed_manifests.h"
 #include "node/privileges.h"
+#include "node/resource_prefix.h"
 #include "node/standalone.h"
 #include "run_options.h"
 #include "run_progress.h"
@@ -21,6 +23,7 @@ namespace {
 
 struct UpOptions : RunOptions {
   std::vector<std::string> files;
+  std::string prefix;  // empty: what the operator says, else the default
   std::vector<std::string> forced;
 };
 
@@ -33,13 +36,31 @@ Result<void> judge(const doc::Diagnostics& findings) {
                     .hint = "run `railbed explain ID` for details; --force ID continues anyway"});
 }
 
+// One prefix for all that name this node's resources: the operator's, where it says one.
+Result<void> choose_prefix(state::Store* store, UpOptions& options) {
+  node::KnownPrefixes known = TRY(node::known_prefixes(store));
+  known.given = options.prefix;
+  options.settings.resource_prefix = known.chosen(node::kDefaultPrefix);
+  return {};
+}
+
+// The same with the state's lock: what was given is kept for the agent and for `status`.
+Result<void> settle_prefix(state::Store& store, UpOptions& options) {
+  TRY(choose_prefix(&store, options));
+  TRY(node::keep_given_prefix(store, options.prefix));
+  if (const std::string conflict = TRY(node::known_prefixes(&store)).conflict(); !conflict.empty())
+    print_error("railbed: {}\n", conflict);
+  return {};
+}
+
 // Where capabilities are missing, the state may not be opened either: what the run would do is looked at without it, so
 // that the answer names what is wrong in the manifests, or the steps that need the capabilities.
-Result<void> check_privileges_of_up(os::Kernel& kernel, const UpOptions& options, const Manifests& manifests) {
+Result<void> check_privileges_of_up(os::Kernel& kernel, UpOptions& options, const Manifests& manifests) {
   const auto missing = missing_capabilities(kernel);
   if (missing.empty()) return {};
   const auto store = options.state.look(kernel);
   state::Store* known = store ? store->get() : nullptr;
+  TRY(choose_prefix(known, options));
   const auto seen = TRY(node::look(kernel, known, manifests.objects, options.settings));
   const doc::Diagnostics findings =
       rule_findings(manifests, seen->resolution, options.forced, node::lent_interfaces(seen->there));
@@ -65,6 +86,7 @@ Result<int> run_up(UpOptions& options) {
   // Nothing is gained by giving memory back in between and asking for it again.
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_TOP_PAD, 1 << 20);
+  TRY(node::check_prefix(options.prefix));
   Manifests manifests = TRY(read_manifests(options.files));
   print_diagnostics(manifests.diagnostics);
   if (manifests.diagnostics.has_errors())
@@ -76,6 +98,7 @@ Result<int> run_up(UpOptions& options) {
   StopSignal stop;
   options.settings.apply.stop = stop.token();
   Work work = TRY(begin_work(options, *kernel, "railbed up"));
+  TRY(settle_prefix(*work.store, options));
   // Read once, while nobody else may change the machine: rules, plan and run are about the same facts.
   std::unique_ptr<node::Seen> seen = TRY(node::look(*kernel, work.store.get(), manifests.objects, options.settings));
   TRY(judge(rule_findings(manifests, seen->resolution, options.forced, node::lent_interfaces(seen->there))));
@@ -95,6 +118,8 @@ int up_verb(CommandLine& line) {
   line.about("Applies the manifests to this machine and attaches this node's pods.");
   line.option("FILES", &options.files, "manifests: files, directories, or - for standard input").required().file();
   line.option("--node", &options.settings.node, "this machine's node name (its host name)");
+  line.option("--resource-prefix", &options.prefix,
+              "prefix of resource names, where no operator says one to this node (openshift.io)");
   line.option("--soft-rdma", &options.settings.soft_rdma, "soft-RoCE devices on RDMA-marked VFs without RDMA");
   line.option("--force", &options.forced, "id of a check finding that is not treated as an error; may be repeated")
       .one_value_each();

@@ -463,6 +463,7 @@ Result<void> check_program(const AgentOptions& options, JoinCluster join) {
 }
 
 Result<int> run(AgentOptions& options, JoinCluster join) {
+  TRY(options.settle());
   TRY(check_program(options, join));
   os::TrustedPlaces places =
       TRY(os::trusted_places().context("reading the trusted namespaces"));  // `kubectl exec` enters these

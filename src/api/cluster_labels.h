@@ -31,6 +31,11 @@ inline constexpr std::string_view kKeepStateUntil = "sriovnetwork.openshift.io/k
 inline constexpr std::string_view kUpstreamOperatorPods = "name=sriov-network-operator";
 inline constexpr std::string_view kUpstreamDaemonPods = "app=sriov-network-config-daemon";
 
+// The namespaces that manifests for the SR-IOV operator name: on OpenShift, beside NVIDIA's network operator,
+// elsewhere. Their policies and networks are served without a change, where no SR-IOV operator runs in them.
+inline constexpr std::string_view kPolicyNamespaces[] = {"openshift-sriov-network-operator", "nvidia-network-operator",
+                                                         "sriov-network-operator"};
+
 struct NodeOwnership {
   std::string_view managed;        // the Node's label kManagedLabel; empty where it has none
   bool has_state = false;          // there is a node state

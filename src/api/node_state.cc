@@ -124,10 +124,20 @@ void fields(Io& io, T& policy) {
   io.always("state", policy.state);
 }
 
+template <typename Io, doc::Is<NodeStateCondition> T>
+void fields(Io& io, T& condition) {
+  io.some("lastTransitionTime", condition.last_transition_time);
+  io.always("message", condition.message);
+  io.some("reason", condition.reason);
+  io.always("status", condition.status);
+  io.always("type", condition.type);
+}
+
 namespace {
 
 template <typename Io, doc::Is<SriovNetworkNodeState> T>
 void status_fields(Io& io, T& state) {
+  io.some("conditions", state.conditions);
   io.always("interfaces", state.nics);
   io.some("lastSyncError", state.last_sync_error);
   io.some("observedGeneration", state.observed_generation);

@@ -4,8 +4,9 @@
 //
 // Why: policies reach a node through it, and users and other tools see the result in it; keys and meaning are those of
 // sriovnetwork.openshift.io/v1. Two keys of a VF group are railbed's own (needVhostNet, excludeTopology): the original
-// passes them to its device plugin in another way. Two keys of the status are railbed's own, too (observedGeneration,
-// policies): definitions that the SR-IOV operator installed prune them, and readers then use syncStatus.
+// passes them to its device plugin in another way. Three keys of the status are railbed's own, too (conditions,
+// observedGeneration, policies): definitions that the SR-IOV operator installed prune them, and readers then use
+// syncStatus. What a node is told beyond the schema is in wanted.h.
 // Spec: the kind's published definition, src/schema/data/sriov.yaml.
 // Threading: plain values.
 // Failure: parse_node_state reports values of wrong types; unknown keys are left to their writers.
@@ -89,6 +90,16 @@ struct NodeStatePolicy {
   friend bool operator==(const NodeStatePolicy&, const NodeStatePolicy&) = default;
 };
 
+// As metav1.Condition.
+struct NodeStateCondition {
+  std::string last_transition_time;  // RFC 3339
+  std::string message;
+  std::string reason;  // one word in CamelCase
+  std::string status;  // "True", "False", "Unknown"
+  std::string type;
+  friend bool operator==(const NodeStateCondition&, const NodeStateCondition&) = default;
+};
+
 struct SriovNetworkNodeState {
   Metadata meta;
   int generation = 0;            // metadata.generation, which counts the changes of the spec
@@ -99,6 +110,7 @@ struct SriovNetworkNodeState {
   std::string last_sync_error;
   int observed_generation = 0;            // of the spec that the status speaks about; 0: not told
   std::vector<NodeStatePolicy> policies;  // of the status; railbed's own key, as observedGeneration
+  std::vector<NodeStateCondition> conditions;
   friend bool operator==(const SriovNetworkNodeState&, const SriovNetworkNodeState&) = default;
 };
 
@@ -107,7 +119,8 @@ std::optional<SriovNetworkNodeState> parse_node_state(const doc::Value& object, 
 
 // {interfaces: […]}, as the operator writes a decided `spec`.
 doc::Value node_state_spec(const std::vector<NodeStatePf>& pfs);
-// {interfaces: […], syncStatus, lastSyncError, observedGeneration, policies: […]}, as an agent writes `status`.
+// {conditions: […], interfaces: […], syncStatus, lastSyncError, observedGeneration, policies: […]}, as an agent writes
+// `status`.
 doc::Value node_state_status(const SriovNetworkNodeState& state);
 
 }  // namespace railbed::api

@@ -84,6 +84,18 @@ TEST(NodeState, IsReadWhole) {
   EXPECT_EQ(got.state->last_sync_error, "what failed");
   EXPECT_EQ(got.state->observed_generation, 3);
   EXPECT_EQ(got.state->policies, (std::vector<NodeStatePolicy>{{"rail0", NodeStatePolicy::State::kFailed, "ENOMEM"}}));
+  EXPECT_EQ(got.state->conditions, std::vector<NodeStateCondition>{});
+}
+
+TEST(NodeState, HasConditionsAsItsAgentWritesThem) {
+  const char* const text =
+      R"({"conditions":[{"lastTransitionTime":"2026-11-27T20:00:00Z","message":"why",)"
+      R"("reason":"AgentSaysAnother","status":"True","type":"ResourcePrefixConflict"}],"interfaces":[]})";
+  const Read got = read(fmt::format(R"("status": {})", text));
+  ASSERT_TRUE(got.state) << got.complaint;
+  ASSERT_EQ(got.state->conditions.size(), 1u);
+  EXPECT_EQ(got.state->conditions.front().type, "ResourcePrefixConflict");
+  EXPECT_EQ(doc::to_json(node_state_status(*got.state)), text);
 }
 
 // A spec without interfaces orders nothing; an empty list of them orders that there are no VFs.

@@ -130,6 +130,7 @@ std::vector<ParsedKind> parsed_kinds() {
        .unread = {{"spec.bridges", kForOvs},
                   {"spec.system", kForOthers},
                   {"status.bridges", kForOvs},
+                  {"status.conditions[].observedGeneration", kForOthers},
                   {"status.interfaces[].Vfs[].assigned", kForOthers},
                   {"status.interfaces[].Vfs[].representorName", kForOthers},
                   {"status.interfaces[].Vfs[].vdpaType", kForOthers},

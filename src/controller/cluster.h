@@ -49,7 +49,7 @@ struct OptionalKindStatus {
 
 class Cluster {
  public:
-  // `ns` has policies and node states. `client` outlives this.
+  // `ns` has node states; policies are listed in all namespaces. `client` outlives this.
   Cluster(kube::Client& client, std::string ns);
 
   // Called in the thread of that kind's cache, which has the change already, in the order of registration.
@@ -72,7 +72,8 @@ class Cluster {
   kube::ObjectPtr find(Known kind, const kube::ObjectKey& key) const;  // null where it is not there
   kube::ObjectPtr node(const std::string& name) const { return find(Known::kNodes, {"", name}); }
   kube::ObjectPtr node_state(const std::string& name) const { return find(Known::kNodeStates, {ns_, name}); }
-  kube::ObjectPtr own_namespace() const { return find(Known::kNamespaces, {"", ns_}); }
+  kube::ObjectPtr namespace_named(const std::string& ns) const { return find(Known::kNamespaces, {"", ns}); }
+  kube::ObjectPtr own_namespace() const { return namespace_named(ns_); }
   const std::string& ns() const { return ns_; }
 
  private:

@@ -67,11 +67,12 @@ bool NetworkReconciler::reconcile(const std::string& /*key*/, std::stop_token st
   const Result<KindDefinition> ib_kind = definition_of(ib_networks, kube::kSriovIbNetworks);
   for (const auto& one : {kind, ib_kind})
     if (!one && one.error().code != Code::kNotFound && one.error().code != Code::kConflict) return false;
+  const std::set<std::string> served = upstream_.namespaces().served;
   const NetworksPlan plan = plan_networks({.networks = networks ? &*networks : nullptr,
                                            .ib_networks = ib_networks ? &*ib_networks : nullptr,
                                            .definitions = *definitions,
                                            .namespaces = namespaces,
-                                           .operator_ns = cluster.ns(),
+                                           .operator_namespaces = served,
                                            .resource_prefix = settings_.resource_prefix,
                                            .kind = kind ? *kind : none,
                                            .ib_kind = ib_kind ? *ib_kind : none});

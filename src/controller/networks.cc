@@ -105,9 +105,11 @@ class Planner {
     const std::string& own = *network->meta.ns;
     const std::string& target = *network->network_namespace;
     // Who may make networks in one namespace must not make definitions in another one.
-    if (own != view_.operator_ns && !target.empty() && target != own) {
+    if (!view_.operator_namespaces.contains(own) && !target.empty() && target != own) {
       refuse(outcome, "NamespaceForbidden",
-             fmt::format("networkNamespace {} is for networks in namespace {} only", target, view_.operator_ns));
+             fmt::format("networkNamespace {} is for networks in {} {} only", target,
+                         view_.operator_namespaces.size() == 1 ? "namespace" : "namespaces",
+                         fmt::join(view_.operator_namespaces, ", ")));
       return;
     }
     by_uid_.emplace(uid, std::move(outcome));

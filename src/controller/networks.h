@@ -35,7 +35,7 @@ struct NetworksView {
   const kube::Objects* ib_networks;
   const kube::Objects& definitions;
   const std::set<std::string>& namespaces;
-  std::string_view operator_ns;
+  const std::set<std::string>& operator_namespaces;  // whose networks may name any networkNamespace
   std::string_view resource_prefix;
   KindDefinition kind;     // of `networks`
   KindDefinition ib_kind;  // of `ib_networks`

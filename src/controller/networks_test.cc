@@ -18,6 +18,7 @@ struct NetworksTest : ::testing::Test {
   KindDefinition kind{.uid = "k1", .created = "2026-11-20T10:00:00Z"};
   KindDefinition ib_kind{.uid = "k2", .created = "2026-11-20T10:00:00Z"};
   bool lists_networks = true, lists_ib_networks = true;
+  std::set<std::string> operator_namespaces{"op"};
 
   Value& add(const std::string& ns, const std::string& name, const std::string& spec, const std::string& uid = "u1") {
     Value made = object("sriovnetwork.openshift.io/v1", "SriovNetwork", ns, name);
@@ -46,7 +47,7 @@ struct NetworksTest : ::testing::Test {
                           .ib_networks = lists_ib_networks ? &ib_networks : nullptr,
                           .definitions = definitions,
                           .namespaces = namespaces,
-                          .operator_ns = "op",
+                          .operator_namespaces = operator_namespaces,
                           .resource_prefix = "openshift.io",
                           .kind = kind,
                           .ib_kind = ib_kind});
@@ -72,6 +73,19 @@ TEST_F(NetworksTest, SayWhatBecameOfThem) {
   EXPECT_TRUE(network_status(plan().outcomes.front(), "2026-11-22T16:00:00Z").is_null());
   namespaces.erase("llm");
   EXPECT_EQ(readiness(), "False NamespaceNotFound namespace llm not found");
+}
+
+// Document D's: in the namespace of the operator that it was written for.
+TEST_F(NetworksTest, OfANamespaceThatIsServedMayNameAnyOther) {
+  operator_namespaces = {"nvidia-network-operator", "op"};
+  add("nvidia-network-operator", "gpu-sriov-network", R"({"resourceName": "rail0", "networkNamespace": "llm"})");
+  EXPECT_EQ(readiness(), "True NetworkReady ");
+  EXPECT_EQ(kube::key_of(plan().applies.at(0)), (kube::ObjectKey{"llm", "gpu-sriov-network"}));
+  networks.clear();
+  add("team", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm"})");
+  EXPECT_EQ(readiness(),
+            "False NamespaceForbidden networkNamespace llm is for networks in namespaces nvidia-network-operator, op "
+            "only");
 }
 
 // Whoever may make networks in one namespace must not write into another.

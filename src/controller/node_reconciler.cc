@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/cluster_labels.h"
 #include "base/format.h"
 #include "controller/policy_reconciler.h"
 #include "doc/json.h"
@@ -62,7 +63,8 @@ void NodeReconciler::policy_changed(const Change& change) {
   // The first policies after a time without any settle, too: they may be some of those that vanished.
   const bool were_none = change.type == Change::Type::kAdded && policies_.were_none();
   policies_.changed();
-  {
+  // One that does not count is nothing that was taken away.
+  if (upstream_.namespaces().served.contains(change.key.ns)) {
     const std::lock_guard lock(mutex_);
     if (change.type == Change::Type::kRemoved) ++settle_.deleted_together;
     if (change.type == Change::Type::kRemoved || were_none || settled_at_ != kube::Instant{}) {
@@ -104,8 +106,12 @@ bool NodeReconciler::reconcile(const std::string& key, std::stop_token stop) {
 }
 
 bool NodeReconciler::is_namespace_going() const {
-  const kube::ObjectPtr own = manager_.cluster().own_namespace();
-  return own == nullptr || kube::is_being_deleted(*own);
+  const Cluster& cluster = manager_.cluster();
+  if (cluster.own_namespace() == nullptr) return true;
+  return std::ranges::any_of(upstream_.namespaces().served, [&](const std::string& ns) {
+    const kube::ObjectPtr one = cluster.namespace_named(ns);  // the others need not exist
+    return one != nullptr && kube::is_being_deleted(*one);
+  });
 }
 
 bool NodeReconciler::settle(std::stop_token stop) {
@@ -169,7 +175,9 @@ bool NodeReconciler::look_at_node(const std::string& node, std::stop_token stop)
   NodeDecision decision = decide(view, *set);
   for (const std::string& policy : outcomes_.put(node, std::move(decision.outcomes)))
     manager_.later(PolicyReconciler::kName, policy, settings_.status_pause);
-  report_held(node, state, decision.held);
+  // While the SR-IOV operator runs, nodes that were not taken over are held for it: one Event at the namespace says so.
+  const bool is_plain = upstream_.runs() && labels_in(object)[std::string(api::kManagedLabel)] != "true";
+  report_held(node, state, decision.held, is_plain ? Tell::kInTheLog : Tell::kByAnEvent);
   if (decision.again) manager_.later(name(), node, *decision.again);
   const bool done = write(node, state, std::move(decision), std::move(stop));
   if (done) outcomes_.decided(node);
@@ -240,7 +248,8 @@ bool NodeReconciler::write(const std::string& node, const kube::ObjectPtr& state
   return done;
 }
 
-void NodeReconciler::report_held(const std::string& node, const kube::ObjectPtr& state, const std::string& why) {
+void NodeReconciler::report_held(const std::string& node, const kube::ObjectPtr& state, const std::string& why,
+                                 Tell tell) {
   {
     const std::lock_guard lock(mutex_);
     const auto known = held_.find(node);
@@ -252,8 +261,7 @@ void NodeReconciler::report_held(const std::string& node, const kube::ObjectPtr&
     held_[node] = why;
   }
   manager_.tell(Importance::kWarning, fmt::format("node state {}: held: {}", node, why));
-  // While the SR-IOV operator runs it is so for all of them: one Event at the namespace says so.
-  if (state != nullptr && !upstream_.runs())
+  if (state != nullptr && tell == Tell::kByAnEvent)
     manager_.event(kube::EventType::kWarning, "Held", why, kube::regarding(*state));
 }
 

@@ -31,8 +31,10 @@ bool is_ours(const Value& state) {
   return label(state, api::kManagedByLabel) == api::kManagedByRailbed;
 }
 
-// Our part of a node state, for server-side apply. Without `graph` the spec says nothing.
-Value wanted_object(const NodeView& view, const graph::Graph* graph) {
+using Annotations = std::map<std::string_view, std::string>;
+
+// Our part of a node state, for server-side apply. Without `graph` the spec says nothing, and there are no `orders`.
+Value wanted_object(const NodeView& view, const graph::Graph* graph, const Annotations& orders = {}) {
   Value object = Value::object();
   Value& meta = object.set("metadata", Value::object());
   meta.set("labels", Value::object()).set(api::kManagedByLabel, api::kManagedByRailbed);
@@ -45,7 +47,7 @@ Value wanted_object(const NodeView& view, const graph::Graph* graph) {
     return object;
   }
   Value annotations = Value::object();
-  for (const auto& [name, value] : graph::orders_of(*graph))
+  for (const auto& [name, value] : orders)
     if (!value.empty()) annotations.set(name, value);
   if (!annotations.as_object()->empty()) meta.set("annotations", std::move(annotations));
   object.set("spec", api::node_state_spec(graph::state_of(*graph)));
@@ -135,6 +137,7 @@ class Decider {
     for (const PolicySet::Unreadable& one : policies_.unreadable())
       if (graph::labels_match(one.node_selector, labels_))
         return hold(fmt::format("policy {} cannot be read: {}", one.key, one.why));
+    if (std::string why = why_taken(state); !why.empty()) return hold(std::move(why));
     const bool confirmed = annotation(*view_.state, kConfirmEmpty) == "true";
     if (policies_.empty()) {
       if (state.pfs.empty()) return confirmed ? confirmation_done() : NodeDecision{};
@@ -147,18 +150,40 @@ class Decider {
     return resolve(state);
   }
 
+  // Why VFs stay that are there by a policy which an SR-IOV operator has taken back with its namespace.
+  std::string why_taken(const api::SriovNetworkNodeState& state) const {
+    for (const PolicySet::Taken& one : policies_.taken())
+      if (graph::labels_match(one.node_selector, labels_) && has_vfs_by(state, one.name) && !is_served(one.name))
+        return fmt::format(
+            "it has VFs by policy {}, which does not count now ({}); copy the policy to namespace {}, or remove the label "
+            "railbed.dev/managed from the node to give it to that operator",
+            one.key, one.why, view_.ns);
+    return "";
+  }
+  static bool has_vfs_by(const api::SriovNetworkNodeState& state, const std::string& policy) {
+    return std::ranges::any_of(state.pfs, [&](const api::NodeStatePf& pf) {
+      return std::ranges::find(pf.groups, policy, &api::NodeStateVfGroup::policy_name) != pf.groups.end();
+    });
+  }
+  bool is_served(const std::string& name) const {
+    return std::ranges::any_of(policies_.catalog().policies, [&](const graph::Policy& policy) {
+      return *policy.object->meta.name == name && graph::labels_match(policy.object->node_selector, labels_);
+    });
+  }
+
   NodeDecision resolve(const api::SriovNetworkNodeState& state) {
     const facts::NodeFacts facts = graph::facts_of(state, labels_);
     doc::Diagnostics told;  // the same is in the outcomes
     const graph::Graph graph = graph::resolve(policies_.catalog(), facts, told);
+    const Annotations orders = graph::orders_of(graph, policies_.catalog().options);
     const bool same = state.decided && state.pfs == graph::state_of(graph) && is_ours(*view_.state) &&
-                      std::ranges::all_of(graph::orders_of(graph), [&](const auto& order) {
+                      std::ranges::all_of(orders, [&](const auto& order) {
                         return annotation(*view_.state, order.first) == order.second;
                       });
     NodeDecision out;
     if (!same) {
       out.action = Action::kApply;
-      out.body = wanted_object(view_, &graph);
+      out.body = wanted_object(view_, &graph, orders);
       out.what = fmt::format("its spec, {} PFs", graph.pfs.size());
     }
     for (const graph::PolicyOutcome& outcome : graph.outcomes) {

@@ -68,7 +68,8 @@ TEST_F(NodeStatesTest, WritesWhatTheGraphSaysOnce) {
   EXPECT_EQ(decision.what, "its spec, 1 PFs");
   EXPECT_EQ(
       doc::to_json(decision.body),
-      R"({"metadata":{"labels":{"app.kubernetes.io/managed-by":"railbed"},"name":"gpu1","namespace":"op","uid":"state-gpu1"},)"
+      R"({"metadata":{"labels":{"app.kubernetes.io/managed-by":"railbed"},"name":"gpu1","namespace":"op","uid":"state-gpu1",)"
+      R"("annotations":{"railbed.dev/wanted":"{\"resourcePrefix\":\"openshift.io\",\"version\":1}"}},)"
       R"("spec":{"interfaces":[{"eSwitchMode":"legacy","name":"p0","numVfs":4,"pciAddress":"0000:01:00.0",)"
       R"("vfGroups":[{"deviceType":"netdevice","policyName":"rail0","resourceName":"rail0","vfRange":"0-3"}]}]}})");
   EXPECT_EQ(decided().action, Action::kNone);
@@ -109,6 +110,56 @@ TEST_F(NodeStatesTest, SaysByAnAnnotationWhichPodsGetManagementDatagrams) {
   stored.clear();
   add(policy("rail0", kFourVfs));
   EXPECT_EQ(decided().action, Action::kApply) << "the permission was taken back";
+}
+
+// Networks are rendered with the same prefix, so nodes must hear of another one, also those that are done.
+TEST_F(NodeStatesTest, FollowsAnotherPrefix) {
+  add(policy("rail0", kFourVfs));
+  state.set("status", status_of("gpu1", two_nics()));
+  applied();
+  const PolicySet others(stored, {.resource_prefix = "nvidia.com"});
+  const NodeDecision decision = decide(view, others);
+  EXPECT_EQ(decision.action, Action::kApply);
+  EXPECT_EQ(doc::text_in(*decision.body.find("metadata")->find("annotations"), api::kWantedAnnotation),
+            R"({"resourcePrefix":"nvidia.com","version":1})");
+  EXPECT_EQ(*decision.body.find("spec"), *state.find("spec"));
+}
+
+// A policy in a namespace that an SR-IOV operator takes back is no order to remove its VFs.
+TEST_F(NodeStatesTest, KeepsTheSpecWhereAnOperatorTakesANamespaceBack) {
+  const auto of_other = [](const std::string& name, const char* spec) {
+    Value out = policy(name, spec);
+    out.find("metadata")->set("namespace", "nvidia");
+    return out;
+  };
+  const auto decided_with = [&](const std::set<std::string>& running) {
+    return decide(view, PolicySet(stored, {}, 0, policy_namespaces("op", {"nvidia"}, running)));
+  };
+  add(of_other("rail0", kFourVfs));
+  add(policy("rail1", R"("numVfs": 2, "nicSelector": {"pfNames": ["p1"]}, "nodeSelector": {})"));
+  state.set("status", status_of("gpu1", two_nics()));
+  const NodeDecision before = decided_with({});
+  ASSERT_EQ(before.action, Action::kApply);
+  state.set("spec", *before.body.find("spec"));
+  state.find("metadata")->set("annotations", *before.body.find("metadata")->find("annotations"));
+  ASSERT_EQ(decided_with({}).action, Action::kNone);
+
+  const NodeDecision taken = decided_with({"nvidia"});
+  EXPECT_EQ(taken.action, Action::kNone);
+  EXPECT_EQ(
+      taken.held,
+      "it has VFs by policy nvidia/rail0, which does not count now (an SR-IOV operator runs in namespace nvidia: its "
+      "policies are that one's); copy the policy to namespace op, or remove the label railbed.dev/managed from the "
+      "node to give it to that operator");
+  // With a copy in its own namespace, as the switch node by node has it, there is nothing to hold.
+  add(policy("rail0", kFourVfs));
+  EXPECT_EQ(decided_with({"nvidia"}).held, "");
+  // A policy of another name there is nothing that this node has VFs of.
+  stored.clear();
+  add(of_other("other", kFourVfs));
+  add(policy("rail1", R"("numVfs": 2, "nicSelector": {"pfNames": ["p1"]}, "nodeSelector": {})"));
+  EXPECT_EQ(decided_with({"nvidia"}).held, "");
+  EXPECT_EQ(decided_with({"nvidia"}).action, Action::kApply) << "rail0 was deleted";
 }
 
 // A missing list is no order.

@@ -7,9 +7,12 @@
 // wrong.
 #pragma once
 
+#include <iterator>
 #include <map>
 #include <string>
+#include <vector>
 
+#include "api/cluster_labels.h"
 #include "base/kinds.h"
 #include "controller/cell_reconciler.h"
 #include "controller/identity_reconciler.h"
@@ -35,9 +38,11 @@ inline constexpr KeptKind kKeptKinds[] = {
 };
 
 struct OperatorSettings {
-  std::string ns;        // of policies, node states and the Lease
+  std::string ns;        // of node states and the Lease; its policies are served in any case
   std::string identity;  // of this process and no other
   std::string resource_prefix = "openshift.io";
+  // Others whose policies and networks are served, each only while no SR-IOV operator runs in it.
+  std::vector<std::string> policy_namespaces{std::begin(api::kPolicyNamespaces), std::end(api::kPolicyNamespaces)};
   graph::Labels node_selector{{"kubernetes.io/os", "linux"}};  // the nodes that get a node state
   int writers = 8;                                             // each waits for the API server most of the time
   kube::milliseconds settle{3000};                             // after a policy was deleted
@@ -75,9 +80,9 @@ class Operator {
 
  private:
   Manager manager_;
+  Upstream upstream_;
   Policies policies_;
   Outcomes outcomes_;
-  Upstream upstream_;
   NodeReconciler nodes_;
   PolicyReconciler statuses_;
   NetworkReconciler networks_;

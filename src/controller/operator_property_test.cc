@@ -87,7 +87,11 @@ struct ModelCluster {
     Value& state = states.try_emplace(name, node_state(name)).first->second;
     Value& meta = *state.find("metadata");
     meta.set("resourceVersion", std::to_string(++version));
-    if (decision.action == Action::kApply) state.set("spec", *decision.body.find("spec"));
+    if (decision.action == Action::kApply) {
+      state.set("spec", *decision.body.find("spec"));
+      if (const Value* annotations = decision.body.find("metadata")->find("annotations"))
+        meta.set("annotations", *annotations);
+    }
     if (decision.action == Action::kPatch) {
       Value& annotations = meta.set("annotations", Value::object());
       for (const auto& [key, span, value] : *decision.body.find("metadata")->find("annotations")->as_object())

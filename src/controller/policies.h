@@ -11,22 +11,25 @@
 
 #include "controller/cluster.h"
 #include "controller/policy_set.h"
+#include "controller/upstream.h"
 
 namespace railbed::controller {
 
 class Policies {
  public:
-  // `cluster` outlives this.
-  Policies(Cluster& cluster, std::string resource_prefix);
+  // Both outlive this.
+  Policies(Cluster& cluster, const Upstream& upstream, std::string resource_prefix);
 
   // A policy has changed: the next set() is parsed again.
   void changed();
+  // Also where other namespaces are served since.
   std::shared_ptr<const PolicySet> set();
   // Whether the last set that was asked for had not one policy.
   bool were_none() const;
 
  private:
   Cluster& cluster_;
+  const Upstream& upstream_;
   const std::string resource_prefix_;
   mutable std::mutex mutex_;
   uint64_t version_ = 0;

@@ -24,7 +24,7 @@ std::span<const kube::Right> PolicyReconciler::rights() const {
   static constexpr kube::Right kRights[] = {{.kind = kube::kPolicies,
                                              .verbs = kube::Verb::kApply,
                                              .part = kube::Part::kStatus,
-                                             .where = kube::Where::kOwnNamespace}};
+                                             .why = "also Ignored, of those that do not count"}};
   return kRights;
 }
 
@@ -43,8 +43,12 @@ void PolicyReconciler::add_all() {
 bool PolicyReconciler::reconcile(const std::string& key, std::stop_token stop) {
   if (upstream_.runs()) return true;  // it would be a second writer
   const Cluster& cluster = manager_.cluster();
-  const kube::ObjectPtr policy = cluster.find(Known::kPolicies, {cluster.ns(), key.substr(key.find('/') + 1)});
+  const size_t slash = key.find('/');
+  const kube::ObjectKey at{key.substr(0, slash), key.substr(slash + 1)};
+  const kube::ObjectPtr policy = cluster.find(Known::kPolicies, at);
   if (policy == nullptr) return true;
+  const PolicyNamespaces namespaces = upstream_.namespaces();
+  if (namespaces.taken.contains(at.ns)) return true;
   if (!outcomes_.are_complete()) {
     manager_.later(kName, key, pause_);
     return true;
@@ -55,7 +59,14 @@ bool PolicyReconciler::reconcile(const std::string& key, std::stop_token stop) {
   const std::string now = kube::second_time(manager_.clock().wall());
   const Value before = stored != nullptr ? *stored : Value();
   const int generation = doc::number_in(*meta, "generation");
-  Value status = policy_status({.generation = generation, .status = before, .now = now, .nodes = outcomes_.of(key)});
+  const std::string ignored = namespaces.why_not(at.ns);
+  Value status = policy_status({.generation = generation,
+                                .status = before,
+                                .now = now,
+                                .nodes = ignored.empty() ? outcomes_.of(key) : std::vector<NodeOutcome>()});
+  if (!ignored.empty())
+    status.set("conditions", Value::array())
+        .push(ready_condition(before, generation, now, {"False", "Ignored", ignored}));
   const auto unreadable = std::ranges::find(set->unreadable(), key, &PolicySet::Unreadable::key);
   if (unreadable != set->unreadable().end())
     status.set("conditions", Value::array())

@@ -11,8 +11,15 @@ namespace railbed::controller {
 
 using doc::Value;
 
-PolicySet::PolicySet(const kube::Objects& stored, const graph::Options& options, uint64_t version) : version_(version) {
+PolicySet::PolicySet(const kube::Objects& stored, const graph::Options& options, uint64_t version,
+                     std::optional<PolicyNamespaces> namespaces)
+    : version_(version), namespaces_(std::move(namespaces)) {
   for (const auto& [key, object] : stored) {
+    if (std::string why = namespaces_ ? namespaces_->why_not(key.ns) : ""; !why.empty()) {
+      if (namespaces_->taken.contains(key.ns))
+        taken_.push_back({key.to_string(), key.name, node_selector_of(*object), std::move(why)});
+      continue;
+    }
     doc::Diagnostics found;
     if (auto policy = api::parse_policy(*object, found))
       objects_.policies.push_back(std::move(*policy));

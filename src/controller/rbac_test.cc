@@ -22,8 +22,8 @@ TEST(OperatorRole, GrantsWhatTheOperatorDeclaresAndNothingElse) {
   const kube::fake::Account account{
       .name = "railbed-operator",
       .comment =
-          "What `railbed operator` may do, for a service account railbed-operator in namespace railbed, where policies "
-          "and node\nstates are.",
+          "What `railbed operator` may do, for a service account railbed-operator in namespace railbed, where node states "
+          "are.",
       .rights = testing::operator_rights()};
   const std::filesystem::path file = deploy_folder() / "rbac/operator.yaml";
   expect_golden(file, kube::fake::role_file(account));

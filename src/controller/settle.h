@@ -3,8 +3,8 @@
 //
 // Why: with a definition or a namespace that is deleted, or by a mistake, all policies go one after the other, and
 // empty specs would remove the VFs of running pods. When two or more go and none is left, specs stay until somebody
-// confirms; the last one that is deleted alone is an order, if the definition of its kind is still the same. Threading:
-// pure. Failure: none.
+// confirms; the last one that is deleted alone is an order, if the definition of its kind is still the same and its
+// namespace was not deleted with it. Threading: pure. Failure: none.
 #pragma once
 
 #include <optional>
@@ -20,6 +20,7 @@ struct SettleState {
   int deleted_together = 0;  // policies, since then
   std::string policy_kind;   // UID of their definition then
   WithoutPolicies without_policies = WithoutPolicies::kKeepSpecs;
+  bool with_namespace = false;  // a namespace of policies was being deleted then
   friend bool operator==(const SettleState&, const SettleState&) = default;
 };
 

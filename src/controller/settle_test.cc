@@ -20,7 +20,7 @@ TEST(Settle, TheLastPolicyAloneIsAnOrderAndManyAtOnceAreNot) {
     SettleState next;
   };
   const KindDefinition same{.uid = "k", .created = ""}, other{.uid = "k2", .created = ""};
-  const SettleState one{1, "k", kKeep}, two{2, "k", kKeep};
+  const SettleState one{1, "k", kKeep}, two{2, "k", kKeep}, gone{1, "k", kKeep, true};
   for (const Case& c : {
            Case{"the last one", one, same, false, false, Verdict::kClear, {0, "k", kEmpty}},
            Case{"one of several", one, same, false, true, Verdict::kClear, {0, "k", kKeep}},
@@ -28,7 +28,9 @@ TEST(Settle, TheLastPolicyAloneIsAnOrderAndManyAtOnceAreNot) {
            Case{"two, others are left", two, same, false, true, Verdict::kClear, {0, "k", kKeep}},
            Case{"the definition was installed again", one, other, false, false, Verdict::kVanished, {0, "k2", kKeep}},
            Case{"the definition is being deleted", one, {}, false, false, Verdict::kDoubtful, one},
-           Case{"the namespace is being deleted", two, same, true, false, Verdict::kDoubtful, two},
+           Case{"the namespace is being deleted", two, same, true, false, Verdict::kDoubtful, {2, "k", kKeep, true}},
+           Case{"the last one, with its namespace", gone, same, false, false, Verdict::kVanished, {0, "k", kKeep}},
+           Case{"others are left in another one", gone, same, false, true, Verdict::kClear, {0, "k", kKeep}},
            Case{"none was deleted", {0, "k", kEmpty}, same, false, false, Verdict::kClear, {0, "k", kEmpty}},
            Case{"the first ones after an order", {0, "k", kEmpty}, same, false, true, Verdict::kClear, {0, "k", kKeep}},
        }) {

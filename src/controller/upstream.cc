@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/upstream.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/format.h"
 #include "kube/pod.h"
 
 namespace railbed::controller {
@@ -21,8 +23,9 @@ std::string node_of_pod(const kube::ObjectPtr& pod) {
   return pod != nullptr ? kube::node_of_pod(*pod) : "";
 }
 
-Upstream::Upstream(Manager& manager, kube::milliseconds quiet, kube::milliseconds look_period)
-    : manager_(manager), quiet_(quiet), look_period_(look_period) {}
+Upstream::Upstream(Manager& manager, std::vector<std::string> listed, kube::milliseconds quiet,
+                   kube::milliseconds look_period)
+    : manager_(manager), listed_(std::move(listed)), quiet_(quiet), look_period_(look_period) {}
 
 void Upstream::watch() {
   manager_.cluster().observe(Known::kUpstreamOperators, [this](const Change& change) { take_operator(change); });
@@ -40,7 +43,7 @@ void Upstream::take_operator(const Change& change) {
       operators_.insert(change.key);
     else
       operators_.erase(change.key);
-    seen_ = manager_.clock().now();
+    seen_[change.key.ns] = manager_.clock().now();
   }
   add_all();
 }
@@ -59,7 +62,20 @@ void Upstream::take_daemon(const Change& change) {
 bool Upstream::runs() const {
   const std::lock_guard lock(mutex_);
   if (!operators_.empty()) return true;
-  return seen_ != kube::Instant{} && manager_.clock().now() - seen_ < quiet_;
+  const kube::Instant now = manager_.clock().now();
+  return std::ranges::any_of(seen_, [&](const auto& one) { return now - one.second < quiet_; });
+}
+
+PolicyNamespaces Upstream::namespaces() const {
+  std::set<std::string> running;
+  {
+    const std::lock_guard lock(mutex_);
+    const kube::Instant now = manager_.clock().now();
+    for (const kube::ObjectKey& pod : operators_) running.insert(pod.ns);
+    for (const auto& [ns, seen] : seen_)
+      if (now - seen < quiet_) running.insert(ns);
+  }
+  return policy_namespaces(manager_.cluster().ns(), listed_, running);
 }
 
 bool Upstream::has_daemon(const std::string& node) const {
@@ -70,16 +86,41 @@ bool Upstream::has_daemon(const std::string& node) const {
 bool Upstream::reconcile(const std::string& /*key*/, std::stop_token /*stop*/) {
   manager_.later(name(), "", look_period_);
   const bool now = runs();
+  const PolicyNamespaces namespaces_now = namespaces();
+  bool turned = false;
+  std::optional<PolicyNamespaces> namespaces_before;
   {
     const std::lock_guard lock(mutex_);
-    if (std::exchange(reported_, now) == now) return true;
+    turned = std::exchange(reported_, now) != now;
+    namespaces_before = std::exchange(reported_namespaces_, namespaces_now);
   }
+  const bool moved = namespaces_before && *namespaces_before != namespaces_now;
+  if (moved) report_namespaces(*namespaces_before, namespaces_now);
+  if (turned) report_running(now);
+  if (turned || moved) manager_.add_everything();
+  return true;
+}
+
+void Upstream::report_namespaces(const PolicyNamespaces& before, const PolicyNamespaces& now) {
+  for (const std::string& ns : now.taken)
+    if (!before.taken.contains(ns))
+      manager_.tell_of_namespace(
+          "NamespaceTaken", fmt::format("an SR-IOV operator runs in namespace {} now: railbed no longer serves its "
+                                        "policies and networks; nodes keep the VFs that they have of them",
+                                        ns));
+  for (const std::string& ns : before.taken)
+    if (!now.taken.contains(ns))
+      manager_.tell_of_namespace("NamespaceServed",
+                                 fmt::format("no SR-IOV operator runs in namespace {} any more: railbed serves its "
+                                             "policies and networks",
+                                             ns));
+}
+
+void Upstream::report_running(bool now) {
   manager_.tell_of_namespace(now ? "SriovOperatorRuns" : "SriovOperatorGone",
                              now ? "the SR-IOV operator runs in this cluster: railbed writes only for nodes labelled "
                                    "railbed.dev/managed=true"
                                  : "the SR-IOV operator no longer runs");
-  manager_.add_everything();
-  return true;
 }
 
 }  // namespace railbed::controller

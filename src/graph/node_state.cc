@@ -97,7 +97,7 @@ std::vector<api::NodeStatePf> state_of(const Graph& graph) {
   return out;
 }
 
-std::map<std::string_view, std::string> orders_of(const Graph& graph) {
+std::map<std::string_view, std::string> orders_of(const Graph& graph, const Options& options) {
   std::set<std::string> pfs, resources;
   for (const PfWanted& wanted : graph.pfs)
     for (const VfGroup& group : wanted.groups) {
@@ -105,7 +105,8 @@ std::map<std::string_view, std::string> orders_of(const Graph& graph) {
       if (group.mad) resources.insert(group.resource_name);
     }
   return {{kHostPfsAllowed, fmt::format("{}", fmt::join(pfs, ","))},
-          {kMadResources, fmt::format("{}", fmt::join(resources, ","))}};
+          {kMadResources, fmt::format("{}", fmt::join(resources, ","))},
+          {api::kWantedAnnotation, api::to_text({.resource_prefix = options.resource_prefix})}};
 }
 
 std::vector<api::FoundNic> found_nics(const facts::NodeFacts& facts) {
@@ -174,7 +175,16 @@ std::set<std::string, std::less<>> listed(const api::Metadata& meta, std::string
 }  // namespace
 
 Orders orders_in(const api::Metadata& meta) {
-  return {.host_pfs = listed(meta, kHostPfsAllowed), .mad_resources = listed(meta, kMadResources)};
+  Orders out{.host_pfs = listed(meta, kHostPfsAllowed),
+             .mad_resources = listed(meta, kMadResources),
+             .resource_prefix = {},
+             .problem = ""};
+  const Result<std::optional<api::Wanted>> wanted = api::wanted_in(meta);
+  if (!wanted.has_value())
+    out.problem = wanted.error().story();
+  else if (wanted->has_value())
+    out.resource_prefix = (*wanted)->resource_prefix;
+  return out;
 }
 
 namespace {
@@ -184,7 +194,11 @@ class StateReader {
  public:
   StateReader(Graph& graph, const api::SriovNetworkNodeState& state, const Options& options,
               doc::Diagnostics& diagnostics)
-      : graph_(graph), state_(state), options_(options), diagnostics_(diagnostics), orders_(orders_in(state.meta)) {}
+      : graph_(graph),
+        state_(state),
+        diagnostics_(diagnostics),
+        orders_(orders_in(state.meta)),
+        resource_prefix_(orders_.resource_prefix.value_or(options.resource_prefix)) {}
 
   void read() {
     for (const api::NodeStatePf& pf : state_.pfs) {
@@ -207,7 +221,7 @@ class StateReader {
     from.host_pf_allowed = orders_.host_pfs.contains(pf.address.to_string());
     return {.from = std::make_shared<const Origin>(std::move(from)),
             .resource_name = group.resource_name,
-            .resource = options_.resource_prefix + "/" + group.resource_name,
+            .resource = resource_prefix_ + "/" + group.resource_name,
             .device_type = group.device_type,
             .rdma = group.is_rdma,
             .mad = orders_.mad_resources.contains(group.resource_name),
@@ -298,9 +312,9 @@ class StateReader {
 
   Graph& graph_;
   const api::SriovNetworkNodeState& state_;
-  const Options& options_;
   doc::Diagnostics& diagnostics_;
   const Orders orders_;
+  const std::string resource_prefix_;
 };
 
 }  // namespace

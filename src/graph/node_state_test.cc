@@ -53,7 +53,7 @@ TEST(NodeStateOfGraph, HasAGroupForEachRangeByFirstVf) {
       R"({"deviceType":"netdevice","policyName":"rest","resourceName":"rest","vfRange":"2-5"},)"
       R"({"deviceType":"netdevice","excludeTopology":true,"isRdma":true,"mtu":9000,"needVhostNet":true,"policyName":"parts",)"
       R"("resourceName":"parts","vfRange":"6-7"}]}]})");
-  EXPECT_EQ(orders_of(resolution.graphs.front()).at(kHostPfsAllowed), "");
+  EXPECT_EQ(orders_of(resolution.graphs.front(), {}).at(kHostPfsAllowed), "");
 }
 
 // Of a card with two ports on one function both names select, as they do on the node.
@@ -202,8 +202,8 @@ TEST(NodeStateOfGraph, TellsThePfsOfTheHostThatMayChange) {
   const facts::NodeFacts facts = node("n1", {nic("eth0", 1), nic("eth1", 2), nic("eth2", 3)});
   doc::Diagnostics diagnostics;
   const Resolution resolution(objects, {&facts, 1}, {}, PodPlacement::kNotChecked, diagnostics);
-  EXPECT_EQ(orders_of(resolution.graphs.front()).at(kHostPfsAllowed), "0000:01:00.0,0000:02:00.0");
-  EXPECT_EQ(orders_of(resolution.graphs.front()).at(kMadResources), "");
+  EXPECT_EQ(orders_of(resolution.graphs.front(), {}).at(kHostPfsAllowed), "0000:01:00.0,0000:02:00.0");
+  EXPECT_EQ(orders_of(resolution.graphs.front(), {}).at(kMadResources), "");
 }
 
 TEST(NodeStateOfGraph, SaysWhichResourcesGiveManagementDatagrams) {
@@ -213,7 +213,7 @@ TEST(NodeStateOfGraph, SaysWhichResourcesGiveManagementDatagrams) {
   const facts::NodeFacts facts = node("n1", {nic("eth0", 1), nic("eth1", 2)});
   doc::Diagnostics diagnostics;
   const Resolution resolution(objects, {&facts, 1}, {}, PodPlacement::kNotChecked, diagnostics);
-  EXPECT_EQ(orders_of(resolution.graphs.front()).at(kMadResources), "b");
+  EXPECT_EQ(orders_of(resolution.graphs.front(), {}).at(kMadResources), "b");
 
   api::SriovNetworkNodeState state = state_of_node({wants(1, 2, {group("a", 0, 1)}), wants(2, 2, {group("b", 0, 1)})});
   for (const auto& [resources, gives] : std::vector<std::pair<const char*, std::vector<bool>>>{
@@ -225,6 +225,35 @@ TEST(NodeStateOfGraph, SaysWhichResourcesGiveManagementDatagrams) {
       for (const VfGroup& one : pf.groups) found.push_back(one.mad);
     EXPECT_EQ(found, gives) << resources;
   }
+}
+
+// One prefix for networks and nodes: the operator says it, and what the node was started with counts only without it.
+TEST(GraphOfNodeState, NamesResourcesWithThePrefixThatTheStateSays) {
+  const std::string key(api::kWantedAnnotation);
+  const auto resource_with = [&](std::optional<std::string> annotation) {
+    api::SriovNetworkNodeState state = state_of_node({wants(1, 2, {group("a", 0, 1)})});
+    if (annotation) state.meta.annotations[key] = api::given(doc::Value(*annotation));
+    const ByState by(state, {nic("eth0", 1)});
+    return by.made->graph.pfs.front().groups.front().resource;
+  };
+  EXPECT_EQ(resource_with({}), "openshift.io/a");
+  EXPECT_EQ(resource_with(R"({"resourcePrefix":"nvidia.com","version":1})"), "nvidia.com/a");
+  EXPECT_EQ(resource_with("damaged"), "openshift.io/a") << "whoever takes orders looks at `problem` first";
+
+  api::Objects objects;
+  const facts::NodeFacts facts = node("n1", {nic("eth0", 1)});
+  doc::Diagnostics diagnostics;
+  const Resolution resolution(objects, {&facts, 1}, {}, PodPlacement::kNotChecked, diagnostics);
+  const std::string written =
+      orders_of(resolution.graphs.front(), {.resource_prefix = "nvidia.com"}).at(api::kWantedAnnotation);
+  EXPECT_EQ(written, R"({"resourcePrefix":"nvidia.com","version":1})") << "also of a node without VFs";
+  api::Metadata meta;
+  meta.annotations[key] = api::given(doc::Value(written));
+  EXPECT_EQ(orders_in(meta).resource_prefix, "nvidia.com");
+  EXPECT_EQ(orders_in(meta).problem, "");
+  meta.annotations[key] = api::given(doc::Value(R"({"version":3})"));
+  EXPECT_EQ(orders_in(meta).problem,
+            "annotation railbed.dev/wanted: its version is 3, this agent reads version 1: upgrade the agent");
 }
 
 }  // namespace

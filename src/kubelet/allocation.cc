@@ -40,6 +40,8 @@ class Allocator {
     if (device == nullptr) return fail(Code::kNotFound, "{} is not a device of {}", id, name);
     if (!device->unhealthy.empty())
       return fail(Code::kConflict, "VF {} of {} cannot be allocated now: {}", id, name, device->unhealthy);
+    if (!device->ending.empty())
+      return fail(Code::kConflict, "VF {} of {} is given to no further pod: {}", id, name, device->ending);
     const VfFiles files = TRY(look_up_(*device).context("VF {} of {}", id, name));
     info_ = &all_[id];
     (*info_)["generic"]["deviceID"] = id;

@@ -123,6 +123,13 @@ TEST_F(AllocationTest, GivesVhostWhereThePolicyAsksForIt) {
             R"("vhost":{"net-mount":"/dev/vhost-net","tun-mount":"/dev/net/tun"}}})");
 }
 
+TEST_F(AllocationTest, GivesAVfToNoFurtherPodUnderItsFormerName) {
+  resource.devices.at(0).ending = "it is nvidia.com/rail0 now";
+  EXPECT_EQ(get({kFirst}).error().message,
+            fmt::format("VF {} of {} is given to no further pod: it is nvidia.com/rail0 now", kFirst, kRail));
+  EXPECT_TRUE(get({kSecond}));
+}
+
 TEST_F(AllocationTest, RefusesWhatCannotBeGiven) {
   struct Case {
     std::vector<std::string> ids;

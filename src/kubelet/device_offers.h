@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "facts/node_facts.h"
+#include "kubelet/allocated_vfs.h"
 #include "plan/plan.h"
 
 namespace railbed::kubelet {
@@ -30,6 +31,11 @@ struct NodeDevices {
   std::set<PciAddress> unfinished;       // their steps failed or were not tried: not healthy
   // Why they are still their pods' although the DEL came: not healthy.
   std::map<PciAddress, std::string> orphaned;
+  // VFs in `resources` that pods have under a name which is no longer theirs, and why no further pod gets them under
+  // it: healthy all the same, since a kubelet that starts again refuses their pods otherwise.
+  std::map<std::string, std::map<PciAddress, std::string>> ending;
+  // The same VFs under their present name: why they are not healthy.
+  std::map<PciAddress, std::string> taken;
   bool soft_rdma = false;  // as NodePlan::soft_rdma: a VF without an RDMA device gets one with its ADD
   facts::NodeFacts facts;  // for health, NUMA nodes and character devices
 };
@@ -43,7 +49,7 @@ class DeviceOffers {
   // offer().
   virtual Result<void> withdraw(const std::set<PciAddress>& vfs) = 0;
   // The VFs that the kubelet has given to pods that have not ended.
-  virtual Result<plan::InUse> allocated() = 0;
+  virtual Result<AllocatedVfs> allocated() = 0;
 };
 
 }  // namespace railbed::kubelet

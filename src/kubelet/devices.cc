@@ -63,6 +63,14 @@ std::string problem_of(const NodeDevices& node, const std::set<PciAddress>& with
   return "";
 }
 
+// Why no further pod gets it under this name; empty where the name is its present one.
+std::string ending_of(const NodeDevices& node, const std::string& name, PciAddress vf) {
+  const auto found = node.ending.find(name);
+  if (found == node.ending.end()) return "";
+  const auto why = found->second.find(vf);
+  return why != found->second.end() ? why->second : "";
+}
+
 }  // namespace
 
 const Device* Resource::find(const std::string& id) const {
@@ -80,6 +88,9 @@ Resources resources_of(const NodeDevices& node, const std::set<PciAddress>& with
     for (const plan::PoolVf& vf : vfs) {
       if (vf.address == PciAddress{}) continue;  // an earlier step makes it: nobody knows its address yet
       Device& device = resource.devices.emplace_back(Device{vf, problem_of(node, withdrawn, vf), std::nullopt});
+      device.ending = ending_of(node, name, vf.address);
+      if (const auto taken = node.taken.find(vf.address); taken != node.taken.end() && device.ending.empty())
+        device.unhealthy = taken->second;
       if (!node.without_topology.contains(name)) device.numa_node = vf.numa_node;
     }
     std::ranges::sort(resource.devices, {}, [](const Device& one) { return std::pair(one.vf.pf, one.vf.index); });

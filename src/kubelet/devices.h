@@ -21,6 +21,7 @@ struct Device {
   plan::PoolVf vf;
   std::string unhealthy;         // why no pod gets it; empty: it is healthy
   std::optional<int> numa_node;  // the hint for the kubelet's Topology Manager
+  std::string ending = {};       // why no further pod gets it, though it is healthy for the one that has it
   std::string id() const { return vf.address.to_string(); }
   friend bool operator==(const Device&, const Device&) = default;
 };

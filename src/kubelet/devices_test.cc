@@ -116,5 +116,21 @@ TEST(Devices, WithdrawnOnesAreNotHealthy) {
   EXPECT_EQ(all.at(kRail).devices.at(1).unhealthy, "it is about to be changed");
 }
 
+// The kubelet counts names: a VF that a pod has under a former name could be given away again under the present one.
+TEST(Devices, OfAFormerNameAreItsPodsAndNobodyElses) {
+  const std::string former = "example.com/rail0";
+  NodeDevices node = node_of(1, 2);
+  node.resources[former] = {node.resources[kRail].front()};
+  node.ending[former][vf_address(1, 0)] = "it is openshift.io/rail0 now";
+  node.taken[vf_address(1, 0)] = "ai/a has it as example.com/rail0";
+  const Resources all = resources_of(node, {});
+  EXPECT_EQ(all.at(kRail).devices.at(0).unhealthy, "ai/a has it as example.com/rail0");
+  EXPECT_EQ(all.at(kRail).devices.at(1).unhealthy, "");
+  EXPECT_EQ(all.at(kRail).devices.at(0).ending, "");
+  ASSERT_EQ(all.at(former).devices.size(), 1u);
+  EXPECT_EQ(all.at(former).devices.at(0).unhealthy, "") << "a kubelet that starts again would refuse its pod";
+  EXPECT_EQ(all.at(former).devices.at(0).ending, "it is openshift.io/rail0 now");
+}
+
 }  // namespace
 }  // namespace railbed::kubelet

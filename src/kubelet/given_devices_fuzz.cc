@@ -76,10 +76,10 @@ void ask(Said& service, const Files& files, const std::set<std::string>& texts) 
       for (const auto& [resource, ids] : given)
         if (!one->contains(resource)) std::abort();
   }
-  const auto in_use = devices.all({}, nullptr);
-  if (!in_use) return;
+  const auto all = devices.all({}, nullptr);
+  if (!all) return;
   if (!files.checkpoint.empty()) return;  // which may name any device
-  for (const auto& [vf, holder] : *in_use) {
+  for (const auto& [vf, holder] : all->pods) {
     const auto is_it = [&vf](const std::string& text) {
       const auto address = PciAddress::parse(text);
       return address && *address == vf;

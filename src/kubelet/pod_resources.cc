@@ -8,10 +8,14 @@ void add(const GivenDevices& more, GivenDevices& all) {
   for (const auto& [resource, ids] : more) all[resource].insert(ids.begin(), ids.end());
 }
 
-void add_vfs(const GivenDevices& devices, const std::string& holder, plan::InUse& in_use) {
+void add_vfs(const GivenDevices& devices, const std::string& holder, AllocatedVfs& all) {
   for (const auto& [resource, ids] : devices)
-    for (const std::string& id : ids)
-      if (Result<PciAddress> vf = PciAddress::parse(id); vf.has_value()) in_use.try_emplace(*vf, holder);
+    for (const std::string& id : ids) {
+      const Result<PciAddress> vf = PciAddress::parse(id);
+      if (!vf.has_value()) continue;
+      all.pods.try_emplace(*vf, holder);
+      all.resources[*vf].insert(resource);
+    }
 }
 
 }  // namespace
@@ -43,22 +47,22 @@ Result<GivenDevices> PodDevices::of(const PodRef& pod, os::Deadline deadline) {
   return all;
 }
 
-Result<plan::InUse> PodDevices::all(os::Deadline deadline, const std::function<void()>& refresh) {
-  plan::InUse in_use;
+Result<AllocatedVfs> PodDevices::all(os::Deadline deadline, const std::function<void()>& refresh) {
+  AllocatedVfs all;
   Result<std::map<std::string, GivenDevices>> listed =
       service_ == nullptr ? fail(Code::kNotFound, "the kubelet's PodResources API is not used here")
                           : service_->list(deadline);
   if (listed.has_value()) {
-    for (const auto& [pod, devices] : *listed) add_vfs(devices, pod, in_use);
+    for (const auto& [pod, devices] : *listed) add_vfs(devices, pod, all);
     if (refresh) refresh();
   }
   Result<std::string> text = files_.read(checkpoint_);
   if (!text.has_value()) {
-    if (listed.has_value() && text.error().code == Code::kNotFound) return in_use;
+    if (listed.has_value() && text.error().code == Code::kNotFound) return all;
     return fail(std::move(listed.has_value() ? text.error() : listed.error()));
   }
-  for (const auto& [uid, devices] : TRY(read_checkpoint(*text))) add_vfs(devices, fmt::format("(pod {})", uid), in_use);
-  return in_use;
+  for (const auto& [uid, devices] : TRY(read_checkpoint(*text))) add_vfs(devices, fmt::format("(pod {})", uid), all);
+  return all;
 }
 
 }  // namespace railbed::kubelet

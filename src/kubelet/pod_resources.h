@@ -12,10 +12,10 @@
 
 #include <functional>
 
+#include "kubelet/allocated_vfs.h"
 #include "kubelet/checkpoint.h"
 #include "os/ports/clock.h"
 #include "os/ports/file_tree.h"
-#include "plan/plan.h"
 
 namespace railbed::kubelet {
 
@@ -46,10 +46,10 @@ class PodDevices {
 
   // What one pod has. Empty: nothing.
   Result<GivenDevices> of(const PodRef& pod, os::Deadline deadline);
-  // The VFs of all pods that have not ended, by the pod. Others than PCI devices are left out. `refresh` is called once
+  // The VFs of all pods that have not ended. Others than PCI devices are left out. `refresh` is called once
   // the kubelet has listed its pods, and is to make it write its checkpoint anew: in the one that is there, pods that
   // have ended may still stand.
-  Result<plan::InUse> all(os::Deadline deadline, const std::function<void()>& refresh);
+  Result<AllocatedVfs> all(os::Deadline deadline, const std::function<void()>& refresh);
 
  private:
   Result<GivenDevices> ask(const PodRef& pod, os::Deadline deadline);

@@ -93,12 +93,14 @@ TEST(PodDevices, OfAllPodsAreByVf) {
   PodDevices devices(kernel.files(), &service);
   // What ended pods had is forgotten with the refresh; what an init container has is still there.
   int refreshed = 0;
-  EXPECT_EQ(devices.all({}, [&] { ++refreshed; }).value(),
-            (plan::InUse{{PciAddress::parse("0000:02:00.1").value(), "d/a"},
-                         {PciAddress::parse("0000:03:00.2").value(), "(pod u1)"}}));
+  const AllocatedVfs all = devices.all({}, [&] { ++refreshed; }).value();
+  const PciAddress first = PciAddress::parse("0000:02:00.1").value();
+  const PciAddress second = PciAddress::parse("0000:03:00.2").value();
+  EXPECT_EQ(all.pods, (plan::InUse{{first, "d/a"}, {second, "(pod u1)"}}));
+  EXPECT_EQ(all.resources, (std::map<PciAddress, std::set<std::string>>{{first, {"o/r"}}, {second, {"o/r"}}}));
   EXPECT_EQ(refreshed, 1);
   service.all = fail(Code::kIo, "nobody answers");
-  EXPECT_EQ(devices.all({}, [&] { ++refreshed; }).value().size(), 2u);
+  EXPECT_EQ(devices.all({}, [&] { ++refreshed; }).value().pods.size(), 2u);
   EXPECT_EQ(refreshed, 1);
   os::FakeKernel without;
   EXPECT_EQ(PodDevices(without.files(), &service).all({}, {}).error().message, "nobody answers");

@@ -9,6 +9,7 @@
 #include "node/handed_manifests.h"
 #include "node/plan_note.h"
 #include "node/pods.h"
+#include "node/resource_prefix.h"
 #include "plan/baseline.h"
 #include "state/sandbox.h"
 
@@ -194,6 +195,7 @@ Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings&
       if (state::Sandbox::of_key(lease.pod).container.empty()) TRY(store.forget_leases(lease.pod, lease.interface));
     TRY(store.put_note(kPlanNote, ""));
     TRY(forget_handed_over(store));
+    TRY(keep_given_prefix(store, ""));
   }
   report.took = since(kernel, start);
   return report;

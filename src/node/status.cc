@@ -9,6 +9,7 @@
 #include "attach/result.h"
 #include "facts/rails.h"
 #include "node/plan_note.h"
+#include "node/resource_prefix.h"
 #include "state/sandbox.h"
 
 namespace railbed::node {
@@ -172,11 +173,13 @@ std::optional<double> PfStatus::share_gbps() const {
 Result<Status> read_status(const facts::NodeFacts& facts, state::Store* store) {
   Snapshot snapshot;
   if (store != nullptr) snapshot = TRY(read_snapshot(*store));
+  const KnownPrefixes prefixes = TRY(known_prefixes(store));
   Status status{.node = facts.node,
                 .policies = policies_of(snapshot),
                 .pfs = pfs_of(snapshot, facts),
                 .pods = pods_of(snapshot, facts),
-                .leases = std::move(snapshot.leases)};
+                .leases = std::move(snapshot.leases),
+                .prefix_conflict = prefixes.conflict()};
   // The name that the manifests use for this machine, if a run was given one.
   if (snapshot.note && !snapshot.note->node.empty()) status.node = snapshot.note->node;
   if (snapshot.note) status.held_back = snapshot.note->held_back;

@@ -81,6 +81,7 @@ struct Status {
   std::vector<state::AddressLease> leases;
   std::vector<std::string> held_back;
   std::vector<std::string> interrupted;  // steps of a run that was killed, or that is still at work
+  std::string prefix_conflict;           // two prefixes of resource names were said; empty: one, or none
 };
 
 // `store` is null where railbed has no state on this machine.

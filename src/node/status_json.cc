@@ -95,6 +95,7 @@ Value to_value(const Status& status) {
   }
   value.set("heldBack", doc::texts(status.held_back));
   value.set("begunSteps", doc::texts(status.interrupted));
+  doc::put_text(value, "prefixConflict", status.prefix_conflict);
   return value;
 }
 

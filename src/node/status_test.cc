@@ -7,6 +7,7 @@
 #include "attach/result.h"
 #include "doc/json.h"
 #include "node/plan_note.h"
+#include "node/resource_prefix.h"
 
 namespace railbed::node {
 namespace {
@@ -100,6 +101,8 @@ TEST(ReadStatus, TellsWhoHoldsWhat) {
   note.policies.push_back({.policy = "net/rail0", .pfs = {"ens1f0"}, .detail = "whole"});
   note.policies.push_back({.policy = "net/other"});
   ASSERT_TRUE(store->put_note(kPlanNote, to_json(note)));
+  ASSERT_TRUE(keep_ordered_prefix(*store, "nvidia.com"));
+  ASSERT_TRUE(keep_given_prefix(*store, "intel.com"));
   using Step = state::StepRecord::Status;
   const auto step = [&](const std::string& id, const std::string& policy, Step at, const std::string& error) {
     ASSERT_TRUE(store->put_step({.id = id,
@@ -117,6 +120,9 @@ TEST(ReadStatus, TellsWhoHoldsWhat) {
   const auto status = read_status(facts(), store.get());
   ASSERT_TRUE(status);
   EXPECT_EQ(status->node, "gpu-a");
+  EXPECT_EQ(part(*status, "prefixConflict"),
+            R"("the operator says --resource-prefix nvidia.com, `up` was given intel.com: resources are named )"
+            R"(nvidia.com/…; repeat `up` without the option")");
   EXPECT_EQ(part(*status, "policies"),
             R"([{"policy":"net/rail0","state":"failed","pfs":["ens1f0"],"shadowedBy":[],"detail":"whole",)"
             R"("failedStep":"s3","error":"EBUSY"},)"

@@ -14,6 +14,7 @@
 #include "controller/crds.h"
 #include "doc/members.h"
 #include "kube/object.h"
+#include "preflight/operator_settings.h"
 #include "preflight/writers.h"
 
 namespace railbed::preflight {
@@ -142,6 +143,7 @@ class Look {
     definition_writers();
     own_namespace();
     rights();
+    names();
     return std::move(out_);
   }
 
@@ -412,6 +414,53 @@ class Look {
       add("RB-CLUSTER-023", kBlocks, fmt::format("{} may not {}", account, listed(rights)),
           {Kind::kObject, fmt::format("ServiceAccount {}/{}", look_.ns, account)},
           "apply deploy/rbac of this version; where the namespace is another one, its bindings must name it");
+  }
+
+  // What the manifests in the cluster want of the operator.
+  void names() {
+    const OperatorSettings settings = operator_settings(look_);
+    std::vector<std::string> told;
+    bool blocks = false;
+    for (const auto& [ns, has_operator] : uncounted_namespaces(look_, settings)) {
+      told.push_back(ns);
+      blocks = blocks || has_operator;
+    }
+    if (!told.empty()) {
+      std::set<std::string> wanted = settings.namespaces;
+      wanted.erase(look_.ns);
+      wanted.insert(told.begin(), told.end());
+      add("RB-CLUSTER-024", blocks ? kBlocks : kToKnow,
+          "policies and networks of these namespaces do not count: they get the condition Ignored",
+          {Kind::kObject, "Namespace " + listed(told)},
+          fmt::format("where they are to count, set --policy-namespaces={} of the operator", fmt::join(wanted, ",")));
+    }
+    prefixes(settings);
+  }
+
+  void prefixes(const OperatorSettings& settings) {
+    const PrefixPlaces used = prefixes_in_use(look_);
+    std::vector<std::string> places;
+    for (const auto& [prefix, where] : used)
+      places.push_back(fmt::format("{} ({})", prefix, listed({where.begin(), where.end()})));
+    if (used.size() > 1)
+      add("RB-CLUSTER-025", kBlocks,
+          "resources of policies are named with several prefixes; railbed gives all of them one, and pods that request "
+          "another one stay Pending",
+          {Kind::kObject, listed(places)},
+          "choose one, set it as --resource-prefix of the operator, and change the pods that request the others");
+    else if (used.size() == 1 && !used.contains(settings.resource_prefix))
+      add("RB-CLUSTER-025", kBlocks,
+          fmt::format(
+              "resources of policies are named {}/… here, and railbed's operator {} {}/…: pods that request the "
+              "former would stay Pending",
+              used.begin()->first, settings.is_installed ? "names them" : "would name them", settings.resource_prefix),
+          {Kind::kObject, listed(places)},
+          fmt::format("set --resource-prefix={} of the operator; agents follow it", used.begin()->first));
+    if (!settings.agents_prefix.empty() && settings.agents_prefix != settings.resource_prefix)
+      add("RB-CLUSTER-026", kToKnow,
+          fmt::format("the agents were given --resource-prefix {}, the operator {}; the operator's counts",
+                      settings.agents_prefix, settings.resource_prefix),
+          {Kind::kObject, "DaemonSet of the agents"}, "remove the option of the agents");
   }
 
   const ClusterLook& look_;

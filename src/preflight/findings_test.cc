@@ -268,9 +268,60 @@ std::vector<ClusterCase> object_cases() {
   };
 }
 
+Value policy_in(const std::string& ns, const std::string& resource) {
+  return json(fmt::format(R"({{"kind": "SriovNetworkNodePolicy", "metadata": {{"namespace": "{}", "name": "p"}},
+      "spec": {{"resourceName": "{}"}}}})",
+                          ns, resource));
+}
+Value attachment_of(const std::string& name, const std::string& resource) {
+  return json(fmt::format(R"({{"kind": "NetworkAttachmentDefinition", "metadata": {{"namespace": "ai", "name": "{}",
+      "annotations": {{"k8s.v1.cni.cncf.io/resourceName": "{}"}}}}}})",
+                          name, resource));
+}
+
+std::vector<ClusterCase> naming_cases() {
+  return {
+      {[](ClusterLook& look) {
+         look.policies = {policy_in("nvidia-network-operator", "sriov_rdma_vf")};
+         look.attachments = {attachment_of("net", "nvidia.com/sriov_rdma_vf")};
+       },
+       "! resources of policies are named nvidia.com/… here, and railbed's operator would name them openshift.io/…: pods "
+       "that request the former would stay Pending | nvidia.com (NetworkAttachmentDefinition ai/net) | set "
+       "--resource-prefix=nvidia.com of the operator; agents follow it\n",
+       {"RB-CLUSTER-025 object"}},
+      {[](ClusterLook& look) {
+         look.policies = {policy_in("railbed", "rail0")};
+         look.attachments = {attachment_of("net", "openshift.io/rail0"), attachment_of("gpu", "nvidia.com/gpu")};
+       },
+       ""},
+      {[](ClusterLook& look) {
+         look.policies = {policy_in("railbed", "rail0")};
+         look.attachments = {attachment_of("a", "openshift.io/rail0"), attachment_of("b", "nvidia.com/rail0")};
+       },
+       "! resources of policies are named with several prefixes; railbed gives all of them one, and pods that request "
+       "another one stay Pending | nvidia.com (NetworkAttachmentDefinition ai/b), openshift.io "
+       "(NetworkAttachmentDefinition ai/a) | choose one, set it as --resource-prefix of the operator, and change the pods "
+       "that request the others\n",
+       {"RB-CLUSTER-025 object"}},
+      {[](ClusterLook& look) { look.policies = {policy_in("team", "rail0")}; },
+       "policies and networks of these namespaces do not count: they get the condition Ignored | Namespace team | where "
+       "they are to count, set "
+       "--policy-namespaces=nvidia-network-operator,openshift-sriov-network-operator,sriov-network-operator,team of the "
+       "operator\n",
+       {"RB-CLUSTER-024 object"}},
+      {[](ClusterLook& look) {
+         look.workloads = {workload("DaemonSet", "agents", "", "railbed-node:1", R"("agent", "--resource-prefix=a")")};
+       },
+       "the agents were given --resource-prefix a, the operator openshift.io; the operator's counts | DaemonSet of the "
+       "agents | remove the option of the agents\n",
+       {"RB-CLUSTER-026 object"}},
+  };
+}
+
 std::vector<ClusterCase> cluster_cases() {
   std::vector<ClusterCase> all = server_and_node_cases();
   for (ClusterCase& one : object_cases()) all.push_back(std::move(one));
+  for (ClusterCase& one : naming_cases()) all.push_back(std::move(one));
   return all;
 }
 

@@ -31,6 +31,9 @@ struct ClusterLook {
   std::vector<doc::Value> workloads;        // DaemonSet and Deployment of all namespaces
   std::vector<doc::Value> definitions;      // CustomResourceDefinition
   std::vector<doc::Value> pools;            // IPPool and NodeSlicePool of whereabouts
+  std::vector<doc::Value> policies;         // SriovNetworkNodePolicy
+  std::vector<doc::Value> networks;         // SriovNetwork and SriovIBNetwork
+  std::vector<doc::Value> attachments;      // NetworkAttachmentDefinition
   std::vector<doc::Value> config_maps;      // those of Cilium and Multus that are there
   std::vector<doc::Value> roles;            // ClusterRole and Role
   std::vector<doc::Value> bindings;         // ClusterRoleBinding and RoleBinding

@@ -52,7 +52,7 @@ class Reader {
   }
 
   void lists() {
-    list(kube::kNodes, {"status.nodeInfo"}, look_.nodes);
+    list(kube::kNodes, {"status.nodeInfo", "status.allocatable"}, look_.nodes);
     for (const kube::Resource& kind : {kDaemonSets, kDeployments})
       list(kind,
            {"spec.template.metadata.labels", "spec.template.spec.containers", "spec.template.spec.initContainers"},
@@ -61,6 +61,10 @@ class Reader {
     for (const kube::Resource& kind : {kClusterRoles, kRoles}) list(kind, {"rules"}, look_.roles);
     for (const kube::Resource& kind : {kClusterRoleBindings, kRoleBindings})
       list(kind, {"roleRef", "subjects"}, look_.bindings);
+    list(kube::kPolicies, {"spec.resourceName"}, look_.policies);
+    for (const kube::Resource& kind : {kube::kSriovNetworks, kube::kSriovIbNetworks})
+      list(kind, {"spec.networkNamespace"}, look_.networks);
+    list(kube::kNetworkDefinitions, {}, look_.attachments);
     list(kube::kIpPools, {"spec.allocations"}, look_.pools);
     list(kube::kNodeSlicePools, {}, look_.pools);
     for (const kube::ObjectKey& key : kKnownConfigMaps)

@@ -84,6 +84,12 @@ TEST(ReadCluster, AsksForEverythingThatIsJudged) {
   world.put(rbac + "namespaces/a/roles/r", "Role", "a", "r");
   world.put(rbac + "clusterrolebindings/b", "ClusterRoleBinding", "", "b");
   world.put(rbac + "namespaces/a/rolebindings/c", "RoleBinding", "a", "c");
+  const std::string sriov = "/apis/sriovnetwork.openshift.io/v1/namespaces/nv/";
+  world.put(sriov + "sriovnetworknodepolicies/p", "SriovNetworkNodePolicy", "nv", "p");
+  world.put(sriov + "sriovnetworks/n", "SriovNetwork", "nv", "n");
+  world.put(sriov + "sriovibnetworks/i", "SriovIBNetwork", "nv", "i");
+  world.put("/apis/k8s.cni.cncf.io/v1/namespaces/a/network-attachment-definitions/d", "NetworkAttachmentDefinition",
+            "a", "d");
   const ClusterLook look = world.look();
   EXPECT_EQ(look.version, "v1.36.2");
   EXPECT_THAT(look.groups, ElementsAre("apps/v1"));
@@ -96,6 +102,9 @@ TEST(ReadCluster, AsksForEverythingThatIsJudged) {
   EXPECT_EQ(names(look.workloads), "DaemonSet a/multus;Deployment a/operator;");
   EXPECT_EQ(names(look.definitions), "CustomResourceDefinition x;");
   EXPECT_EQ(names(look.pools), "IPPool a/p;NodeSlicePool a/s;");
+  EXPECT_EQ(names(look.policies), "SriovNetworkNodePolicy nv/p;");
+  EXPECT_EQ(names(look.networks), "SriovNetwork nv/n;SriovIBNetwork nv/i;");
+  EXPECT_EQ(names(look.attachments), "NetworkAttachmentDefinition a/d;");
   EXPECT_EQ(names(look.roles), "ClusterRole edit;Role a/r;");
   EXPECT_EQ(names(look.bindings), "ClusterRoleBinding b;RoleBinding a/c;");
   EXPECT_EQ(names(look.config_maps), "ConfigMap kube-system/cilium-config;");

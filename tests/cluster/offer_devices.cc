@@ -115,7 +115,8 @@ Result<std::string> answer(Node& node, DevicePlugin& plugin, const std::string& 
   }
   if (command == "allocated") {
     std::string text = "allocated";
-    for (const auto& [vf, pod] : TRY(plugin.allocated())) text += fmt::format(" {} {};", vf, pod);
+    const AllocatedVfs allocated = TRY(plugin.allocated());
+    for (const auto& [vf, pod] : allocated.pods) text += fmt::format(" {} {};", vf, pod);
     return text;
   }
   return fmt::format("problems {}", fmt::join(plugin.problems(), "; "));

@@ -277,6 +277,53 @@ TEST_F(OperatorTest, MakesDefinitionsOfNetworks) {
       << program.log();
 }
 
+// As they are published for NVIDIA's network operator; its namespace is not the operator's own.
+TEST_F(OperatorTest, ServesManifestsOfNvidiasOperatorWhereTheyAre) {
+  Program program(
+      ns, "one", {"--kubeconfig", fmt::format("{}/{}.conf", cluster::folder(), ns), "--resource-prefix", "nvidia.com"});
+  const std::string target = cluster::new_namespace(), team = cluster::new_namespace();
+  const auto put = [](const std::string& yaml) { shell("kubectl apply -f - <<'YAML'\n" + yaml + "\nYAML"); };
+  const auto policy_in = [&](const std::string& place) {
+    put(
+        fmt::format("apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\n"
+                    "metadata: {{name: gpu-sriov-policy, namespace: {}}}\n"
+                    "spec: {{nodeSelector: {{kubernetes.io/os: linux}}, resourceName: sriov_rdma_vf, numVfs: 8, "
+                    "nicSelector: {{vendor: \"15b3\"}}, deviceType: netdevice, isRdma: true}}",
+                    place));
+  };
+  const auto condition_in = [](const std::string& place) {
+    return shell(
+        fmt::format("kubectl -n {} get sriovnetworknodepolicy gpu-sriov-policy -o "
+                    "jsonpath='{{.status.conditions[0].reason}} {{.status.conditions[0].message}}'",
+                    place));
+  };
+  put("apiVersion: v1\nkind: Namespace\nmetadata: {name: nvidia-network-operator}");
+  node_of("gpu1", "gpu8-ib8");
+  policy_in("nvidia-network-operator");
+  policy_in(team);
+  put(
+      fmt::format("apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetwork\n"
+                  "metadata: {{name: gpu-sriov-network, namespace: nvidia-network-operator}}\n"
+                  "spec: {{resourceName: sriov_rdma_vf, networkNamespace: {}}}",
+                  target));
+  EXPECT_TRUE(soon([&] { return has("gpu1", R"("policyName":"gpu-sriov-policy")"); })) << spec("gpu1") << program.log();
+  EXPECT_EQ(shell("kubectl -n " + ns +
+                  " get sriovnetworknodestate gpu1 -o jsonpath='{.metadata.annotations.railbed\\.dev/wanted}'"),
+            R"({"resourcePrefix":"nvidia.com","version":1})");
+  EXPECT_TRUE(soon([&] {
+    return shell("kubectl -n " + target +
+                 " get net-attach-def gpu-sriov-network -o "
+                 "jsonpath='{.metadata.annotations.k8s\\.v1\\.cni\\.cncf\\.io/resourceName}' || true") ==
+           "nvidia.com/sriov_rdma_vf";
+  })) << program.log();
+  tell("gpu1", "gpu8-ib8", "Succeeded");
+  EXPECT_TRUE(soon([&] { return condition_in("nvidia-network-operator").starts_with("Applied"); }))
+      << condition_in("nvidia-network-operator") << program.log();
+  EXPECT_TRUE(soon([&] { return condition_in(team).starts_with("Ignored policies count in namespaces "); }))
+      << condition_in(team) << program.log();
+  shell("kubectl delete sriovnetworknodepolicies -A --all");
+}
+
 // Each file of deploy/examples, whole, on a node of its own: what it makes of node and networks.
 TEST_F(OperatorTest, CarriesOutTheExamples) {
   struct Example {

@@ -2,6 +2,7 @@
 #include "agent/cluster/node_keeper.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "attach/record.h"
@@ -9,10 +10,12 @@
 #include "doc/members.h"
 #include "facts/collect.h"
 #include "graph/node_state.h"
+#include "kube/clock.h"
 #include "kube/object.h"
 #include "node/carry_out.h"
 #include "node/plan_note.h"
 #include "node/resolved.h"
+#include "node/resource_prefix.h"
 #include "state/sandbox.h"
 
 namespace railbed::agent {
@@ -63,6 +66,28 @@ std::string first_error(const doc::Diagnostics& diagnostics) {
   return "";
 }
 
+constexpr std::string_view kPrefixConflict = "ResourcePrefixConflict";  // a condition, and an Event
+
+VfsByName resource_names_in(const Value& note) {
+  VfsByName out;
+  const Value* names = doc::object_in(note, "names");
+  if (names == nullptr) return out;
+  for (const Value::Member& one : *names->as_object())
+    for (const std::string& vf : doc::texts_in(*names, one.key))
+      if (const auto address = PciAddress::parse(vf)) out[one.key].insert(*address);
+  return out;
+}
+
+Value resource_names_value(const VfsByName& names) {
+  Value out = Value::object();
+  for (const auto& [name, vfs] : names) {
+    std::vector<std::string> addresses;
+    for (PciAddress vf : vfs) addresses.push_back(vf.to_string());
+    out.set(name, doc::texts(addresses));
+  }
+  return out;
+}
+
 // Pods by their names: which of their sandboxes it is does not matter here.
 plan::InUse by_pod(plan::InUse in_use) {
   for (auto& [device, holder] : in_use)
@@ -73,7 +98,8 @@ plan::InUse by_pod(plan::InUse in_use) {
 bool same(const kubelet::NodeDevices& a, const kubelet::NodeDevices& b) {
   return a.resources == b.resources && a.without_topology == b.without_topology &&
          a.with_vhost_net == b.with_vhost_net && a.with_mad == b.with_mad && a.unfinished == b.unfinished &&
-         a.orphaned == b.orphaned && a.soft_rdma == b.soft_rdma && a.facts == b.facts;
+         a.orphaned == b.orphaned && a.ending == b.ending && a.taken == b.taken && a.soft_rdma == b.soft_rdma &&
+         a.facts == b.facts;
 }
 
 std::map<PciAddress, std::string> orphaned_devices(const std::vector<state::Attachment>& records) {
@@ -121,6 +147,8 @@ Result<void> NodeKeeper::load() {
       if (const Value* object = doc::object_in(*value, "object")) kept.object = *object;
       for (const std::string& pf : doc::texts_in(*value, "listed"))
         if (const auto address = PciAddress::parse(pf)) kept.listed.insert(*address);
+      kept.names = resource_names_in(*value);
+      kept.names_known = doc::object_in(*value, "names") != nullptr;
     }
   }
   kept_ = std::move(kept);
@@ -137,6 +165,7 @@ Result<void> NodeKeeper::keep(Kept kept) {
   std::vector<std::string> listed;
   for (PciAddress pf : kept.listed) listed.push_back(pf.to_string());
   doc::put_texts(note, "listed", listed);
+  if (kept.names_known) note.set("names", resource_names_value(kept.names));
   Engine::Turn turn = TRY(deps_.engine.turn(kTurnWait));
   TRY(turn.store().put_note(kNodeStateNote, doc::to_json(note)));
   kept_ = std::move(kept);
@@ -175,14 +204,28 @@ Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
     problems_.push_back("the node state cannot be read: " + first_error(found));
     return Going::kNo;
   }
+  if (!prefix_condition_) {
+    const auto told = std::ranges::find(state->conditions, kPrefixConflict, &api::NodeStateCondition::type);
+    if (told != state->conditions.end()) prefix_condition_ = *told;
+  }
+  if (const std::string problem = graph::orders_in(state->meta).problem; !problem.empty()) {
+    problems_.push_back("the node state cannot be read: " + problem);
+    return Going::kNo;
+  }
   generation_ = state->generation;
   if (last_reported_nics_.empty()) last_reported_nics_ = state->nics;
   if (!state->decided) return Going::kNo;
   if (Value object = order_of(*order.state); object != kept_->object) {
-    Kept taken{.aside = false, .object = std::move(object), .listed = kept_->listed};
+    Kept taken{.aside = false,
+               .object = std::move(object),
+               .listed = kept_->listed,
+               .names = kept_->names,
+               .names_known = kept_->names_known};
     for (const api::NodeStatePf& pf : state->pfs) taken.listed.insert(pf.address);
     TRY(take_over(*state).context("taking over from the SR-IOV operator"));
     TRY(keep(std::move(taken)).context("saving the order"));
+    Engine::Turn turn = TRY(deps_.engine.turn(kTurnWait));
+    TRY(node::keep_ordered_prefix(turn.store(), graph::orders_in(state->meta).resource_prefix.value_or("")));
     tries_ = 0;
     next_try_ = {};
     failures_.clear();
@@ -204,7 +247,7 @@ Result<NodeKeeper::Look> NodeKeeper::look(std::optional<Engine::Turn>& turn) {
   now.facts = facts::collect(deps_.engine.kernel(), {.node = settings_.node});
   turn.emplace(TRY(deps_.engine.turn(kTurnWait)));
   plan::InUse in_use = by_pod(TRY(node::in_use_by(turn->store())));
-  for (const auto& [vf, pod] : allocated_) in_use.emplace(vf, pod);
+  for (const auto& [vf, pod] : allocated_.pods) in_use.emplace(vf, pod);
   if (!kubelet_error_.empty()) in_use.merge(all_vfs(now.facts, kUnknownToKubelet));
   for (const auto& [vf, pod] : in_use) now.held.insert(vf);
   now.orphaned = orphaned_devices(TRY(turn->store().attachments()));
@@ -228,7 +271,7 @@ Result<NodeKeeper::Look> NodeKeeper::look(std::optional<Engine::Turn>& turn) {
 // --- changing
 
 void NodeKeeper::ask_kubelet() {
-  Result<plan::InUse> allocated = deps_.offers.allocated();
+  Result<kubelet::AllocatedVfs> allocated = deps_.offers.allocated();
   if (allocated)
     allocated_ = std::move(*allocated);
   else
@@ -286,14 +329,83 @@ Result<void> NodeKeeper::carry_out(Engine::Change& change, const StatePlan& plan
 
 // --- telling
 
+// Nobody gets a VF under its former name while it is asked who has it under that one.
+void NodeKeeper::look_for_former_names(const kubelet::NodeDevices& devices) {
+  former_.clear();
+  const VfsByName before =
+      kept_->names_known ? kept_->names : names_with_prefix(settings_.options.resource_prefix, devices);
+  const VfsByName renamed = renamed_vfs(before, devices);
+  if (renamed.empty()) return;
+  ask_kubelet();
+  std::set<PciAddress> open;
+  for (const auto& [name, vfs] : renamed)
+    if (const auto offered = offered_names_.find(name); offered != offered_names_.end())
+      std::ranges::copy_if(vfs, std::inserter(open, open.end()), [&](const PciAddress& vf) {
+        return offered->second.contains(vf) && !allocated_.pods.contains(vf);
+      });
+  if (kubelet_error_.empty() && !open.empty()) {
+    withdraw(open);
+    ask_kubelet();
+  }
+  former_ = kubelet_error_.empty() ? held_by_pods(renamed, allocated_) : renamed;
+}
+
+// Before anything is offered under a new name: an agent that is killed then knows the former one.
+Result<void> NodeKeeper::keep_names(const kubelet::NodeDevices& devices) {
+  VfsByName names = names_to_keep(kept_->names, former_, devices);
+  if (kept_->names_known && names == kept_->names) return {};
+  Kept kept = *kept_;
+  kept.names = std::move(names);
+  kept.names_known = true;
+  return keep(std::move(kept)).context("saving under which names VFs are offered");
+}
+
 Result<void> NodeKeeper::offer(const Look& now) {
   kubelet::NodeDevices devices = devices_now(now.planned, now.facts);
   devices.orphaned = now.orphaned;
+  look_for_former_names(devices);
+  add_former_names(former_, allocated_.pods, devices);
+  about_names_ = lines_about(former_, allocated_.pods, devices);
+  if (offered_ || !withdrawn_.empty() || !devices.resources.empty()) TRY(keep_names(devices));
   if (offered_ ? same(*offered_, devices) : withdrawn_.empty() && devices.resources.empty()) return {};
   TRY(deps_.offers.offer(devices).context("offering VFs to the kubelet"));
+  offered_names_ = names_to_keep({}, {}, devices);
   offered_ = std::move(devices);
   withdrawn_.clear();
   return {};
+}
+
+// The operator's prefix is also that of the networks that it renders, so it counts.
+void NodeKeeper::compare_prefixes() {
+  prefix_conflict_.clear();
+  if (!settings_.said_prefix.empty() && orders_) {
+    const std::optional<std::string> ordered = graph::orders_in(orders_->meta).resource_prefix;
+    if (ordered && *ordered != settings_.said_prefix)
+      prefix_conflict_ = fmt::format(
+          "the operator says --resource-prefix {}, this agent was started with {}: VFs are offered as {}/…; remove the "
+          "agent's option",
+          *ordered, settings_.said_prefix, *ordered);
+  }
+  const bool differs = !prefix_conflict_.empty();
+  if (!differs && !prefix_condition_) return;
+  const std::string status = differs ? "True" : "False";
+  if (!prefix_condition_ || prefix_condition_->status != status)
+    prefix_condition_.emplace(api::NodeStateCondition{.last_transition_time = kube::second_time(deps_.clock.wall()),
+                                                      .message = "",
+                                                      .reason = "",
+                                                      .status = status,
+                                                      .type = std::string(kPrefixConflict)});
+  prefix_condition_->reason = differs ? "AgentSaysAnother" : "Agreed";
+  prefix_condition_->message = prefix_conflict_;
+}
+
+// Once for each name, not again when one of its pods ends.
+void NodeKeeper::tell_former_names() {
+  std::set<std::string> names;
+  for (const auto& [name, vfs] : former_) names.insert(name);
+  if (!std::ranges::includes(told_names_, names))
+    deps_.listener.event(kube::EventType::kNormal, "ResourceRenamed", fmt::format("{}", fmt::join(about_names_, "; ")));
+  told_names_ = std::move(names);
 }
 
 void NodeKeeper::tell(const Look& now, SyncPhase phase) {
@@ -307,13 +419,16 @@ void NodeKeeper::tell(const Look& now, SyncPhase phase) {
   if (!kubelet_error_.empty())
     waits.push_back("existing VFs stay unchanged, because the kubelet does not report which of them pods use: " +
                     kubelet_error_);
+  std::vector<api::NodeStateCondition> conditions;
+  if (prefix_condition_) conditions.push_back(*prefix_condition_);
   Value status = api::node_state_status(status_of({.phase = phase,
                                                    .generation = generation_,
                                                    .nics = last_reported_nics_,
                                                    .plan = now.planned.plan,
                                                    .failures = failures_,
                                                    .problems = problems_,
-                                                   .waits = std::move(waits)}));
+                                                   .waits = std::move(waits),
+                                                   .conditions = std::move(conditions)}));
   // Also where it is empty: one that somebody else wrote before would stay.
   if (status.find("lastSyncError") == nullptr) status.set("lastSyncError", "");
   deps_.listener.status(uid_, std::move(status));
@@ -353,10 +468,14 @@ void NodeKeeper::conclude(const Look& now, Going going) {
   tell_once(kube::EventType::kWarning, "NodeStateUnreadable", fmt::format("{}", fmt::join(problems_, "; ")));
   tell_once(kube::EventType::kWarning, "StepFailed", fmt::format("{}", fmt::join(failures, "; ")));
   tell_once(kube::EventType::kWarning, "ChangeHeldBack", fmt::format("{}", fmt::join(held, "; ")));
+  tell_once(kube::EventType::kWarning, std::string(kPrefixConflict), prefix_conflict_);
+  tell_former_names();
   const std::lock_guard lock(mutex_);
   counters_.aside = false;
   counters_.held_back = held.size();
   if (going == Going::kYes && reasons.empty() && !now.planned.plan.changes()) counters_.synced = deps_.clock.wall();
+  if (!prefix_conflict_.empty()) reasons.push_back(prefix_conflict_);
+  reasons.insert(reasons.end(), about_names_.begin(), about_names_.end());
   reasons_ = std::move(reasons);
 }
 
@@ -365,6 +484,8 @@ Result<void> NodeKeeper::stand_aside(const std::string& why) {
   if (!kept_->aside) {
     Kept kept = *kept_;
     kept.aside = true;
+    kept.names.clear();  // what pods get meanwhile, they get of another plugin
+    kept.names_known = false;
     TRY(keep(std::move(kept)));
   }
   tell_once(kube::EventType::kNormal, "StandsAside", why);
@@ -379,6 +500,9 @@ Result<void> NodeKeeper::stand_aside(const std::string& why) {
   // The SR-IOV operator's own device plugin has these resources now.
   if (offered_ || !withdrawn_.empty()) TRY(deps_.offers.offer({}));
   offered_.reset();
+  offered_names_.clear();
+  former_.clear();
+  about_names_.clear();
   withdrawn_.clear();
   return {};
 }
@@ -391,7 +515,7 @@ Result<milliseconds> NodeKeeper::try_pass(const NodeOrder& order) {
   const Going going = TRY(take(order));
   if (kept_->aside) return settings_.look;  // until the API server says that this has ended
   if (order.current) tell_once(kube::EventType::kNormal, "StandsAside", "");
-  allocated_.clear();
+  allocated_ = {};
   kubelet_error_.clear();
   Look now = TRY(look());
   if (going == Going::kYes && now.has_work() && deps_.clock.now() >= next_try_) {
@@ -410,11 +534,13 @@ Result<milliseconds> NodeKeeper::try_pass(const NodeOrder& order) {
     TRY(keep(std::move(kept)));
   }
   if (!now.planned.plan.changes()) failures_.clear();
+  const Result<void> offered = offer(now);
+  compare_prefixes();
   if (order.current) tell(now, SyncPhase::kEnded);
   conclude(now, going);
   TRY(note_for_status(now));
-  TRY(offer(now));
-  const bool waits = !kubelet_error_.empty() || !now.planned.plan.held_back.empty();
+  if (!offered) return fail(offered.error());
+  const bool waits = !kubelet_error_.empty() || !now.planned.plan.held_back.empty() || !former_.empty();
   return waits ? settings_.waiting : settings_.look;
 }
 

@@ -11,6 +11,9 @@
 // server offers the node's VFs again immediately. A process killed at any point needs no repair: the next pass starts
 // from the current state of the machine.
 //
+// The prefix of resource names is the operator's, from the node state, or this agent's own where that says none. VFs
+// that pods have under a former name keep it until the pods end (former_names.h).
+//
 // Threading: pass() of one thread; the others of any.
 // Failure: a pass has none; errors are in its result, in the status and in the counters, and are retried.
 #pragma once
@@ -23,6 +26,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/cluster/former_names.h"
 #include "agent/cluster/node_plan.h"
 #include "agent/cluster/node_report.h"
 #include "agent/engine.h"
@@ -37,6 +41,7 @@ inline constexpr const char* kNodeStateNote = "node-state";
 struct NodeKeeperSettings {
   std::string node;
   graph::Options options;
+  std::string said_prefix = {};  // --resource-prefix, where it was given: told where the operator says another one
   apply::Options apply;
   std::chrono::milliseconds look{30'000};      // between two looks at the machine
   std::chrono::milliseconds waiting{10'000};   // while something waits for pods or for the kubelet
@@ -93,6 +98,8 @@ class NodeKeeper {
     bool aside = false;
     doc::Value object;            // the order: metadata and spec; null: none yet
     std::set<PciAddress> listed;  // PFs that had VFs by an order
+    VfsByName names = {};         // under which VFs were offered, and pods may have them
+    bool names_known = false;     // false: who offered VFs before did not keep them here
   };
   struct Look;
   enum class Going : uint8_t { kYes, kNo };
@@ -108,7 +115,11 @@ class NodeKeeper {
   void ask_kubelet();
   void withdraw(const std::set<PciAddress>& vfs);
   Result<void> carry_out(Engine::Change& change, const StatePlan& planned);
+  void look_for_former_names(const kubelet::NodeDevices& devices);
+  Result<void> keep_names(const kubelet::NodeDevices& devices);
   Result<void> offer(const Look& now);
+  void compare_prefixes();
+  void tell_former_names();
   void conclude(const Look& now, Going going);
   Result<void> note_for_status(const Look& now);
   void tell(const Look& now, SyncPhase phase);
@@ -126,13 +137,19 @@ class NodeKeeper {
   std::vector<api::FoundNic> last_reported_nics_;  // in the status
   std::set<PciAddress> held_before_;               // by pods, at the last report
 
-  plan::InUse allocated_;  // by the kubelet, when it was asked last in this pass
+  kubelet::AllocatedVfs allocated_;  // by the kubelet, when it was asked last in this pass
   std::set<PciAddress> withdrawn_;
   std::string kubelet_error_;  // why the kubelet cannot be asked; empty: it can, or nobody had to
   std::vector<apply::StepFailure> failures_;
   int tries_ = 0;  // of this order that left something to do
   kube::Instant next_try_{};
   std::optional<kubelet::NodeDevices> offered_;
+  VfsByName offered_names_;               // those under which this process offers VFs to further pods
+  VfsByName former_;                      // what pods have under other names than the present ones
+  std::vector<std::string> about_names_;  // lines about former_
+  std::set<std::string> told_names_;      // of former_, when an Event was made of it last
+  std::string prefix_conflict_;           // empty: none
+  std::optional<api::NodeStateCondition> prefix_condition_;  // nothing: there was never a conflict
   std::string last_note_;                                    // what `railbed status` reads, as written last
   std::map<std::string, std::string> last_event_by_reason_;  // by reason: the note
 

@@ -376,6 +376,138 @@ TEST_F(NodeKeeperTest, ASpecThatIsEditedWhileItIsCarriedOutIsTheNextPassesOrder)
   EXPECT_EQ(node.offers.last(), "openshift.io/rail0: 0000:01:10.0\n");
 }
 
+// --- Names of resources
+
+TEST_F(NodeKeeperTest, OffersVfsUnderThePrefixThatTheOperatorSays) {
+  carried_out(TestNode::with_prefix(node.state_of(policy_text("rail0", "eth0", 2)), "nvidia.com"));
+  EXPECT_EQ(node.offers.last(), "nvidia.com/rail0: 0000:01:10.0 0000:01:10.2\n");
+  EXPECT_EQ(reasons(), "");
+  // Also an agent that starts without an API server.
+  node.restart();
+  node.keeper->pass({});
+  EXPECT_EQ(node.offers.last(), "nvidia.com/rail0: 0000:01:10.0 0000:01:10.2\n");
+}
+
+TEST_F(NodeKeeperTest, AVfOfAPodKeepsItsFormerNameUntilThePodEnds) {
+  const doc::Value state = node.state_of(policy_text("rail0", "eth0", 2));
+  carried_out(state);
+  node.offers.given = {{kVf00, "ai/vllm-0"}};
+  const doc::Value renamed = TestNode::with_prefix(state, "nvidia.com");
+  const std::string both = "nvidia.com/rail0: 0000:01:10.0! 0000:01:10.2\nopenshift.io/rail0: 0000:01:10.0~\n";
+  const std::string line =
+      "VFs of openshift.io/rail0 are offered as nvidia.com/rail0 now; until their pods end, those of ai/vllm-0 keep the "
+      "former name";
+  node.offers.calls.clear();
+  node.kernel.clear_journal();
+  EXPECT_EQ(node.pass(renamed), milliseconds(10'000));
+  // The free one is withdrawn before the kubelet is asked for the last time: nobody gets it under the former name.
+  EXPECT_EQ(node.offers.calls, (std::vector<std::string>{"allocated", "withdraw 1", "allocated", "offer"}));
+  EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{}) << "a name is nothing of the machine";
+  EXPECT_EQ(node.offers.last(), both);
+  EXPECT_EQ(node.offers.offers.back().ending.at("openshift.io/rail0").at(kVf00), "it is nvidia.com/rail0 now");
+  EXPECT_EQ(node.offers.offers.back().taken.at(kVf00), "ai/vllm-0 has it as openshift.io/rail0");
+  EXPECT_EQ(node.told("syncStatus"), "Succeeded");
+  EXPECT_EQ(reasons(), line);
+  EXPECT_EQ(node.heard.events.back(), "ResourceRenamed: " + line);
+  const size_t events = node.heard.events.size();
+  node.pass(renamed);
+  EXPECT_EQ(node.heard.events.size(), events) << "told once";
+
+  // An agent that starts again knows the former name by its state, and a silent kubelet gives nothing away.
+  node.restart();
+  node.offers.silent = true;
+  node.pass(renamed);
+  EXPECT_EQ(node.offers.last(), both);
+  node.offers.silent = false;
+  node.pass(renamed);
+  EXPECT_EQ(node.offers.last(), both);
+
+  node.offers.given.clear();
+  carried_out(renamed);
+  EXPECT_EQ(node.offers.last(), "nvidia.com/rail0: 0000:01:10.0 0000:01:10.2\n");
+  EXPECT_EQ(reasons(), "");
+  node.offers.calls.clear();
+  node.pass(renamed);
+  EXPECT_EQ(node.offers.calls, std::vector<std::string>{}) << "the kubelet is not asked any more";
+}
+
+TEST_F(NodeKeeperTest, AVfThatIsGivenWhileNamesChangeKeepsTheFormerOne) {
+  const doc::Value state = node.state_of(policy_text("rail0", "eth0", 2));
+  carried_out(state);
+  node.offers.when_withdrawn = [&] { node.offers.given = {{kVf01, "ai/late"}}; };
+  node.pass(TestNode::with_prefix(state, "nvidia.com"));
+  EXPECT_EQ(node.offers.offers.back().taken.at(kVf01), "ai/late has it as openshift.io/rail0");
+  EXPECT_FALSE(node.offers.offers.back().taken.contains(kVf00));
+}
+
+// The SR-IOV operator's device plugin gave VFs to pods before; nobody has kept under which name.
+TEST_F(NodeKeeperTest, VfsThatAnotherPluginGaveToPodsKeepTheirNameToo) {
+  const doc::Value state = node.state_of(policy_text("rail0", "eth0", 2));
+  carried_out(state);
+  node.keeper->pass({.state = nullptr, .current = true, .aside = "the daemon is there"});
+  node.offers.given = {{kVf00, "ai/vllm-0"}};
+  node.pass(TestNode::with_prefix(state, "nvidia.com"));
+  EXPECT_EQ(node.offers.last(), "nvidia.com/rail0: 0000:01:10.0! 0000:01:10.2\nopenshift.io/rail0: 0000:01:10.0~\n");
+}
+
+// The same for a policy that names its resource otherwise.
+TEST_F(NodeKeeperTest, AnotherResourceNameIsNoOtherThanAnotherPrefix) {
+  carried_out(node.state_of(policy_text("rail0", "eth0", 2)));
+  node.offers.given = {{kVf00, "ai/vllm-0"}};
+  node.pass(node.state_of(policy_text("fast", "eth0", 2), 2));
+  EXPECT_EQ(node.offers.offers.back().taken.at(kVf00), "ai/vllm-0 has it as openshift.io/rail0");
+  EXPECT_EQ(node.offers.offers.back().ending.at("openshift.io/rail0").at(kVf00), "it is openshift.io/fast now");
+}
+
+TEST_F(NodeKeeperTest, TwoPrefixesAreAConditionAndTheOperatorsCounts) {
+  node.settings.said_prefix = node.settings.options.resource_prefix = "intel.com";
+  node.restart();
+  const doc::Value state = node.state_of(policy_text("rail0", "eth0", 2));
+  carried_out(state);
+  EXPECT_EQ(node.offers.last(), "intel.com/rail0: 0000:01:10.0 0000:01:10.2\n") << "where no operator says one";
+  EXPECT_EQ(node.told().find("conditions"), nullptr);
+
+  const std::string conflict =
+      "the operator says --resource-prefix nvidia.com, this agent was started with intel.com: VFs are offered as "
+      "nvidia.com/…; remove the agent's option";
+  doc::Value renamed = TestNode::with_prefix(state, "nvidia.com");
+  carried_out(renamed);
+  EXPECT_EQ(node.offers.last(), "nvidia.com/rail0: 0000:01:10.0 0000:01:10.2\n");
+  const doc::Value condition = node.told().find("conditions")->as_array()->front();
+  EXPECT_EQ(doc::text_in(condition, "type"), "ResourcePrefixConflict");
+  EXPECT_EQ(doc::text_in(condition, "status"), "True");
+  EXPECT_EQ(doc::text_in(condition, "message"), conflict);
+  EXPECT_EQ(reasons(), conflict);
+  EXPECT_EQ(node.heard.events.back(), "! ResourcePrefixConflict: " + conflict);
+  const doc::Value before = node.told();
+  node.clock.advance(milliseconds(30'000));
+  node.pass(renamed);
+  EXPECT_EQ(node.told(), before) << "its time is that of the change";
+
+  // The next agent has no such option; what was told is taken back.
+  renamed.find("status")->set("conditions", *before.find("conditions"));
+  node.settings.said_prefix.clear();
+  node.restart();
+  carried_out(renamed);
+  EXPECT_EQ(doc::text_in(node.told().find("conditions")->as_array()->front(), "status"), "False");
+  EXPECT_EQ(reasons(), "");
+}
+
+TEST_F(NodeKeeperTest, AnAnnotationThatCannotBeReadChangesNothingAndSaysWhy) {
+  carried_out(TestNode::with_prefix(node.state_of(policy_text("rail0", "eth0", 2)), "nvidia.com"));
+  node.kernel.clear_journal();
+  for (const char* text : {R"({"version":2})", "nvidia.com", ""}) {
+    doc::Value state = node.state_of(policy_text("rail0", "eth0", 1), 2);
+    state.find("metadata")->set("annotations", doc::Value::object()).set(api::kWantedAnnotation, text);
+    node.pass(state);
+    EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{}) << text;
+    EXPECT_EQ(node.told("syncStatus"), "Failed") << text;
+    EXPECT_EQ(node.told("lastSyncError").find("the node state cannot be read: annotation railbed.dev/wanted: "), 0U)
+        << node.told("lastSyncError");
+    EXPECT_EQ(node.offers.last(), "nvidia.com/rail0: 0000:01:10.0 0000:01:10.2\n");
+  }
+}
+
 // --- Beside the SR-IOV operator
 
 TEST_F(NodeKeeperTest, StandsAsideWhileItMayNotActAndSaysWhy) {

@@ -71,6 +71,7 @@ std::string failure_text(const apply::StepFailure& failure) {
 api::SriovNetworkNodeState status_of(NodeReport report) {
   api::SriovNetworkNodeState out;
   out.nics = std::move(report.nics);
+  out.conditions = std::move(report.conditions);
   if (report.phase == SyncPhase::kCarryingOut) {
     out.sync_status = "InProgress";
     return out;

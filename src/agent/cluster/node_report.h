@@ -32,9 +32,10 @@ struct NodeReport {
   const std::vector<apply::StepFailure>& failures;
   std::vector<std::string> problems;  // what else is wrong: a spec that cannot be read
   std::vector<std::string> waits;     // why something is not done yet, beside what is held back
+  std::vector<api::NodeStateCondition> conditions = {};
 };
 
-// interfaces, syncStatus, lastSyncError, observedGeneration, policies.
+// conditions, interfaces, syncStatus, lastSyncError, observedGeneration, policies.
 api::SriovNetworkNodeState status_of(NodeReport report);
 
 // `found`, but for what is held by pods: as told last. `told` may be empty.

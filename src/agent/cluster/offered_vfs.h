@@ -28,7 +28,7 @@ class OfferedVfs : public kubelet::DeviceOffers {
 
   Result<void> offer(kubelet::NodeDevices devices) override;
   Result<void> withdraw(const std::set<PciAddress>& vfs) override { return plugin_.withdraw(vfs); }
-  Result<plan::InUse> allocated() override { return plugin_.allocated(); }
+  Result<kubelet::AllocatedVfs> allocated() override { return plugin_.allocated(); }
 
   // A VF that is on offer, by its address.
   Result<std::optional<plan::PoolVf>> find(const std::string& id, FirstLook look) const;

@@ -62,26 +62,35 @@ class FakeOffers : public kubelet::DeviceOffers {
     if (when_withdrawn) when_withdrawn();
     return {};
   }
-  Result<plan::InUse> allocated() override {
+  Result<kubelet::AllocatedVfs> allocated() override {
     calls.push_back("allocated");
     if (silent) return fail(Code::kIo, "the kubelet cannot be asked");
-    return given;
+    kubelet::AllocatedVfs all{.pods = given, .resources = {}};
+    for (const auto& [vf, pod] : given) all.resources[vf].insert(given_as);
+    return all;
   }
 
-  // "openshift.io/rail0: 0000:01:10.0 0000:01:10.2!" where ! is what is not healthy.
+  // "openshift.io/rail0: 0000:01:10.0 0000:01:10.2!" where ! is what is not healthy, and ~ what no further pod gets.
   std::string last() const {
     if (offers.empty()) return "nothing";
     std::string out;
     for (const auto& [resource, pool] : offers.back().resources) {
       out += resource + ":";
-      for (const plan::PoolVf& vf : pool)
-        out += fmt::format(" {}{}", vf.address, offers.back().unfinished.contains(vf.address) ? "!" : "");
+      for (const plan::PoolVf& vf : pool) out += fmt::format(" {}{}", vf.address, mark_of(resource, vf.address));
       out += "\n";
     }
     return out;
   }
 
+  std::string_view mark_of(const std::string& resource, PciAddress vf) const {
+    const kubelet::NodeDevices& last = offers.back();
+    const auto ending = last.ending.find(resource);
+    if (ending != last.ending.end() && ending->second.contains(vf)) return "~";
+    return last.unfinished.contains(vf) || last.taken.contains(vf) ? "!" : "";
+  }
+
   plan::InUse given;
+  std::string given_as = "openshift.io/rail0";  // the name under which all of it was given
   bool silent = false;
   std::function<void()> when_withdrawn;
   std::set<PciAddress> withdrawn;
@@ -144,6 +153,14 @@ struct TestNode {
     status.nics = graph::found_nics(facts());
     object.set("status", api::node_state_status(status));
     return object;
+  }
+
+  // The same as an operator with this prefix writes it.
+  static doc::Value with_prefix(doc::Value state, const std::string& prefix) {
+    state.find("metadata")
+        ->set("annotations", doc::Value::object())
+        .set(api::kWantedAnnotation, api::to_text({.resource_prefix = prefix}));
+    return state;
   }
 
   std::chrono::milliseconds pass(const doc::Value& state) {

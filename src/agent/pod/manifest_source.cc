@@ -14,6 +14,7 @@
 #include "node/handed_manifests.h"
 #include "node/planned_addresses.h"
 #include "node/pod_vfs.h"
+#include "node/resource_prefix.h"
 
 namespace railbed::agent {
 namespace {
@@ -70,6 +71,7 @@ struct ManifestSource::Read {
   std::map<std::string, Error> unread;
   std::optional<Error> folder;  // why the directory could not be listed
   std::string handed;
+  std::string prefix;  // of resource names
 };
 
 struct ManifestSource::Snapshot {
@@ -78,6 +80,7 @@ struct ManifestSource::Snapshot {
   std::optional<Error> folder;          // why the directory could not be listed
   FolderReading reading;
   std::string handed;                       // as it is in the state
+  std::string prefix;                       // of resource names
   std::vector<doc::SourcePtr> handed_over;  // but for what is below the folder
   std::vector<Value> documents;
   api::Objects objects;
@@ -192,6 +195,7 @@ void ManifestSource::remember_in(os::Disk& disk, std::string file, Seconds now_s
 Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::current() {
   Read read;
   read.handed = TRY(node::handed_over_text(store_));
+  read.prefix = TRY(node::known_prefixes(&store_)).chosen(settings_.resource_prefix);
   if (Result<void> all = read_folder(kernel_.files(), directory_, 0, read.texts, read.unread); !all.has_value())
     read.folder = std::move(std::move(all).context("reading the manifests in {}", directory_).error());
   std::lock_guard lock(mutex_);
@@ -203,7 +207,7 @@ Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::current() {
 Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::understand(Read read) {
   const auto story = [](const std::optional<Error>& error) { return error.has_value() ? error->story() : ""; };
   if (snapshot_ != nullptr && snapshot_->texts == read.texts && snapshot_->handed == read.handed &&
-      story(snapshot_->folder) == story(read.folder) &&
+      snapshot_->prefix == read.prefix && story(snapshot_->folder) == story(read.folder) &&
       std::ranges::equal(std::views::keys(snapshot_->unread), std::views::keys(read.unread)))
     return snapshot_;
   auto fresh = std::make_shared<Snapshot>();
@@ -219,7 +223,8 @@ Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::understand(Rea
     fresh->reading.unread = fresh->folder->story();
   else if (fresh->texts.empty() && fresh->unread.empty())
     fresh->reading.unread = fmt::format("there is no manifest in {}", directory_);
-  fresh->read({.resource_prefix = settings_.resource_prefix, .soft_rdma = settings_.soft_rdma});
+  fresh->prefix = std::move(read.prefix);
+  fresh->read({.resource_prefix = fresh->prefix, .soft_rdma = settings_.soft_rdma});
   snapshot_ = fresh;
   return fresh;
 }
@@ -318,13 +323,19 @@ bool ManifestSource::soft_rdma() {
   });
 }
 
+std::unique_ptr<node::Resolved> ManifestSource::look_at_vfs(const Snapshot& now) const {
+  node::Settings settings = settings_;
+  settings.resource_prefix = now.prefix;
+  return node::look_at_vfs(kernel_, now.objects, settings);
+}
+
 Result<std::vector<Device>> ManifestSource::devices(const DeviceRequest& request, const kubelet::GivenDevices&,
                                                     const plan::InUse& in_use) {
   const auto& [pod, resource, asked] = request;
   auto now = TRY(last());
   for (bool fresh : {false, true}) {
     if (fresh || now->resolved == nullptr) {
-      now->resolved = node::look_at_vfs(kernel_, now->objects, settings_);
+      now->resolved = look_at_vfs(*now);
       fresh = true;
     }
     plan::InUse taken = in_use;
@@ -350,7 +361,7 @@ Result<std::vector<Device>> ManifestSource::devices(const DeviceRequest& request
 
 Result<bool> ManifestSource::offers(const PciAddress& device) {
   auto now = TRY(last());
-  if (now->resolved == nullptr) now->resolved = node::look_at_vfs(kernel_, now->objects, settings_);
+  if (now->resolved == nullptr) now->resolved = look_at_vfs(*now);
   return node::is_in_a_pool(kernel_, *now->resolved, device);
 }
 

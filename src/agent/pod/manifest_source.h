@@ -60,6 +60,7 @@ class ManifestSource : public PodSource, public DeviceSource {
   struct Read;
   Result<std::shared_ptr<Snapshot>> understand(Read read);  // mutex_ is held
   void see(const Snapshot& now);                            // mutex_ is held
+  std::unique_ptr<node::Resolved> look_at_vfs(const Snapshot& now) const;
   // Why the pod must not start without networks.
   std::optional<std::string> lost(const Snapshot& now, const std::string& pod);
 

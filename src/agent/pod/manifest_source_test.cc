@@ -8,6 +8,7 @@
 #include "agent/pod/test_meta.h"
 #include "doc/json.h"
 #include "node/handed_manifests.h"
+#include "node/resource_prefix.h"
 
 namespace railbed::agent {
 namespace {
@@ -93,6 +94,16 @@ spec: { resourceName: rail0, networkNamespace: ns, vlan: 100 }
   ASSERT_TRUE(rail) << rail.error().story();
   EXPECT_EQ(rail->resource, "openshift.io/rail0");
   EXPECT_EQ(doc::to_json(*rail->config.find("vlan")), "100");
+  // The prefix of its own counts where neither `up` nor the operator said one.
+  const auto resource = [&] {
+    ManifestSource next(kernel, *store, "/etc/railbed", {.resource_prefix = "own.com"});
+    return next.network("ns", "rail0").value().resource;
+  };
+  EXPECT_EQ(resource(), "own.com/rail0");
+  ASSERT_TRUE(node::keep_given_prefix(*store, "intel.com"));
+  EXPECT_EQ(resource(), "intel.com/rail0");
+  ASSERT_TRUE(node::keep_ordered_prefix(*store, "nvidia.com"));
+  EXPECT_EQ(resource(), "nvidia.com/rail0");
 }
 
 TEST_F(MetaTest, ManifestsAreTheFoldersAndThoseThatWereHandedOver) {

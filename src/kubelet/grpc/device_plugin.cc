@@ -30,7 +30,7 @@ class Plugin : public DevicePlugin, public Allocations {
 
   Result<void> offer(NodeDevices devices) override;
   Result<void> withdraw(const std::set<PciAddress>& vfs) override;
-  Result<plan::InUse> allocated() override;
+  Result<AllocatedVfs> allocated() override;
   void devices_made() override { soft_verbs_.look(parts_.files); }
   std::vector<std::string> problems() const override;
 
@@ -79,7 +79,11 @@ class Plugin : public DevicePlugin, public Allocations {
   Resources resources_;
   std::map<std::string, ServedPtr> served_;
   std::vector<ServedPtr> ended_;
-  std::map<PciAddress, Time> answered_;  // VFs that Allocate gave, until the kubelet's own record tells
+  struct Answered {
+    Time when;
+    std::string resource;
+  };
+  std::map<PciAddress, Answered> answered_;  // VFs that Allocate gave, until the kubelet's own record tells
 
   std::optional<os::FileStamp> kubelet_;  // its socket, as the keeper saw it
   std::jthread keeper_;                   // last: it uses the others
@@ -175,20 +179,23 @@ void Plugin::refresh_checkpoint(os::Deadline deadline) {
   }
 }
 
-Result<plan::InUse> Plugin::allocated() {
+Result<AllocatedVfs> Plugin::allocated() {
   const Time now = std::chrono::steady_clock::now();
   bool listed = false;
-  plan::InUse in_use = TRY(pod_devices_
-                               .all(now + settings_.call,
-                                    [&] {
-                                      listed = true;
-                                      refresh_checkpoint(std::chrono::steady_clock::now() + settings_.notice);
-                                    })
-                               .context("requesting the VFs of pods from the kubelet"));
+  AllocatedVfs all = TRY(pod_devices_
+                             .all(now + settings_.call,
+                                  [&] {
+                                    listed = true;
+                                    refresh_checkpoint(std::chrono::steady_clock::now() + settings_.notice);
+                                  })
+                             .context("requesting the VFs of pods from the kubelet"));
   const std::scoped_lock lock(mutex_);
-  if (listed) std::erase_if(answered_, [&](const auto& one) { return one.second + settings_.admission <= now; });
-  for (const auto& [vf, when] : answered_) in_use.try_emplace(vf, "(a pod that is being admitted)");
-  return in_use;
+  if (listed) std::erase_if(answered_, [&](const auto& one) { return one.second.when + settings_.admission <= now; });
+  for (const auto& [vf, answered] : answered_) {
+    all.pods.try_emplace(vf, "(a pod that is being admitted)");
+    all.resources[vf].insert(answered.resource);
+  }
+  return all;
 }
 
 // --- what the kubelet asks
@@ -214,8 +221,9 @@ Result<Allocation> Plugin::allocate(const std::string& name, const std::vector<s
     if (auto found = resources_.find(name); found != resources_.end()) resource = found->second;
     // Before the look-up: who withdraws these now must learn that they are being given away.
     for (const std::string& id : ids)
-      if (const Device* device = resource.find(id); device != nullptr && device->unhealthy.empty())
-        answered_[device->vf.address] = std::chrono::steady_clock::now();
+      if (const Device* device = resource.find(id);
+          device != nullptr && device->unhealthy.empty() && device->ending.empty())
+        answered_[device->vf.address] = {std::chrono::steady_clock::now(), name};
   }
   Allocation allocation =
       TRY(kubelet::allocate(name, resource, ids, [&](const Device& one) { return look_up(one, resource.soft_rdma); }));

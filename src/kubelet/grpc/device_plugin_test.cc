@@ -401,14 +401,33 @@ TEST_F(DevicePluginTest, AllocatedIsWhatTheKubeletSaysAndWhatItIsAboutToSay) {
   TestKubelet::Health three = kBoth;
   three[vf_address(1, 2).to_string()] = "Healthy";
   ASSERT_TRUE(kubelet.has(kRail, three));
-  EXPECT_EQ(plugin->allocated().value(), (plan::InUse{{vf_address(1, 0), "d/a"}}));
+  EXPECT_EQ(plugin->allocated().value().pods, (plan::InUse{{vf_address(1, 0), "d/a"}}));
   v1beta1::AllocateResponse answer;
   ASSERT_TRUE(kubelet.allocate(kRail, {kSecond}, answer).ok());
   write_checkpoint(R"({"PodUID":"u9","ContainerName":"init","ResourceName":"openshift.io/rail0","DeviceIDs":{"1":[")" +
                    vf_address(1, 2).to_string() + R"("]}})");
-  EXPECT_EQ(plugin->allocated().value(), (plan::InUse{{vf_address(1, 0), "d/a"},
-                                                      {vf_address(1, 1), "(a pod that is being admitted)"},
-                                                      {vf_address(1, 2), "(pod u9)"}}));
+  EXPECT_EQ(plugin->allocated().value().pods, (plan::InUse{{vf_address(1, 0), "d/a"},
+                                                           {vf_address(1, 1), "(a pod that is being admitted)"},
+                                                           {vf_address(1, 2), "(pod u9)"}}));
+}
+
+// After a change of the prefix: the kubelet counts the VF of a running pod under its former name, too, but gives it to
+// nobody under either.
+TEST_F(DevicePluginTest, AFormerNameStaysRegisteredAndGivesNothing) {
+  TestKubelet kubelet(folder.path());
+  const auto plugin = start_plugin();
+  NodeDevices node = node_of(1, 2);
+  const std::string former = "example.com/rail0";
+  node.resources[former] = {node.resources[kRail].front()};
+  node.ending[former][vf_address(1, 0)] = "it is openshift.io/rail0 now";
+  node.taken[vf_address(1, 0)] = "d/a has it as example.com/rail0";
+  ASSERT_TRUE(plugin->offer(node));
+  ASSERT_TRUE(kubelet.has(former, {{kFirst, "Healthy"}}));
+  ASSERT_TRUE(kubelet.has(kRail, {{kFirst, "Unhealthy"}, {kSecond, "Healthy"}}));
+  v1beta1::AllocateResponse answer;
+  const grpc::Status status = kubelet.allocate(former, {kFirst}, answer);
+  EXPECT_FALSE(status.ok());
+  EXPECT_TRUE(status.error_message().contains("it is openshift.io/rail0 now")) << status.error_message();
 }
 
 // A pod that has ended stands in the checkpoint until it is written again, which a list of devices makes happen.
@@ -424,7 +443,7 @@ TEST_F(DevicePluginTest, AllocatedForgetsPodsThatHaveEnded) {
     (void)kubelet.takes_another(kRail, taken);
     write_checkpoint("");
   });
-  EXPECT_EQ(plugin->allocated().value(), plan::InUse{});
+  EXPECT_EQ(plugin->allocated().value().pods, plan::InUse{});
 }
 
 TEST_F(DevicePluginTest, AllocatedFailsWhereNobodyCanBeAsked) {
