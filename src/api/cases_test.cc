@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every folder of testdata/api: input.yaml is loaded; what is told, which objects came out and which
+// Every folder of testdata/api: input.yaml is loaded; what is reported, which objects came out and which
 // attachment definitions the networks become are compared with expected.txt as a whole. RAILBED_UPDATE=1
-// writes expected.txt anew; read the difference before you commit it.
+// writes expected.txt again; read the difference before you commit it.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -85,9 +85,9 @@ TEST_P(Case, IsReportedAndReadAsExpected) {
   const auto source = std::make_shared<const doc::Source>(doc::Source{"input.yaml", content(folder / "input.yaml")});
   const Objects objects = load({source}, diagnostics);
   diagnostics.sort();
-  const std::string told = render(diagnostics) + "=== objects\n" + described(objects);
-  if (std::getenv("RAILBED_UPDATE") != nullptr) std::ofstream(folder / "expected.txt") << told;
-  EXPECT_EQ(told, content(folder / "expected.txt"));
+  const std::string reported = render(diagnostics) + "=== objects\n" + described(objects);
+  if (std::getenv("RAILBED_UPDATE") != nullptr) std::ofstream(folder / "expected.txt") << reported;
+  EXPECT_EQ(reported, content(folder / "expected.txt"));
 }
 
 // A definition that railbed wrote is the same after parsing it again.

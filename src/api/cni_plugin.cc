@@ -17,7 +17,7 @@ void check_infiniband(const Plugin& plugin, doc::Fields& fields) {
   if (ipam != nullptr && doc::text_in(*ipam, "type") == "dhcp")
     fields.error(7, ipam->find("type")->span, "dhcp does not work with ib-sriov")
         .with_fix("use whereabouts, host-local or static");
-  // Which partitions a port is in is told by the subnet manager; the kernel has no call that sets a VF's.
+  // Which partitions a port is in is set by the subnet manager; the kernel has no call that sets a VF's.
   if (const std::string pkey = doc::text_in(plugin.config, "pkey"); !pkey.empty())
     fields
         .warning(8, plugin.config.find("pkey")->span,

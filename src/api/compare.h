@@ -38,14 +38,14 @@ auto parsed(std::string_view kind, const doc::Value& object, StatusPart status, 
   using T = decltype(read(object, out));
   constexpr auto kNetworks = std::same_as<T, Pod> ? NetworksAnnotation::kLeftToTheReader : NetworksAnnotation::kRead;
   const bool fits = compare(object, kind, status, kNetworks, out);
-  doc::Diagnostics told;
-  std::optional<T> result = read(object, told);
-  if (!fits || told.has_errors()) result.reset();
-  out.append(std::move(told));
+  doc::Diagnostics reported;
+  std::optional<T> result = read(object, reported);
+  if (!fits || reported.has_errors()) result.reset();
+  out.append(std::move(reported));
   return result;
 }
 
-// A value that its schema allows, and that is wrong all the same (RB-API-005).
+// A value that its schema allows, and that is wrong anyway (RB-API-005).
 doc::Diagnostic& wrong_value(const doc::Span& span, std::string message, doc::Diagnostics& out);
 
 }  // namespace railbed::api

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a range hands out where the manifest leaves it open is what the reference plugins hand out: host-local
-// from the first to the last host address, and never the gateway, which is the first address unless told
+// from the first to the last host address, and never the gateway, which is the first address unless set
 // otherwise; whereabouts from the first to the last host address. Whereabouts itself hands out its gateway
 // when it lies in the range; here it is left out, because two machines with one address help nobody.
 #include "api/ipam.h"
@@ -215,7 +215,7 @@ class IpamReader {
   IpamConfig config_;
 };
 
-// The type of a block that has one; empty and told when it has none.
+// The type of a block that has one; empty and reported when it has none.
 std::string type_of(const Value& block, doc::Diagnostics& out) {
   doc::Fields fields(block, "ipam", kIpamFamily, out);
   if (!block.is_object()) return "";
@@ -242,12 +242,13 @@ void report_unknown(const std::string& name, const doc::Span& span, doc::Diagnos
   for (const CniType& type : schema::cni_types())
     if (type.ipam != IpamType::kNone) names.push_back(type.name);
   const std::string near = doc::nearest(name, names);
-  auto& told = out.error("RB-IPAM-001", span,
-                         fmt::format("ipam type \"{}\" is not built into railbed ({})", name, fmt::join(names, ", ")))
-                   .of(doc::Layer::kEmbedded)
-                   .with_fix(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near))
-                   .about_field("ipam.type");
-  if (near.empty()) told.for_one_machine();
+  auto& reported =
+      out.error("RB-IPAM-001", span,
+                fmt::format("ipam type \"{}\" is not built into railbed ({})", name, fmt::join(names, ", ")))
+          .of(doc::Layer::kEmbedded)
+          .with_fix(near.empty() ? "" : fmt::format("did you mean \"{}\"?", near))
+          .about_field("ipam.type");
+  if (near.empty()) reported.for_one_machine();
 }
 
 }  // namespace

@@ -8,9 +8,9 @@ using doc::Value;
 std::optional<IpAddress> parse_address(doc::Fields& fields, const doc::Field<std::string>& text, std::string_view key) {
   auto parsed = IpAddress::parse(text.value);
   if (parsed) return *parsed;
-  auto& told = fields.error(5, text.span, fmt::format("{}: {}", fields.path_of(key), parsed.error().message));
+  auto& reported = fields.error(5, text.span, fmt::format("{}: {}", fields.path_of(key), parsed.error().message));
   if (const size_t slash = text.value.find('/'); slash != std::string::npos)
-    told.with_fix(fmt::format("write it without the prefix length: \"{}\"", text.value.substr(0, slash)));
+    reported.with_fix(fmt::format("write it without the prefix length: \"{}\"", text.value.substr(0, slash)));
   return std::nullopt;
 }
 
@@ -111,15 +111,15 @@ class RangeReader {
     }
     range.subnet.address = subnet.network();
     if (subnet.length >= 8) return true;
-    auto& told = fields_.error(
+    auto& reported = fields_.error(
         7, text.span,
         fmt::format("{}: /{} makes 1/{} of all {} addresses neighbours of the pod; traffic to the cluster and the "
                     "internet would go into this network",
                     fields_.path_of(names_.subnet), subnet.length, 1 << subnet.length,
                     subnet.address.family == IpFamily::kV4 ? "IPv4" : "IPv6"));
     if (has_bounds)
-      told.with_fix(fmt::format("\"{}\": \"{}\" holds the addresses that are asked for", names_.subnet,
-                                common_prefix(range.addresses.first, range.addresses.last)));
+      reported.with_fix(fmt::format("\"{}\": \"{}\" holds the addresses that are asked for", names_.subnet,
+                                    common_prefix(range.addresses.first, range.addresses.last)));
     return false;
   }
 

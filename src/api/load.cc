@@ -78,18 +78,19 @@ class Loader {
 
   void unknown(const Value& document, const Value& kind, const std::string& name) {
     leave_alone(document, name);
-    if (!told_.insert(name).second) return;
+    if (!reported_.insert(name).second) return;
     const std::string meant = nearest_kind(name);
-    auto& told = out_.warning("RB-API-001", kind.span, fmt::format("unknown kind '{}'; its objects are skipped", name))
-                     .of(doc::Layer::kObject)
-                     .that_says(doc::Says::kUnknownKind);
+    auto& reported =
+        out_.warning("RB-API-001", kind.span, fmt::format("unknown kind '{}'; its objects are skipped", name))
+            .of(doc::Layer::kObject)
+            .that_says(doc::Says::kUnknownKind);
     if (meant.empty()) return;
-    told.with_fix(fmt::format("did you mean '{}'?", meant));
+    reported.with_fix(fmt::format("did you mean '{}'?", meant));
   }
 
   void leave_alone(const Value& document, const std::string& name) {
     ++objects_.others[name];
-    tell_networks(document, name);
+    report_networks(document, name);
     only_compare(document, name);
   }
 
@@ -104,11 +105,11 @@ class Loader {
     const bool meant =
         version == nullptr || group(*version) == group(right) || !doc::nearest(*version, {right}).empty();
     const std::string found = version ? fmt::format("apiVersion '{}'", *version) : "no apiVersion";
-    auto& told = out_.warning(
+    auto& reported = out_.warning(
         "RB-API-011", value ? value->span : document.span,
         fmt::format("{} with kind {}; {}", found, known.name, meant ? "it is read anyway" : "it is skipped"));
-    told.with_fix(fmt::format("apiVersion: {}", right)).of(doc::Layer::kObject).about_field("apiVersion");
-    if (version != nullptr && (meant || is_of_kubernetes(*version))) told.that_says(doc::Says::kWrongVersion);
+    reported.with_fix(fmt::format("apiVersion: {}", right)).of(doc::Layer::kObject).about_field("apiVersion");
+    if (version != nullptr && (meant || is_of_kubernetes(*version))) reported.that_says(doc::Says::kWrongVersion);
     return !meant;
   }
 
@@ -134,7 +135,7 @@ class Loader {
   }
 
   // For a workload whose pods have networks: railbed does not make its pods, so a finding says so.
-  void tell_networks(const Value& value, const std::string& kind) {
+  void report_networks(const Value& value, const std::string& kind) {
     if (const Value::Object* members = value.as_object())
       for (const Value::Member& member : *members) {
         if (member.key == kNetworksAnnotation)
@@ -142,16 +143,16 @@ class Loader {
                     fmt::format("railbed does not create the pods of this {}; use Pod objects to attach them", kind))
               .of(doc::Layer::kObject)
               .for_one_machine();
-        tell_networks(member.value, kind);
+        report_networks(member.value, kind);
       }
     if (const Value::Array* items = value.as_array())
-      for (const Value& item : *items) tell_networks(item, kind);
+      for (const Value& item : *items) report_networks(item, kind);
   }
 
   doc::Diagnostics& out_;
   const Compared compared_;
   Objects objects_;
-  std::set<std::string> told_;
+  std::set<std::string> reported_;
   std::map<std::string, doc::Span> given_;
 };
 

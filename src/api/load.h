@@ -31,7 +31,7 @@ inline constexpr std::string_view kOwnerAnnotation = "sriovnetwork.openshift.io/
 std::string owner_ref(const Kind& kind, std::string_view ns, std::string_view name);
 
 // The NetworkAttachmentDefinition that the SR-IOV operator makes of a SriovNetwork or SriovIBNetwork: same
-// keys, same order. `resource_prefix` is "openshift.io" unless the operator was told otherwise.
+// keys, same order. `resource_prefix` is "openshift.io" unless the operator was configured otherwise.
 NetworkAttachmentDefinition render(const SriovNetwork& network, std::string_view resource_prefix = "openshift.io");
 
 // The value of annotation k8s.v1.cni.cncf.io/networks; element positions inside the manifest where possible.

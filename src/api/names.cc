@@ -78,14 +78,14 @@ void check_resource_name(const Field<std::string>& name, std::string_view what, 
   const bool right = !text.empty() && text.size() <= 63 && is_letter_or_digit(text.front()) &&
                      is_letter_or_digit(text.back()) && std::ranges::all_of(text, inner);
   if (right) return;
-  auto& told = out.error("RB-API-007", name.span,
-                         fmt::format("{}: \"{}\" is not a resource name: letters, digits, '-' and '_', at most 63, "
-                                     "with a letter or digit at both ends",
-                                     what, text))
-                   .of(doc::Layer::kObject)
-                   .that_says(doc::Says::kBadName);
+  auto& reported = out.error("RB-API-007", name.span,
+                             fmt::format("{}: \"{}\" is not a resource name: letters, digits, '-' and '_', at most 63, "
+                                         "with a letter or digit at both ends",
+                                         what, text))
+                       .of(doc::Layer::kObject)
+                       .that_says(doc::Says::kBadName);
   if (text.find('/') != std::string_view::npos)
-    told.with_fix("write it without the prefix; the operator adds \"openshift.io/\"");
+    reported.with_fix("write it without the prefix; the operator adds \"openshift.io/\"");
 }
 
 }  // namespace railbed::api

@@ -28,7 +28,7 @@ TEST(Names, PlaceholdersAreSeen) {
 }
 
 TEST(Names, WhatIsWrongIsReportedAtItsPlace) {
-  const auto told = [](auto check, const std::string& text) {
+  const auto reported = [](auto check, const std::string& text) {
     const auto source = std::make_shared<const doc::Source>(doc::Source{"a", text});
     Field<std::string> name;
     name.value = text;
@@ -45,24 +45,24 @@ TEST(Names, WhatIsWrongIsReportedAtItsPlace) {
       "is not a name: lower-case letters, digits and '-', at most 63, with a letter or digit at both ends";
   const std::string resource =
       "is not a resource name: letters, digits, '-' and '_', at most 63, with a letter or digit at both ends";
-  EXPECT_EQ(told(check_label, "a"), "");
-  EXPECT_EQ(told(check_label, "a.b"), "RB-API-007 x: \"a.b\" " + label);
-  EXPECT_EQ(told(check_label, "<a>"), "RB-API-008 x: \"<a>\" is a placeholder / write the real name");
-  EXPECT_EQ(told(check_subdomain, "a.b"), "");
+  EXPECT_EQ(reported(check_label, "a"), "");
+  EXPECT_EQ(reported(check_label, "a.b"), "RB-API-007 x: \"a.b\" " + label);
+  EXPECT_EQ(reported(check_label, "<a>"), "RB-API-008 x: \"<a>\" is a placeholder / write the real name");
+  EXPECT_EQ(reported(check_subdomain, "a.b"), "");
   EXPECT_EQ(
-      told(check_subdomain, "a..b"),
+      reported(check_subdomain, "a..b"),
       "RB-API-007 x: \"a..b\" is not a name: lower-case letters, digits, '-' and '.', at most 253, with a letter or "
       "digit at both ends");
-  EXPECT_EQ(told(check_subdomain, "{a}"), "RB-API-008 x: \"{a}\" is a placeholder / write the real name");
+  EXPECT_EQ(reported(check_subdomain, "{a}"), "RB-API-008 x: \"{a}\" is a placeholder / write the real name");
   for (const std::string& right : {std::string("a"), std::string("A-b_9"), std::string("Z"), std::string(63, 'a')})
-    EXPECT_EQ(told(check_resource_name, right), "");
+    EXPECT_EQ(reported(check_resource_name, right), "");
   for (const std::string& wrong : {std::string(), std::string("a-"), std::string("_a"), std::string("a.b"),
                                    std::string("@"), std::string("["), std::string(64, 'a')})
-    EXPECT_EQ(told(check_resource_name, wrong), "RB-API-007 x: \"" + wrong + "\" " + resource);
+    EXPECT_EQ(reported(check_resource_name, wrong), "RB-API-007 x: \"" + wrong + "\" " + resource);
   EXPECT_EQ(
-      told(check_resource_name, "p/a"),
+      reported(check_resource_name, "p/a"),
       "RB-API-007 x: \"p/a\" " + resource + " / write it without the prefix; the operator adds \"openshift.io/\"");
-  EXPECT_EQ(told(check_resource_name, "<a>"), "RB-API-008 x: \"<a>\" is a placeholder / write the real name");
+  EXPECT_EQ(reported(check_resource_name, "<a>"), "RB-API-008 x: \"<a>\" is a placeholder / write the real name");
 }
 
 TEST(Kinds, AreFoundAlsoWhenMisspelt) {

@@ -6,7 +6,7 @@
 // sriovnetwork.openshift.io/v1. Two keys of a VF group are railbed's own (needVhostNet, excludeTopology): the original
 // passes them to its device plugin in another way. Three keys of the status are railbed's own, too (conditions,
 // observedGeneration, policies): definitions that the SR-IOV operator installed prune them, and readers then use
-// syncStatus. What a node is told beyond the schema is in wanted.h.
+// syncStatus. What a node gets beyond the schema is in wanted.h.
 // Spec: the kind's published definition, src/schema/data/sriov.yaml.
 // Threading: plain values.
 // Failure: parse_node_state reports values of wrong types; unknown keys are left to their writers.
@@ -77,7 +77,7 @@ struct FoundNic {
   friend bool operator==(const FoundNic&, const FoundNic&) = default;
 };
 
-// What became of a policy on this node, as its agent tells.
+// What became of a policy on this node, as its agent reports.
 struct NodeStatePolicy {
   enum class State : uint8_t {
     kApplied,
@@ -106,9 +106,9 @@ struct SriovNetworkNodeState {
   bool decided = false;          // spec.interfaces is there, may it be empty; without it nothing is to be changed
   std::vector<NodeStatePf> pfs;  // spec.interfaces
   std::vector<FoundNic> nics;    // of the status
-  std::string sync_status;       // "Succeeded", "InProgress", "Failed"; empty before the agent has told
+  std::string sync_status;       // "Succeeded", "InProgress", "Failed"; empty before the agent has reported
   std::string last_sync_error;
-  int observed_generation = 0;            // of the spec that the status speaks about; 0: not told
+  int observed_generation = 0;            // of the spec that the status speaks about; 0: not reported
   std::vector<NodeStatePolicy> policies;  // of the status; railbed's own key, as observedGeneration
   std::vector<NodeStateCondition> conditions;
   friend bool operator==(const SriovNetworkNodeState&, const SriovNetworkNodeState&) = default;
