@@ -50,7 +50,7 @@ struct Schema {
   };
 
   FieldType type = FieldType::kAny;
-  std::string name;    // how messages call the object where its place does not tell: "SriovNetwork"
+  std::string name;    // how messages call the object where its place does not say: "SriovNetwork"
   std::string path;    // how messages call the object from here on: "ipam"; empty: by its place
   std::string family;  // of the ids from here on: "RB-CNI"; empty: that of the object around it
 
@@ -67,7 +67,7 @@ struct Schema {
   bool may_be_empty = false;                     // {} needs none of the required fields
   std::vector<Other> also;
 
-  // Of kObject, where a field tells which fields there are (`type` of a plugin).
+  // Of kObject, where a field says which fields there are (`type` of a plugin).
   std::string by;
   std::map<std::string, const Schema*, std::less<>> variants;
   std::vector<std::string> others;  // values that are known, and whose fields are not

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Compares a value with its schema, object by object. Each object knows those around it (Frame), so that a
-// field in the wrong place can be told where it belongs: in an object around it, in one below it, beside it,
-// or in another kind. An embedded text begins anew: nothing in it belongs to the manifest around it.
+// field in the wrong place is reported with the place where it belongs: in an object around it, in one below it, beside
+// it, or in another kind. An embedded text begins again: nothing in it belongs to the manifest around it.
 #include <algorithm>
 #include <cctype>
 
@@ -168,8 +168,8 @@ class Checker {
   doc::Diagnostic& warning(int number, const doc::Span& span, std::string message) {
     return typed(number, out_.warning(fmt::format("{}-{:03}", family_, number), span, std::move(message)));
   }
-  doc::Diagnostic& typed(int number, doc::Diagnostic& told) const {
-    return told.of(family_ == kOfObjects ? doc::Layer::kObject : doc::Layer::kEmbedded)
+  doc::Diagnostic& typed(int number, doc::Diagnostic& reported) const {
+    return reported.of(family_ == kOfObjects ? doc::Layer::kObject : doc::Layer::kEmbedded)
         .that_says(doc::said_by(doc::Family(std::string_view(family_)), number));
   }
 
@@ -177,9 +177,9 @@ class Checker {
                   std::string edit = "") {
     const std::string path = at.path();
     const std::string name = path.empty() ? "the document" : path;
-    auto& told = error(4, value.span, fmt::format("{} must be {}, found {}", name, expected, described(value)));
-    told.with_fix(std::move(fix)).about_field(path);
-    if (!edit.empty()) told.with_edit(value.span, std::move(edit));
+    auto& reported = error(4, value.span, fmt::format("{} must be {}, found {}", name, expected, described(value)));
+    reported.with_fix(std::move(fix)).about_field(path);
+    if (!edit.empty()) reported.with_edit(value.span, std::move(edit));
   }
 
   // What a reader reports: embedded texts, networks.
@@ -235,10 +235,10 @@ class Checker {
     for (const std::string& choice : schema.choices)
       if (!choice.empty()) allowed.push_back(choice);
     const std::string meant = doc::nearest(*text, allowed);
-    auto& told =
+    auto& reported =
         error(5, value.span, fmt::format("{} must be {}, found \"{}\"", at.path(), doc::alternatives(allowed), *text))
             .about_field(at.path());
-    if (!meant.empty()) told.with_fix(line(value, at.field(), meant));
+    if (!meant.empty()) reported.with_fix(line(value, at.field(), meant));
   }
 
   // `key: value` in YAML or JSON, like the value.
@@ -332,7 +332,7 @@ class Checker {
     const Value::Object* members = value.as_object();
     if (members == nullptr) return wrong_type(value, at, "an object (keys with values)");
     // Labels next to an object or a list, or next to a field of the enclosing object: these lines slipped in, and
-    // nobody can tell which of them are labels that need quotes.
+    // there is no way to know which of them are labels that need quotes.
     const bool slipped = std::ranges::any_of(*members, [&](const Value::Member& member) {
       return schema.items->type == FieldType::kText &&
              (member.value.is_object() || member.value.is_array() || member.value.is_null() ||
@@ -475,17 +475,17 @@ class Checker {
     std::vector<std::string_view> known(schema.others.begin(), schema.others.end());
     for (const auto& [name, variant] : schema.variants) known.push_back(name);
     const std::string meant = doc::nearest(*type, known);
-    auto& told =
+    auto& reported =
         warning(1, by->span, fmt::format("{} \"{}\" is unknown; its fields are not checked", schema.what, *type))
             .about_field(below(frame, schema.by).path())
             .that_says(doc::Says::kUnknownType);
     // Plugins of others are nobody's mistake; a name that is near to a known one is. Short names are near by chance.
     constexpr size_t kLongEnough = 5;
     if (meant.empty())
-      told.for_one_machine();
+      reported.for_one_machine();
     else
-      told.with_fix(fmt::format("did you mean \"{}\"?", meant));
-    told.fails_where_applied = meant.size() >= kLongEnough;
+      reported.with_fix(fmt::format("did you mean \"{}\"?", meant));
+    reported.fails_where_applied = meant.size() >= kLongEnough;
     check_common(value, schema, frame);
   }
 
@@ -507,10 +507,10 @@ class Checker {
 
   void check_fields(const Value& value, const Schema& schema, const Frame& frame) {
     const Schema* variants = std::exchange(variants_, nullptr);
-    std::vector<const Value::Member*> told;
-    check_required(value, schema.required, schema, frame, told);
-    check_required(value, schema.required_in_some, schema, frame, told, Need::kInSomeVersions);
-    check_groups(value, schema, frame, variants, told);
+    std::vector<const Value::Member*> reported;
+    check_required(value, schema.required, schema, frame, reported);
+    check_required(value, schema.required_in_some, schema, frame, reported, Need::kInSomeVersions);
+    check_groups(value, schema, frame, variants, reported);
     for (const Value::Member& member : *value.as_object()) {
       if (is_full()) return;
       const auto field = schema.fields.find(member.key);
@@ -520,7 +520,7 @@ class Checker {
         if (!member.value.is_null()) check(member.value, *field->second, below(frame, member.key));
       } else if (schema.items != nullptr) {
         check_member(member, *schema.items, frame);
-      } else if (std::ranges::find(told, &member) == told.end()) {
+      } else if (std::ranges::find(reported, &member) == reported.end()) {
         unknown(member, value, frame, variants);
       }
     }
@@ -544,14 +544,15 @@ class Checker {
   enum class Need : uint8_t { kInAllVersions, kInSomeVersions };
 
   // Which version of the definition a cluster has is not known.
-  doc::Diagnostic& tell_missing(const Value& value, const std::string& name, Need need) {
+  doc::Diagnostic& report_missing(const Value& value, const std::string& name, Need need) {
     if (need == Need::kInAllVersions) return error(6, value.span, fmt::format("{} is missing", name));
     return warning(6, value.span,
                    fmt::format("{} is missing: some versions of the definition refuse the object without it", name));
   }
 
   void check_required(const Value& value, const std::vector<std::string>& required, const Schema& schema,
-                      const Frame& frame, std::vector<const Value::Member*>& told, Need need = Need::kInAllVersions) {
+                      const Frame& frame, std::vector<const Value::Member*>& reported,
+                      Need need = Need::kInAllVersions) {
     if (needs_nothing(value, schema)) return;
     for (const std::string& key : required) {
       const Value* there = value.find(key);
@@ -563,16 +564,16 @@ class Checker {
             .that_says(doc::Says::kEmptyField)
             .about_field(name);
       else if (const Value::Member* misspelt = nearly(value, key, schema))
-        misspelt_required(*misspelt, key, name, told);
+        misspelt_required(*misspelt, key, name, reported);
       else
-        tell_missing(value, name, need).about_field(name);
+        report_missing(value, name, need).about_field(name);
     }
   }
 
   // One field of each group is required. The finding also names what was written instead: a field with a similar name,
   // or the one that another type needs.
   void check_groups(const Value& value, const Schema& schema, const Frame& frame, const Schema* variants,
-                    std::vector<const Value::Member*>& told) {
+                    std::vector<const Value::Member*>& reported) {
     for (const std::vector<std::string>& group : schema.one_of) {
       const auto there = [&](const std::string& key) {
         const Value* field = value.find(key);
@@ -592,7 +593,7 @@ class Checker {
         error(6, value.span, needs);
         continue;
       }
-      told.push_back(instead);
+      reported.push_back(instead);
       auto& finding = error(6, instead->key_span, fmt::format("{}; '{}' is not a field here", needs, instead->key))
                           .that_says(doc::Says::kMisspeltField);
       if (meant.empty()) continue;
@@ -617,8 +618,8 @@ class Checker {
   }
 
   void misspelt_required(const Value::Member& member, const std::string& key, const std::string& name,
-                         std::vector<const Value::Member*>& told) {
-    told.push_back(&member);
+                         std::vector<const Value::Member*>& reported) {
+    reported.push_back(&member);
     auto& finding = error(6, member.key_span, fmt::format("{} is missing; '{}' is not a field", name, member.key));
     finding.with_fix(fmt::format("did you mean '{}'?", key)).that_says(doc::Says::kMisspeltField).about_field(name);
     rename(finding, member, key);
@@ -638,7 +639,7 @@ class Checker {
   }
 
   // `template: {spec: {containers: …}}` where the template is the pod's spec. Nothing is below `spec` in a page that
-  // lost its indentation; there it is told from the field of that name that leads here.
+  // lost its indentation; there it is known from the field of that name that leads here.
   static bool is_a_level_too_much(const Value::Member& member, const Frame& frame) {
     if (frame.field().empty()) return false;
     if (member.value.is_null())
@@ -663,24 +664,24 @@ class Checker {
       return;
     }
     if (const auto home = home_of(member.key, frame, variants, meant.empty())) {
-      auto& told =
+      auto& reported =
           warning(3, member.key_span, fmt::format("'{}' {}; it has no effect here", member.key, home->sentence))
               .with_fix(home->fix)
               .about_field(below(frame, member.key).path());
       // No ipam type has a field of what is around it.
-      told.fails_where_applied = home->nowhere_else || family_ == kOfAddresses;
+      reported.fails_where_applied = home->nowhere_else || family_ == kOfAddresses;
       return;
     }
-    auto& told = warning(2, member.key_span,
-                         fmt::format("'{}' is not a field of {}; it has no effect", member.key, name_of(frame)))
-                     .about_field(below(frame, member.key).path());
+    auto& reported = warning(2, member.key_span,
+                             fmt::format("'{}' is not a field of {}; it has no effect", member.key, name_of(frame)))
+                         .about_field(below(frame, member.key).path());
     if (meant.empty()) return;
-    told.with_fix(fmt::format("did you mean '{}'?", meant));
+    reported.with_fix(fmt::format("did you mean '{}'?", meant));
     std::erase(known, std::string_view(meant));
     const bool only_one = doc::nearest(member.key, known).empty();
     if (!only_one || value.as_object()->size() >= kMaxMembers || value.find(meant) != nullptr) return;
-    told.that_fails_where_applied();
-    rename(told, member, meant);
+    reported.that_fails_where_applied();
+    rename(reported, member, meant);
   }
 
   // Where a field belongs: in an enclosing object; or, if no field here has a similar name, in one below, beside, two

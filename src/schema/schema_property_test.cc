@@ -122,11 +122,12 @@ std::vector<std::string> found(const Value& value, const Schema& schema) {
 }
 
 // Exactly one finding, with one of these numbers, at this place.
-void expect_one(const std::vector<std::string>& told, const std::set<std::string>& numbers, int line,
+void expect_one(const std::vector<std::string>& reported, const std::set<std::string>& numbers, int line,
                 const std::string& what) {
-  ASSERT_EQ(told.size(), 1U) << what << "\n" << testing::PrintToString(told);
-  EXPECT_TRUE(numbers.contains(told[0].substr(0, 3))) << what << "\n" << told[0];
-  EXPECT_EQ(told[0].substr(4, told[0].find(':') - 4), fmt::format("at {}", line)) << what << "\n" << told[0];
+  ASSERT_EQ(reported.size(), 1U) << what << "\n" << testing::PrintToString(reported);
+  EXPECT_TRUE(numbers.contains(reported[0].substr(0, 3))) << what << "\n" << reported[0];
+  EXPECT_EQ(reported[0].substr(4, reported[0].find(':') - 4), fmt::format("at {}", line)) << what << "\n"
+                                                                                          << reported[0];
 }
 
 // The schemas of all objects below `schema`, each once.

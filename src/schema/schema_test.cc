@@ -21,7 +21,7 @@ struct Checked {
   doc::SourcePtr source;
 
   // "line:column id message (fix)", one a line, by place.
-  std::string told() {
+  std::string reported() {
     findings.sort();
     std::string out;
     for (const doc::Diagnostic& d : findings.all())
@@ -107,7 +107,7 @@ TEST(FindSchema, AsksForTheGroup) {
 struct Mistake {
   const char* what;
   std::string text;
-  const char* told;
+  const char* reported;
 };
 
 TEST(CheckSchema, SaysWhatIsWrongWithAField) {
@@ -173,7 +173,7 @@ TEST(CheckSchema, SaysWhatIsWrongWithAField) {
       {"misspelt and needed", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  container: []\n",
        "5:3 RB-API-006 spec.containers is missing; 'container' is not a field (did you mean 'containers'?)\n"},
   };
-  for (const Mistake& c : cases) EXPECT_EQ(checked_text(c.text).told(), c.told) << c.what << "\n" << c.text;
+  for (const Mistake& c : cases) EXPECT_EQ(checked_text(c.text).reported(), c.reported) << c.what << "\n" << c.text;
 }
 
 TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
@@ -244,7 +244,7 @@ TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
        "7:5 RB-API-003 'template' is a field of spec, not of spec.router; it has no effect here (indent it as "
        "far as the other fields of spec)\n"},
   };
-  for (const Mistake& c : cases) EXPECT_EQ(checked_text(c.text).told(), c.told) << c.what << "\n" << c.text;
+  for (const Mistake& c : cases) EXPECT_EQ(checked_text(c.text).reported(), c.reported) << c.what << "\n" << c.text;
 }
 
 TEST(CheckSchema, RepairsWhatIsSafe) {
@@ -336,12 +336,12 @@ TEST(CheckSchema, TheStatusIsOfNoAuthor) {
   EXPECT_TRUE(without.all().empty());
   // A text with a status of its own is the author's.
   const std::string inside = attachment("    {\"type\": \"sriov\", \"vlan\": \"x\", \"status\": 1}\n");
-  EXPECT_EQ(checked_text(inside).told(),
+  EXPECT_EQ(checked_text(inside).reported(),
             "6:31 RB-CNI-004 config.vlan must be an integer, found a string \"x\"\n"
             "6:36 RB-CNI-002 'status' is not a field of config; it has no effect\n");
 }
 
-TEST(CheckSchema, AnObjectTellsAThousandMistakesAndNoMore) {
+TEST(CheckSchema, AThousandMistakesOfAnObjectAreReportedAndNoMore) {
   std::string spec = "  nicSelector: {vendor: \"15b3\"}\n";
   for (int i = 0; i < 20'000; ++i) spec += fmt::format("  mtu{}: 1\n", i);
   const Checked checked = checked_text(policy(spec));
@@ -379,7 +379,7 @@ TEST(CheckSchema, AnEmptyTextIsADefaultWhereTheServerTakesItForOne) {
       pod("    terminationMessagePolicy: \"\"\n"),
       pod("    ports: [{containerPort: 1, protocol: \"\"}]\n"),
   };
-  for (const std::string& text : defaults) EXPECT_EQ(checked_text(text).told(), "") << text;
+  for (const std::string& text : defaults) EXPECT_EQ(checked_text(text).reported(), "") << text;
   const std::string mistakes[] = {
       workload("StatefulSet", "podManagementPolicy: parallel"),
       workload("Deployment", "strategy: {type: Rolling}"),
@@ -391,7 +391,7 @@ TEST(CheckSchema, AnEmptyTextIsADefaultWhereTheServerTakesItForOne) {
   };
   for (const std::string& text : mistakes) {
     Checked checked = checked_text(text);
-    ASSERT_EQ(checked.findings.all().size(), 1U) << text << checked.told();
+    ASSERT_EQ(checked.findings.all().size(), 1U) << text << checked.reported();
     EXPECT_EQ(checked.findings.all().front().id, "RB-API-005") << text;
   }
 }
@@ -402,11 +402,11 @@ TEST(CheckSchema, AFieldThatSomeVersionsNeedIsAWarning) {
       "apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: gpus}\nspec:\n"
       "  {dcgmExporter: {}, devicePlugin: {}, driver: {}, operator: {}, toolkit: {}";
   Checked checked = checked_text(policy_of_gpus + "}\n");
-  EXPECT_EQ(checked.told(),
+  EXPECT_EQ(checked.reported(),
             "5:3 RB-API-006 spec.gfd is missing: some versions of the definition refuse the object without it\n");
   EXPECT_FALSE(checked.findings.has_errors());
-  EXPECT_EQ(checked_text(policy_of_gpus + ", gfd: {}}\n").told(), "");
-  EXPECT_EQ(checked_text(policy_of_gpus + ", gfdd: {}}\n").told(),
+  EXPECT_EQ(checked_text(policy_of_gpus + ", gfd: {}}\n").reported(), "");
+  EXPECT_EQ(checked_text(policy_of_gpus + ", gfdd: {}}\n").reported(),
             "5:79 RB-API-006 spec.gfd is missing; 'gfdd' is not a field (did you mean 'gfd'?)\n");
   EXPECT_TRUE(checked_text("apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: gpus}\nspec: {gfd: {}}\n")
                   .findings.has_errors())
@@ -422,7 +422,7 @@ TEST(Explain, EveryIdOfTheseFamiliesHasAStory) {
 }
 
 // A field that has its place further down: the way begins at the object's root.
-TEST(CheckSchema, TellsTheWayToAFieldFromTheObjectsRoot) {
+TEST(CheckSchema, ReportsTheWayToAFieldFromTheObjectsRoot) {
   EXPECT_EQ(
       checked_text("apiVersion: sriovnetwork.openshift.io/v1\n"
                    "kind: SriovNetworkNodePolicy\n"
@@ -432,7 +432,7 @@ TEST(CheckSchema, TellsTheWayToAFieldFromTheObjectsRoot) {
                    "  nodeSelector: {rdma: \"true\"}\n"
                    "  numVfs: 8\n"
                    "  nicSelector: {vendor: \"15b3\"}\n")
-          .told(),
+          .reported(),
       "3:43 RB-API-003 'isRdma' is a field of spec, not of metadata; it has no effect here (indent it below 'spec:')\n");
 }
 
