@@ -80,7 +80,7 @@ std::string refuse(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagn
   return "";
 }
 
-void tell_what_is_not_done(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagnostics) {
+void report_what_is_not_done(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagnostics) {
   if (policy.bridge.present && !policy.bridge->is_null() && policy.bridge->as_object() &&
       !policy.bridge->as_object()->empty())
     diagnostics
@@ -94,7 +94,7 @@ void tell_what_is_not_done(const api::SriovNetworkNodePolicy& policy, Diagnostic
         .for_one_machine();
 }
 
-void tell_management_datagrams(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagnostics) {
+void report_management_datagrams(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagnostics) {
   const auto asked = policy.meta.annotations.find(std::string(api::kMadAnnotation));
   if (asked == policy.meta.annotations.end()) return;
   const std::string* value = asked->second->as_string();
@@ -127,8 +127,8 @@ Policy entry(const api::SriovNetworkNodePolicy& policy, const Options& options, 
         .with_fix("delete the policy and run railbed down to remove VFs");
   } else {
     result.problem = refuse(policy, diagnostics);
-    tell_what_is_not_done(policy, diagnostics);
-    tell_management_datagrams(policy, diagnostics);
+    report_what_is_not_done(policy, diagnostics);
+    report_management_datagrams(policy, diagnostics);
   }
   return result;
 }
@@ -180,12 +180,12 @@ void check_resources(const Catalog& catalog, Diagnostics& diagnostics) {
       if (resource.substr(resource.find('/') + 1) == base) near = resource;
     if (near.empty()) near = doc::nearest(network.resource, {made.begin(), made.end()});
     const api::NetworkAttachmentDefinition& definition = network.definition;
-    auto& told = diagnostics.warning(
+    auto& reported = diagnostics.warning(
         "RB-NET-001",
         definition.resource_name.span.known() ? doc::Span(definition.resource_name.span) : span_of(definition.meta),
         fmt::format("no policy creates resource {}, from which network {} takes its VFs", network.resource, key));
-    told.looks_for(network.resource).that_says(doc::Says::kMissingResource);
-    if (!near.empty()) told.with_fix("did you mean " + near + "?");
+    reported.looks_for(network.resource).that_says(doc::Says::kMissingResource);
+    if (!near.empty()) reported.with_fix("did you mean " + near + "?");
   }
 }
 
@@ -200,11 +200,12 @@ void check_networks_of_pods(const Catalog& catalog, Diagnostics& diagnostics) {
         candidates.push_back(other);
         if (*network.definition.meta.name == *selection.name) elsewhere = other;
       }
-      auto& told = diagnostics.error("RB-POD-001", selection.name.span.known() ? selection.name.span : selection.span,
-                                     fmt::format("pod {} requests network {}, which does not exist", pod->key(), key));
-      told.looks_for(key).that_says(doc::Says::kMissingNetwork);
+      auto& reported =
+          diagnostics.error("RB-POD-001", selection.name.span.known() ? selection.name.span : selection.span,
+                            fmt::format("pod {} requests network {}, which does not exist", pod->key(), key));
+      reported.looks_for(key).that_says(doc::Says::kMissingNetwork);
       if (elsewhere.empty()) elsewhere = doc::nearest(key, candidates);
-      if (!elsewhere.empty()) told.with_fix("did you mean " + elsewhere + "?");
+      if (!elsewhere.empty()) reported.with_fix("did you mean " + elsewhere + "?");
     }
 }
 

@@ -54,7 +54,7 @@ class Resolver {
     }
     for (const facts::Nic& nic : graph_.facts->nics)
       if (can_have_vfs(nic)) resolve_pf(nic);
-    tell_objections();
+    report_objections();
     for (auto candidate = candidates_.rbegin(); candidate != candidates_.rend(); ++candidate)
       graph_.outcomes.push_back(conclude(*candidate));
     resolve_pods();
@@ -80,10 +80,11 @@ class Resolver {
     objections_.push_back({from, objection});
   }
 
-  void tell_objections() {
-    std::set<std::pair<std::string, std::string>> told;
+  void report_objections() {
+    std::set<std::pair<std::string, std::string>> reported;
     for (const auto& [from, objection] : objections_) {
-      if (!told.insert({objection.id, objection.reason}).second) continue;  // of the PF, told with its first policy
+      if (!reported.insert({objection.id, objection.reason}).second)
+        continue;  // of the PF, reported with its first policy
       doc::Diagnostic& finding = diagnostics_.error(objection.id, objection.span, objection.reason)
                                      .with_fix(objection.fix)
                                      .that_explains(objection.explains);
@@ -147,15 +148,15 @@ class Resolver {
     wanted.eswitch_mode = lead.eswitch_mode;
     wanted.externally_managed = lead.externally_managed;
     wanted.groups = std::move(merged.groups);
-    for (const VfGroup& group : wanted.groups) tell_conflicts(wanted, group);
+    for (const VfGroup& group : wanted.groups) report_conflicts(wanted, group);
     return wanted;
   }
 
   // The operator takes the last policy's value for the whole PF without a word; a warning shows which one counts.
-  void tell_conflicts(const PfWanted& wanted, const VfGroup& group) {
+  void report_conflicts(const PfWanted& wanted, const VfGroup& group) {
     const Origin& lead = *wanted.lead;
     const Origin& other = *group.from;
-    auto tell_one = [&](std::string_view field, const doc::Span& span, const doc::Span& lead_span) {
+    auto report_one = [&](std::string_view field, const doc::Span& span, const doc::Span& lead_span) {
       diagnostics_
           .warning("RB-POLICY-012", span.known() ? span : other.span,
                    fmt::format("policies {} and {} conflict about {} of {}; {} takes effect", other.policy, lead.policy,
@@ -163,9 +164,9 @@ class Resolver {
           .note(lead_span.known() ? lead_span : lead.span, "this one counts");
     };
     if (group.from == wanted.lead) return;
-    if (group.eswitch_mode != wanted.eswitch_mode) tell_one("eSwitchMode", other.eswitch_mode, lead.eswitch_mode);
+    if (group.eswitch_mode != wanted.eswitch_mode) report_one("eSwitchMode", other.eswitch_mode, lead.eswitch_mode);
     if (group.externally_managed != wanted.externally_managed)
-      tell_one("externallyManaged", other.externally_managed, lead.externally_managed);
+      report_one("externallyManaged", other.externally_managed, lead.externally_managed);
     // linkType needs no comparison: resolve has already refused a policy whose linkType is not the PF's.
   }
 
@@ -256,7 +257,7 @@ void check_policies_across(std::span<const Graph> graphs, Diagnostics& diagnosti
 
 namespace {
 
-void tell_pod_of_no_node(const api::Pod& pod, std::span<const Graph> graphs, Diagnostics& diagnostics) {
+void report_pod_of_no_node(const api::Pod& pod, std::span<const Graph> graphs, Diagnostics& diagnostics) {
   const bool named = !pod.node_name->empty();
   const bool known = std::ranges::any_of(graphs, [&](const Graph& one) { return one.facts->node == *pod.node_name; });
   if (named && !known) {
@@ -264,17 +265,18 @@ void tell_pod_of_no_node(const api::Pod& pod, std::span<const Graph> graphs, Dia
                      fmt::format("pod {} is for node {}, of which there are no facts", pod.key(), *pod.node_name));
     return;
   }
-  // Of a node that its labels admit, if there is one: its taint is the reason, and `check` tells it of all workloads.
+  // Of a node that its labels admit, if there is one: its taint is the reason, and `check` reports it for all
+  // workloads.
   std::optional<PlacementMismatch> reason;
   for (const Graph& one : graphs) {
     std::optional<PlacementMismatch> here = placement_mismatch(pod, one);
     if (here && (!reason || (here->by_taint && !reason->by_taint))) reason = std::move(here);
   }
   if (!reason) return;
-  doc::Diagnostic& told =
+  doc::Diagnostic& reported =
       diagnostics.note("RB-POD-004", named ? pod.node_name.span : pod.meta.name.span,
                        fmt::format("pod {} is for none of these nodes: {}", pod.key(), reason->why));
-  if (reason->by_taint) told.for_one_machine();
+  if (reason->by_taint) reported.for_one_machine();
 }
 
 void check_pods_across(std::span<const Graph> graphs, Diagnostics& diagnostics) {
@@ -284,7 +286,7 @@ void check_pods_across(std::span<const Graph> graphs, Diagnostics& diagnostics) 
     for (const Graph& graph : graphs)
       if (std::ranges::find(graph.pods, pod, &PodOnNode::pod) != graph.pods.end()) nodes.push_back(graph.facts->node);
     if (nodes.empty()) {
-      tell_pod_of_no_node(*pod, graphs, diagnostics);
+      report_pod_of_no_node(*pod, graphs, diagnostics);
     } else if (nodes.size() > 1) {
       constexpr size_t kShown = 4;
       const size_t more = nodes.size() > kShown ? nodes.size() - kShown : 0;

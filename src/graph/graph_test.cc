@@ -237,7 +237,7 @@ TEST(Merge, SaysByWhomAPolicyIsShadowed) {
               ElementsAre("warning RB-POLICY-011: policy op/b has no effect: op/a on eth0 took its VFs"));
 }
 
-TEST(Merge, AConflictOfPartitionsIsTold) {
+TEST(Merge, AConflictOfPartitionsIsReported) {
   auto one = policy("a", 8, {pf("eth0", 0, 3)}, 1);
   auto two = policy("b", 8, {pf("eth0", 4, 7)}, 2);
   two.eswitch_mode = api::given(EswitchMode::kSwitchdev);
@@ -481,7 +481,7 @@ TEST(Warnings, RdmaThatPodsWillMiss) {
   EXPECT_TRUE(made.graph.soft_rdma);
 }
 
-TEST(Networks, PodsFindThemOrAreTold) {
+TEST(Networks, PodsFindThemOrAreReported) {
   Case made({policy("rail0", 2, {pf("eth0")})}, {nic("eth0", 1)});
   made.objects.networks = {network("net", "rail0"), network("typo", "rail1"), network("other", "rail0", "ml")};
   made.objects.pods = {pod("p", {"net", "other", "nte"}), pod("far", {"net"}, "n2")};
@@ -531,7 +531,7 @@ TEST(Placement, ATaintOrAnAffinityKeepsAPodOffANode) {
   made.resolve_now();
   EXPECT_EQ(made.graph.pods.size(), 1U);
 
-  // Its own nodeName goes past the scheduler, and so past NoSchedule; a taint with NoExecute ends it all the same.
+  // Its own nodeName goes past the scheduler, and so past NoSchedule; a taint with NoExecute ends it anyway.
   made.objects.pods.front().placement = {};
   made.objects.pods.front().node_name = api::given(std::string("n1"));
   made.resolve_now();

@@ -207,7 +207,7 @@ class StateReader {
       if (nic != graph_.facts->nics.end())
         read_pf(pf, *nic);
       else
-        tell_absent(pf);
+        report_absent(pf);
     }
     std::ranges::sort(graph_.pfs, {}, [](const PfWanted& wanted) { return wanted.nic->pci.address; });
   }
@@ -262,10 +262,10 @@ class StateReader {
     of.detail += (of.detail.empty() ? "" : "; ") + why;
   }
 
-  void tell_absent(const api::NodeStatePf& pf) {
-    std::set<std::string> told;
+  void report_absent(const api::NodeStatePf& pf) {
+    std::set<std::string> reported;
     for (const api::NodeStateVfGroup& group : pf.groups)
-      if (told.insert(group.policy_name).second)
+      if (reported.insert(group.policy_name).second)
         stays_undone(key_of(group),
                      fmt::format("its node state requests VFs of {}, where this node has no NIC", pf.address));
   }

@@ -71,19 +71,19 @@ TEST(NodeStateStatus, KeepsWhatSelectorsLookAt) {
   EXPECT_THAT(state.nics[0].alt_names, ElementsAre("enp1s0", "eth1"));
   EXPECT_EQ(state.nics[0].link_speed, "25000 Mb/s");
   EXPECT_EQ(state.nics[0].link_admin_state, "up");
-  const facts::NodeFacts told = facts_of(state, {{"zone", "a"}});
-  EXPECT_EQ(told.node, "n1");
-  EXPECT_EQ(told.labels.at("zone"), "a");
-  ASSERT_EQ(told.nics.size(), 3u);
-  EXPECT_THAT(told.nics[0].netdevs.front().alt_names, ElementsAre("enp1s0", "eth1"));
-  EXPECT_EQ(told.nics[0].eswitch_mode, EswitchMode::kSwitchdev);
-  EXPECT_EQ(told.nics[0].total_vfs, 8);
-  EXPECT_EQ(told.nics[0].num_vfs, 1);
-  EXPECT_EQ(told.nics[0].vfs.front().pci.driver, "igbvf");
-  EXPECT_EQ(told.nics[0].vfs.front().netdev->name, "eth0v0");
-  EXPECT_EQ(told.nics[1].link_type, facts::LinkType::kInfiniband);
-  EXPECT_EQ(told.nics[1].pci.vendor, "15b3");
-  EXPECT_EQ(told.nics[2].total_vfs, std::nullopt);
+  const facts::NodeFacts reported = facts_of(state, {{"zone", "a"}});
+  EXPECT_EQ(reported.node, "n1");
+  EXPECT_EQ(reported.labels.at("zone"), "a");
+  ASSERT_EQ(reported.nics.size(), 3u);
+  EXPECT_THAT(reported.nics[0].netdevs.front().alt_names, ElementsAre("enp1s0", "eth1"));
+  EXPECT_EQ(reported.nics[0].eswitch_mode, EswitchMode::kSwitchdev);
+  EXPECT_EQ(reported.nics[0].total_vfs, 8);
+  EXPECT_EQ(reported.nics[0].num_vfs, 1);
+  EXPECT_EQ(reported.nics[0].vfs.front().pci.driver, "igbvf");
+  EXPECT_EQ(reported.nics[0].vfs.front().netdev->name, "eth0v0");
+  EXPECT_EQ(reported.nics[1].link_type, facts::LinkType::kInfiniband);
+  EXPECT_EQ(reported.nics[1].pci.vendor, "15b3");
+  EXPECT_EQ(reported.nics[2].total_vfs, std::nullopt);
 }
 
 struct ByState {
@@ -195,7 +195,7 @@ TEST(GraphOfNodeState, TakesAPfOfTheHostOnlyWhereThePolicyAllowsIt) {
   }
 }
 
-TEST(NodeStateOfGraph, TellsThePfsOfTheHostThatMayChange) {
+TEST(NodeStateOfGraph, ReportsThePfsOfTheHostThatMayChange) {
   api::Objects objects;
   objects.policies = {policy("a", 2, {pf("eth0"), pf("eth1")}), policy("b", 2, {pf("eth2")})};
   objects.policies[0].meta.annotations[std::string(kAllowHostPf)] = api::given(doc::Value("true"));
