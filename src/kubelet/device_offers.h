@@ -32,7 +32,7 @@ struct NodeDevices {
   // Why they are still their pods' although the DEL came: not healthy.
   std::map<PciAddress, std::string> orphaned;
   // VFs in `resources` that pods have under a name which is no longer theirs, and why no further pod gets them under
-  // it: healthy all the same, since a kubelet that starts again refuses their pods otherwise.
+  // it: healthy anyway, since a kubelet that starts again refuses their pods otherwise.
   std::map<std::string, std::map<PciAddress, std::string>> ending;
   // The same VFs under their present name: why they are not healthy.
   std::map<PciAddress, std::string> taken;
@@ -45,7 +45,7 @@ class DeviceOffers {
   virtual ~DeviceOffers() = default;
   // From now on the kubelet may give pods these and no others. Ends a withdrawal.
   virtual Result<void> offer(NodeDevices devices) = 0;
-  // The kubelet gives these VFs to no new pod any more: it has been told when this returns. Holds until the next
+  // The kubelet gives these VFs to no new pod any more: it has been informed when this returns. Holds until the next
   // offer().
   virtual Result<void> withdraw(const std::set<PciAddress>& vfs) = 0;
   // The VFs that the kubelet has given to pods that have not ended.

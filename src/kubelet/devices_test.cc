@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which VFs the kubelet may give to pods, and what it is told of each.
+// Which VFs the kubelet may give to pods, and what it gets for each.
 #include "kubelet/devices.h"
 
 #include <gtest/gtest.h>

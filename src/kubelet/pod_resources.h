@@ -24,7 +24,7 @@ inline constexpr const char* kPodResourcesSocket = "/var/lib/kubelet/pod-resourc
 struct PodRef {
   std::string ns;
   std::string name;
-  std::string uid;  // may be empty: then the checkpoint tells nothing
+  std::string uid;  // may be empty: then the checkpoint says nothing
   std::string key() const { return ns + "/" + name; }
 };
 
@@ -47,7 +47,7 @@ class PodDevices {
   // What one pod has. Empty: nothing.
   Result<GivenDevices> of(const PodRef& pod, os::Deadline deadline);
   // The VFs of all pods that have not ended. Others than PCI devices are left out. `refresh` is called once
-  // the kubelet has listed its pods, and is to make it write its checkpoint anew: in the one that is there, pods that
+  // the kubelet has listed its pods, and is to make it write its checkpoint again: in the one that is there, pods that
   // have ended may still stand.
   Result<AllocatedVfs> all(os::Deadline deadline, const std::function<void()>& refresh);
 

@@ -46,7 +46,7 @@ class DeviceList::Stream : public grpc::ServerWriteReactor<List> {
         delivered_ = sent_;
       else
         ending_ = true;
-      all_.told_.notify_all();
+      all_.reported_.notify_all();
     }
     poke();
   }
@@ -55,7 +55,7 @@ class DeviceList::Stream : public grpc::ServerWriteReactor<List> {
     {
       const std::scoped_lock lock(all_.mutex_);
       ending_ = true;
-      all_.told_.notify_all();
+      all_.reported_.notify_all();
     }
     poke();
   }
@@ -100,7 +100,7 @@ DeviceList::Version DeviceList::repeat() {
 
 bool DeviceList::delivered(Version version, os::Deadline deadline) {
   std::unique_lock lock(mutex_);
-  return told_.wait_until(lock, deadline, [&] { return kubelet_ == nullptr || kubelet_->has(version); });
+  return reported_.wait_until(lock, deadline, [&] { return kubelet_ == nullptr || kubelet_->has(version); });
 }
 
 grpc::ServerWriteReactor<DeviceList::List>* DeviceList::follow() {
@@ -127,7 +127,7 @@ void DeviceList::forget_kubelet() {
   const std::scoped_lock lock(mutex_);
   awaited_ = false;
   kubelet_.reset();
-  told_.notify_all();
+  reported_.notify_all();
 }
 
 bool DeviceList::kubelet_follows() const {
@@ -145,7 +145,7 @@ void DeviceList::end_streams() {
 
 void DeviceList::wait_for_end() {
   std::unique_lock lock(mutex_);
-  told_.wait(lock, [&] { return streams_.empty(); });
+  reported_.wait(lock, [&] { return streams_.empty(); });
 }
 
 void DeviceList::reopen() {
@@ -166,7 +166,7 @@ void DeviceList::gone(const std::shared_ptr<Stream>& stream) {
   const std::scoped_lock lock(mutex_);
   streams_.erase(stream);
   if (kubelet_ == stream) kubelet_.reset();
-  told_.notify_all();
+  reported_.notify_all();
   changed_();
 }
 

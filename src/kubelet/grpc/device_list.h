@@ -60,7 +60,7 @@ class DeviceList {
 
   std::function<void()> changed_;
   mutable std::mutex mutex_;
-  std::condition_variable told_;
+  std::condition_variable reported_;
   std::shared_ptr<const List> list_ = std::make_shared<List>();
   Version version_ = 1;
   bool ending_ = false;

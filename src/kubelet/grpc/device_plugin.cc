@@ -52,9 +52,9 @@ class Plugin : public DevicePlugin, public Allocations {
   Result<void> write_device_info(const std::string& resource, const Allocation& allocation);
 
   // --- what is offered
-  using Told = std::vector<std::pair<ServedPtr, DeviceList::Version>>;
-  Told tell(Resources now);
-  bool all_delivered(const Told& told, os::Deadline deadline) const;
+  using Reported = std::vector<std::pair<ServedPtr, DeviceList::Version>>;
+  Reported report(Resources now);
+  bool all_delivered(const Reported& reported, os::Deadline deadline) const;
   void refresh_checkpoint(os::Deadline deadline);
   std::vector<ServedPtr> all_served() const;
 
@@ -83,7 +83,7 @@ class Plugin : public DevicePlugin, public Allocations {
     Time when;
     std::string resource;
   };
-  std::map<PciAddress, Answered> answered_;  // VFs that Allocate gave, until the kubelet's own record tells
+  std::map<PciAddress, Answered> answered_;  // VFs that Allocate gave, until the kubelet's own record has them
 
   std::optional<os::FileStamp> kubelet_;  // its socket, as the keeper saw it
   std::jthread keeper_;                   // last: it uses the others
@@ -98,8 +98,8 @@ Plugin::~Plugin() {
 
 // --- what is offered
 
-Plugin::Told Plugin::tell(Resources now) {
-  Told told;
+Plugin::Reported Plugin::report(Resources now) {
+  Reported reported;
   resources_ = std::move(now);
   for (const auto& [name, resource] : resources_) {
     ServedPtr& one = served_[name];
@@ -108,18 +108,18 @@ Plugin::Told Plugin::tell(Resources now) {
       one->server =
           std::make_unique<ResourceServer>(name, settings_.directory, parts_.disk, *this, [this] { watch_->wake(); });
     }
-    told.emplace_back(one, one->server->list().set(list_of(resource)));
+    reported.emplace_back(one, one->server->list().set(list_of(resource)));
   }
   for (auto it = served_.begin(); it != served_.end();) {
     if (resources_.contains(it->first)) {
       ++it;
       continue;
     }
-    told.emplace_back(it->second, it->second->server->list().set({}));
+    reported.emplace_back(it->second, it->second->server->list().set({}));
     ended_.push_back(std::move(it->second));
     it = served_.erase(it);
   }
-  return told;
+  return reported;
 }
 
 Result<void> Plugin::offer(NodeDevices devices) {
@@ -127,27 +127,27 @@ Result<void> Plugin::offer(NodeDevices devices) {
     const std::scoped_lock lock(mutex_);
     node_ = std::move(devices);
     withdrawn_.clear();
-    tell(resources_of(node_, withdrawn_));
+    report(resources_of(node_, withdrawn_));
   }
   watch_->wake();
   return {};
 }
 
 Result<void> Plugin::withdraw(const std::set<PciAddress>& vfs) {
-  Told told;
+  Reported reported;
   {
     const std::scoped_lock lock(mutex_);
     withdrawn_.insert(vfs.begin(), vfs.end());
-    told = tell(resources_of(node_, withdrawn_));
+    reported = report(resources_of(node_, withdrawn_));
   }
-  if (all_delivered(told, std::chrono::steady_clock::now() + settings_.notice)) return {};
+  if (all_delivered(reported, std::chrono::steady_clock::now() + settings_.notice)) return {};
   return fail(Code::kTimeout, "the kubelet has not accepted the withdrawal of VFs within {} ms",
               settings_.notice.count());
 }
 
-bool Plugin::all_delivered(const Told& told, os::Deadline deadline) const {
+bool Plugin::all_delivered(const Reported& reported, os::Deadline deadline) const {
   return std::ranges::all_of(
-      told, [&](const auto& one) { return one.first->server->list().delivered(one.second, deadline); });
+      reported, [&](const auto& one) { return one.first->server->list().delivered(one.second, deadline); });
 }
 
 std::vector<Plugin::ServedPtr> Plugin::all_served() const {
@@ -257,7 +257,7 @@ std::optional<os::FileStamp> Plugin::kubelet_socket() const {
   return now.has_value() ? std::optional(*now) : std::nullopt;
 }
 
-// A kubelet that has started anew is tried at once, whatever came of the attempts before.
+// A kubelet that has started again is tried at once, whatever came of the attempts before.
 void Plugin::look_for_new_kubelet() {
   (void)watch_->watch(settings_.directory);  // it may not be there yet
   const std::optional<os::FileStamp> seen = kubelet_socket();

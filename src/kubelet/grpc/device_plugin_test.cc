@@ -196,7 +196,7 @@ TEST_F(DevicePluginTest, AllocateRefusesWithTheReason) {
             "railbed: VF 0000:01:01.0 of openshift.io/rail0 cannot be allocated now: it is about to be changed");
 }
 
-TEST_F(DevicePluginTest, WithdrawHasToldTheKubeletWhenItReturns) {
+TEST_F(DevicePluginTest, WithdrawHasInformedTheKubeletWhenItReturns) {
   TestKubelet kubelet(folder.path());
   const auto plugin = start_plugin();
   ASSERT_TRUE(plugin->offer(node_of(1, 2)));
@@ -219,10 +219,10 @@ TEST_F(DevicePluginTest, WithdrawSaysWhenTheKubeletDoesNotTakeIt) {
   ASSERT_TRUE(kubelet.was_registered(kRail, 1));
   Follower slow(folder / socket_name(kRail));
   ASSERT_TRUE(eventually([&] { return plugin->problems().empty(); })) << "it is not followed yet";
-  Result<void> told;
-  for (int i = 0; i < 250 && told.has_value(); ++i) told = plugin->withdraw({vf_address(1, i)});
-  ASSERT_FALSE(told.has_value());
-  EXPECT_EQ(told.error().story(), "the kubelet has not accepted the withdrawal of VFs within 100 ms");
+  Result<void> reported;
+  for (int i = 0; i < 250 && reported.has_value(); ++i) reported = plugin->withdraw({vf_address(1, i)});
+  ASSERT_FALSE(reported.has_value());
+  EXPECT_EQ(reported.error().story(), "the kubelet has not accepted the withdrawal of VFs within 100 ms");
 }
 
 // A monitor, or a thief, that follows the list, too: it keeps nothing from being withdrawn, and no kubelet away.
@@ -382,7 +382,7 @@ TEST_F(DevicePluginTest, AKubeletThatHangsHoldsUpNobody) {
   for (const auto& [name, vfs] : node.resources) EXPECT_TRUE(kubelet.has(name, kBoth)) << name;
 }
 
-TEST_F(DevicePluginTest, TellsWhyTheKubeletRefuses) {
+TEST_F(DevicePluginTest, ReportsWhyTheKubeletRefuses) {
   TestKubelet kubelet(folder.path());
   kubelet.refuse_registration = {grpc::UNKNOWN, "the ResourceName \"x\" is invalid"};
   const auto plugin = start_plugin();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ThreadSanitizer is told for this program (its runtime asks for these two functions; other builds ignore them).
+// Options of ThreadSanitizer for this program (its runtime asks for these two functions; other builds ignore them).
 //
 // Debian's gRPC and protobuf are not instrumented, so the locks with which gRPC hands a call from thread to thread are
 // not seen. A report counts as theirs when one of its frames is gRPC's or generated code. That hides races of handlers
