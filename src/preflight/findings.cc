@@ -239,9 +239,10 @@ class Look {
                                 [&](const std::string& one) { return one.starts_with(fmt::format("{}: ", kind)); });
   }
 
-  void each_workload(const std::function<bool(const Value&)>& is_one, const std::function<void(const Subject&)>& tell) {
+  void each_workload(const std::function<bool(const Value&)>& is_one,
+                     const std::function<void(const Subject&)>& report) {
     for (const Value& one : look_.workloads)
-      if (is_one(one)) tell({Kind::kObject, kube::describe(one)});
+      if (is_one(one)) report({Kind::kObject, kube::describe(one)});
   }
 
   void others() {
@@ -297,16 +298,16 @@ class Look {
         const std::string* text = one.value.as_string();
         if (text == nullptr || text->find("\"multusConfigFile\"") == std::string::npos) continue;
         const Value config = kube::parse_object(*text).value_or(Value());
-        if (doc::text_in(config, "multusConfigFile") == "auto") tell_auto(kube::describe(map));
+        if (doc::text_in(config, "multusConfigFile") == "auto") report_auto(kube::describe(map));
       }
     }
     for (const Value& one : look_.workloads)
       for (const Value* container : containers_of(one))
         for (const char* list : {"command", "args"})
           for (const std::string& word : doc::texts_in(*container, list))
-            if (word == "--multus-conf-file=auto") tell_auto(kube::describe(one));
+            if (word == "--multus-conf-file=auto") report_auto(kube::describe(one));
   }
-  void tell_auto(const std::string& object) {
+  void report_auto(const std::string& object) {
     add("RB-CLUSTER-016", kToKnow,
         fmt::format("Multus generates its configuration: 00-multus.conf, which sorts after railbed's {}",
                     agent::kNodeConfigName),
@@ -419,19 +420,19 @@ class Look {
   // What the manifests in the cluster want of the operator.
   void names() {
     const OperatorSettings settings = operator_settings(look_);
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     bool blocks = false;
     for (const auto& [ns, has_operator] : uncounted_namespaces(look_, settings)) {
-      told.push_back(ns);
+      reported.push_back(ns);
       blocks = blocks || has_operator;
     }
-    if (!told.empty()) {
+    if (!reported.empty()) {
       std::set<std::string> wanted = settings.namespaces;
       wanted.erase(look_.ns);
-      wanted.insert(told.begin(), told.end());
+      wanted.insert(reported.begin(), reported.end());
       add("RB-CLUSTER-024", blocks ? kBlocks : kToKnow,
           "policies and networks of these namespaces do not count: they get the condition Ignored",
-          {Kind::kObject, "Namespace " + listed(told)},
+          {Kind::kObject, "Namespace " + listed(reported)},
           fmt::format("where they are to count, set --policy-namespaces={} of the operator", fmt::join(wanted, ",")));
     }
     prefixes(settings);

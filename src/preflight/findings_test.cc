@@ -56,7 +56,7 @@ NodeLook good_node() {
           .topology_policy = "best-effort"};
 }
 
-std::string told(const std::vector<Finding>& findings) {
+std::string reported(const std::vector<Finding>& findings) {
   std::string out;
   for (const Finding& one : findings)
     out += fmt::format("{}{} | {} | {}\n", one.severity == kBlocks ? "! " : "", one.message, one.subject, one.fix);
@@ -77,7 +77,7 @@ Value running(const std::string& image, const std::string& args) {
 
 struct ClusterCase {
   void (*plant)(ClusterLook& look);
-  const char* told;
+  const char* reported;
   std::vector<std::string> ids = {};
 };
 
@@ -329,8 +329,8 @@ TEST(PreflightOfACluster, SaysWhatStandsAgainstRailbed) {
   for (const ClusterCase& one : cluster_cases()) {
     ClusterLook look = good();
     one.plant(look);
-    EXPECT_EQ(told(cluster_findings(look, "amd64")), one.told);
-    EXPECT_EQ(ids_of(cluster_findings(look, "amd64")), one.ids) << one.told;
+    EXPECT_EQ(reported(cluster_findings(look, "amd64")), one.reported);
+    EXPECT_EQ(ids_of(cluster_findings(look, "amd64")), one.ids) << one.reported;
   }
 }
 
@@ -356,22 +356,22 @@ TEST(PreflightOfACluster, SaysWhoMayWriteDefinitions) {
       "users other than administrators may write network definitions, which can use any interface of a node and "
       "execute its plugins as root | Group {} by ClusterRole edit in namespace ai | remove the right, or run agents with "
       "--tenant-definitions restrict (docs/meta.md)\n";
-  EXPECT_EQ(told(cluster_findings(of("devs"), "amd64")), fmt::format(fmt::runtime(said), "devs"));
+  EXPECT_EQ(reported(cluster_findings(of("devs"), "amd64")), fmt::format(fmt::runtime(said), "devs"));
   EXPECT_EQ(ids_of(cluster_findings(of("devs"), "amd64")), std::vector<std::string>{"RB-CLUSTER-021 object"});
-  EXPECT_EQ(told(cluster_findings(of("system:authenticated"), "amd64")),
+  EXPECT_EQ(reported(cluster_findings(of("system:authenticated"), "amd64")),
             "! " + fmt::format(fmt::runtime(said), "system:authenticated"));
   ClusterLook restricted = of("devs");
   restricted.workloads = {
       workload("DaemonSet", "railbed-agent", "", "railbed-node:1", R"("agent", "--tenant-definitions", "restrict")")};
-  EXPECT_EQ(told(cluster_findings(restricted, "amd64")), "");
+  EXPECT_EQ(reported(cluster_findings(restricted, "amd64")), "");
   restricted.workloads = {
       workload("DaemonSet", "railbed-agent", "", "railbed-node:1", R"("agent", "--tenant-definitions", "allow")")};
-  EXPECT_NE(told(cluster_findings(restricted, "amd64")), "");
+  EXPECT_NE(reported(cluster_findings(restricted, "amd64")), "");
 }
 
 struct NodeCase {
   void (*plant)(NodeLook& look);
-  const char* told;
+  const char* reported;
   std::vector<std::string> ids = {};
 };
 
@@ -425,8 +425,8 @@ TEST(PreflightOfANode, SaysWhatStandsAgainstRailbed) {
   for (const NodeCase& one : node_cases()) {
     NodeLook look = good_node();
     one.plant(look);
-    EXPECT_EQ(told(node_findings(look)), one.told);
-    EXPECT_EQ(ids_of(node_findings(look)), one.ids) << one.told;
+    EXPECT_EQ(reported(node_findings(look)), one.reported);
+    EXPECT_EQ(ids_of(node_findings(look)), one.ids) << one.reported;
   }
 }
 
