@@ -198,7 +198,7 @@ Result<void> DurableRecords::put(const Key& key, const std::string& content) {
     TRY(disk_.sync_directory(directory_.substr(0, directory_.rfind('/'))));
     done = disk_.replace_durably(path, content, kRecordFileMode);
   }
-  // It may be there all the same, and nothing that it could undo is going to happen.
+  // It may be there anyway, and nothing that it could undo is going to happen.
   if (!done.has_value() && is_new) (void)disk_.remove(path);
   return done;
 }

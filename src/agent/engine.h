@@ -87,7 +87,7 @@ class Engine {
   class Removal;
   std::unique_ptr<Removal> removal(std::chrono::milliseconds most = std::chrono::seconds(5));
 
-  // VFs that are made, removed or bound anew, which takes seconds: no turn is held meanwhile, so that other pods are
+  // VFs that are made, removed or bound again, which takes seconds: no turn is held meanwhile, so that other pods are
   // attached; nobody attaches these devices, and no other process changes this machine. Begins within a turn, in which
   // the caller has seen what pods hold. From its end on they are as free as all others.
   class Change;

@@ -144,7 +144,7 @@ TEST(HostLocal, ReadsTheDirectoryOnlyWhenSomethingChanged) {
   rig.disk.put(kDir + "/10.0.9.9", "old\r\neth0");
   rig.allocate({"default/x@x", "net1"}, config);
   EXPECT_EQ(rig.disk.lists(), 2);
-  // Reading the leases anew from the state does not free the addresses of other plugins.
+  // Reading the leases again from the state does not free the addresses of other plugins.
   rig.engine = std::make_unique<Engine>(*rig.kernel, rig.mortal, *rig.blocks, rig.records);
   EXPECT_EQ(rig.allocate({"default/y@y", "net1"}, config, {"10.0.9.9"}).substr(0, 57),
             "network mynet: the requested address 10.0.9.9 belongs to ");

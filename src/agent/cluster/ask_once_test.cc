@@ -71,7 +71,7 @@ TEST_F(AskOnceTest, WhoAsksForTheSameSharesOneRequest) {
     let_go();
   }
   EXPECT_EQ(right, 50);
-  // Who comes after the answer asks anew: a few of the fifty at most.
+  // Who comes after the answer asks again: a few of the fifty at most.
   EXPECT_LE(count_of(server, "GET " + network_path("rail")), 10u);
 }
 
@@ -116,8 +116,8 @@ TEST_F(AskOnceTest, OnlyTheServerSaysThatSomethingIsMissing) {
 }
 
 TEST_F(AskOnceTest, NoOneWaitsLongerThanSaid) {
-  kube::fake::FakeClock told(kube::fake::FakeClock::Goes::kWhenTold);
-  kube::Client slow(server, told, {.retry = {.tries = 1}});
+  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::Client slow(server, stepped, {.retry = {.tries = 1}});
   AskOnce impatient(slow, stop.get_token(), {.at_once = 1, .wait = seconds(3)});
   hold();
   std::jthread first([&] { (void)impatient.get(kube::kPods, {.ns = "ai", .name = "a"}); });
@@ -130,8 +130,8 @@ TEST_F(AskOnceTest, NoOneWaitsLongerThanSaid) {
         const auto asked = impatient.get(kube::kPods, {.ns = "ai", .name = i == 0 ? "a" : "b"});
         if (!asked.has_value()) errors[i] = asked.error();
       });
-    EXPECT_TRUE(eventually([&] { return told.waiting() == 2; }));
-    told.advance(seconds(3));
+    EXPECT_TRUE(eventually([&] { return stepped.waiting() == 2; }));
+    stepped.advance(seconds(3));
   }
   for (size_t i = 0; i < errors.size(); ++i) {
     ASSERT_TRUE(errors[i].has_value());

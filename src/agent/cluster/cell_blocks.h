@@ -23,7 +23,7 @@
 
 namespace railbed::agent {
 
-// When the API server last told all that this node holds.
+// When the API server last reported all that this node holds.
 struct CellsHeard {
   kube::Instant since_boot{};
   kube::WallTime wall{};

@@ -18,7 +18,7 @@ using std::chrono::seconds;
 constexpr milliseconds kVfLook{5'000};    // VFs change without a notification
 constexpr milliseconds kAskAgain{1'000};  // while an ADD waits
 constexpr milliseconds kBurst{20};
-constexpr size_t kConflictsTold = 16;
+constexpr size_t kConflictsReported = 16;
 constexpr const char* kAddressesEvent = "addresses";
 
 // Whether it would be the same a second later.
@@ -192,7 +192,7 @@ void CellKeeper::take_conflicts() {
     const std::lock_guard lock(mutex_);
     ++snapshot_.conflict_count;
     snapshot_.conflicts.push_back(std::move(conflict));
-    if (snapshot_.conflicts.size() > kConflictsTold) snapshot_.conflicts.erase(snapshot_.conflicts.begin());
+    if (snapshot_.conflicts.size() > kConflictsReported) snapshot_.conflicts.erase(snapshot_.conflicts.begin());
   }
 }
 

@@ -74,7 +74,7 @@ class CellKeeper : public AddressSupply {
     uint64_t addresses = 0;
     uint64_t nodes = 0;                    // of the cluster, as it was counted last
     uint64_t waiting = 0;                  // ADDs
-    std::optional<int64_t> heard_seconds;  // since the API server told all that this node holds
+    std::optional<int64_t> heard_seconds;  // since the API server reported all that this node holds
     std::optional<Error> error;            // why it cannot be asked now
     std::vector<std::string> lacking;      // why there is less than pods may need
     std::vector<std::string> conflicts;    // the last ones

@@ -25,7 +25,7 @@ class CellKeeperTest : public testing::Test {
   api::IpamConfig rail_ = one_range("10.0.0.0/24");
   std::optional<std::vector<ipam::CellWant>> wants_ = std::vector<ipam::CellWant>();
   std::function<Result<std::vector<PoolBeside>>(kube::Client&, std::stop_token)> pools_;
-  std::vector<std::string> told_;
+  std::vector<std::string> reported_;
   std::mutex turns_;
   std::optional<CellKeeper> keeper_;
 
@@ -67,7 +67,7 @@ class CellKeeperTest : public testing::Test {
                                              .pools = pools_,
                                              .report =
                                                  [this](const char* reason, const std::string& one) {
-                                                   told_.push_back(fmt::format("{}: {}", reason, one));
+                                                   reported_.push_back(fmt::format("{}: {}", reason, one));
                                                  }},
                     CellKeeper::Settings{.node = "node1",
                                          .machine = {.uuids = {"uuid-1"}, .boot_id = machine_.boot_id()},
@@ -284,7 +284,7 @@ TEST_F(CellKeeperTest, LetsEverybodyGoWhenTheAgentEnds) {
   EXPECT_TRUE(supplied.why_not.has_value());
 }
 
-// Each that is told "leased" keeps an address until it has taken it, so that fifty do not count on the same one.
+// Each that gets "leased" keeps an address until it has taken it, so that fifty do not count on the same one.
 TEST_F(CellKeeperTest, ServesFiftyAtOnce) {
   const std::jthread thread([this](const std::stop_token& stop) { keeper_->run(stop); });
   std::mutex mutex;
@@ -324,7 +324,7 @@ TEST_F(CellKeeperTest, ReportsAddressesThatAnotherNodeHas) {
   const std::string story = fmt::format(
       "{} of network_name \"\" is in use on this node, but according to the API server node node2 has leased it",
       given);
-  EXPECT_THAT(told_, testing::ElementsAre("AddressConflict: " + story));
+  EXPECT_THAT(reported_, testing::ElementsAre("AddressConflict: " + story));
   EXPECT_THAT(keeper_->snapshot().conflicts, testing::ElementsAre(story));
   EXPECT_EQ(events_.all().front().about, "conflict");
 }
@@ -337,8 +337,8 @@ TEST_F(CellKeeperTest, ReportsLeasesThatSomebodyTookAway) {
     if (api::read_address_cell(object).has_value()) server_.erase(path);
   machine_.clock.advance(seconds(3600));
   keeper_->pass({});
-  EXPECT_THAT(told_, testing::ElementsAre(
-                         testing::StartsWith("AddressLeaseLost: the API server no longer has this node's lease")));
+  EXPECT_THAT(reported_, testing::ElementsAre(
+                             testing::StartsWith("AddressLeaseLost: the API server no longer has this node's lease")));
   EXPECT_THAT(keeper_->snapshot().conflicts, testing::IsEmpty()) << "no other node has the addresses";
   EXPECT_EQ(events_.all().front().about, "lost");
 }

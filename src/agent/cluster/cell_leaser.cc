@@ -228,7 +228,7 @@ void CellLeaser::report_conflict(const AddressCell& cell, const IpAddress& addre
 }
 
 // This node has exactly these addresses of the cell from then on. Whether a write without an answer was carried out is
-// told by its claim; others may have written since.
+// known by its claim; others may have written since.
 Result<cells::CellApi::Written> CellLeaser::write(const AddressCell& before, CellOffsets offsets,
                                                   std::stop_token stop) {
   const std::string written_as = claim();
@@ -366,7 +366,7 @@ Result<bool> CellLeaser::keep_reserved(const Key& key, CellOffsets mine, CellOff
   return got != 0;
 }
 
-// A pool may have been restored, or made anew, since.
+// A pool may have been restored, or made again, since.
 Result<void> CellLeaser::reserve_held(std::stop_token stop) {
   if (deps_.share == nullptr) return {};
   given_beside_.clear();

@@ -43,7 +43,7 @@ TEST_F(CellOwnerTest, IsWhatMachineAndNodeAgreeOn) {
             "the Node node1 belongs to another machine with the system UUID other; this one has none");
   put_node("4C4C4544-0001");
   EXPECT_EQ(reported(machine), "node1 4C4C4544-0001 boot-1")
-      << "as the Node tells it, with which the operator compares";
+      << "as the Node reports it, with which the operator compares";
   put_node("machine-id");
   EXPECT_EQ(reported(machine), "node1 machine-id boot-1");
   EXPECT_EQ(reported({.uuids = {"machine-id"}, .boot_id = ""}),

@@ -20,7 +20,7 @@ namespace railbed::agent {
 kube::Trim pod_kept();
 kube::Trim network_kept();
 
-// Whether `uid`, which the runtime told, is this pod's; an empty one is any pod's.
+// Whether `uid`, which the runtime reported, is this pod's; an empty one is any pod's.
 bool is_pod(const doc::Value& pod, const std::string& uid);
 // kubelet's own uids of static pods are hashes.
 bool is_static_uid(std::string_view uid);

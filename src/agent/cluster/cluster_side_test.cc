@@ -93,20 +93,20 @@ TEST_F(ClusterSideTest, TheFirstAddWaitsForTheFirstListAndNotForEver) {
   side.reset();
   disk.put("/var/lib/railbed/cache/pods.json", "damaged");
   api.away = true;
-  kube::fake::FakeClock told(kube::fake::FakeClock::Goes::kWhenTold);
-  kube::Client slow(server, told, {.retry = {.tries = 1}});
+  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::Client slow(server, stepped, {.retry = {.tries = 1}});
   const auto again = start(slow, hours(2));
   std::atomic<bool> waited = false;
   const std::jthread add([&] {
     again->wait_known(seconds(30));
     waited = true;
   });
-  EXPECT_TRUE(waits_for(told, seconds(30)));
+  EXPECT_TRUE(waits_for(stepped, seconds(30)));
   EXPECT_FALSE(waited);
-  told.advance(seconds(30));
+  stepped.advance(seconds(30));
   EXPECT_TRUE(eventually([&] { return waited.load(); }));
   EXPECT_EQ(again->not_ready().size(), 1u) << "the other file is whole";
-  told.advance(hours(1));  // whoever waits for longer is let go
+  stepped.advance(hours(1));  // whoever waits for longer is let go
 }
 
 TEST_F(ClusterSideTest, SaysWhyItIsNotReady) {
@@ -137,8 +137,8 @@ TEST_F(ClusterSideTest, ARestartWhileTheServerIsAwayIsReadyFromTheFiles) {
               HasSubstr(R"("synced":false,"ageSeconds":N,"fromFile":true)"));
 }
 
-// What was known is not taken for what is for ever: a right that was withdrawn is told by the server's own words. An
-// API server that starts refuses for a moment, and that must not make a node unready.
+// What was known is not taken for what is for ever: a right that was withdrawn is reported by the server's own words.
+// An API server that starts refuses for a moment, and that must not make a node unready.
 TEST_F(ClusterSideTest, ARightThatIsMissingIsNotReadyAfterAWhile) {
   auto side = start();
   ASSERT_TRUE(eventually([&] { return side->not_ready().empty(); }));
@@ -179,7 +179,7 @@ TEST_F(ClusterSideTest, AFullDiskIsReportedAndNothingElseSuffers) {
   EXPECT_THAT(side->not_ready(), IsEmpty());
 }
 
-// An API server, or whoever may create pods, that fills the cache: what is known stays, and it is told once.
+// An API server, or whoever may create pods, that fills the cache: what is known stays, and it is reported once.
 TEST_F(ClusterSideTest, MorePodsThanFitAreOneTroubleAndThoseThatAreKnownStay) {
   kube::ReadBounds bounds = kube::kNodeBounds;
   bounds.list.objects = 2;
@@ -190,9 +190,9 @@ TEST_F(ClusterSideTest, MorePodsThanFitAreOneTroubleAndThoseThatAreKnownStay) {
   for (const char* name : {"b", "c", "d"}) server.put(pod_path(name), pod_object(name));
   const std::string what_to_do =
       "; delete unneeded objects of this kind, or check the API server and any proxy in front of it";
-  const auto told = [&] { return events.all().empty() ? "" : events.all().front().last_error; };
+  const auto reported = [&] { return events.all().empty() ? "" : events.all().front().last_error; };
   ASSERT_TRUE(eventually(
-      [&] { return told() == "GET /api/v1/pods: the list is too large: more than 2 objects" + what_to_do; }));
+      [&] { return reported() == "GET /api/v1/pods: the list is too large: more than 2 objects" + what_to_do; }));
   const auto lists = [&] { return count_of(server, "GET /api/v1/pods?"); };
   const size_t before = lists();
   ASSERT_TRUE(eventually([&] { return lists() > before + 10; })) << "it is tried again";
@@ -232,18 +232,18 @@ TEST_F(ClusterSideTest, AFailedAddBecomesOneEventAtThePod) {
 
 TEST_F(ClusterSideTest, EndsAtOnceWhileTheServerIsAway) {
   api.away = true;
-  kube::fake::FakeClock told(kube::fake::FakeClock::Goes::kWhenTold);
-  kube::Client slow(server, told, {.retry = {.tries = 1}});
+  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::Client slow(server, stepped, {.retry = {.tries = 1}});
   const auto side = start(slow, hours(2));
   // The two caches, the four that write statuses, and the one that keeps: all wait for times that do not come.
-  EXPECT_TRUE(eventually([&] { return told.waiting() == 7; }));
+  EXPECT_TRUE(eventually([&] { return stepped.waiting() == 7; }));
   std::atomic<bool> stopped = false;
   const std::jthread end([&] {
     side->stop();
     stopped = true;
   });
   EXPECT_TRUE(eventually([&] { return stopped.load(); }));
-  told.advance(hours(3));  // whoever has waited on is let go
+  stepped.advance(hours(3));  // whoever has waited on is let go
 }
 
 }  // namespace

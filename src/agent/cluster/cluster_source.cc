@@ -52,7 +52,7 @@ bool denies(const Value& binding, const std::string& policy) {
 
 struct Unwritten {
   kube::ObjectKey pod;
-  std::string uid;  // as the runtime told it
+  std::string uid;  // as the runtime reported it
   std::string sandbox;
   std::string text;
 };

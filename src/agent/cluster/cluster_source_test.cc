@@ -296,8 +296,8 @@ TEST_F(ClusterSourceTest, AServerThatHangsHoldsUpOnlyWhoHasToAsk) {
     released.wait(lock, [&] { return release; });
     return kube::unanswered(Code::kTimeout, kube::Delivery::kUnknown, "no answer");
   };
-  kube::fake::FakeClock told(kube::fake::FakeClock::Goes::kWhenTold);
-  kube::Client client_of_silent(silent, told, quick);
+  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::Client client_of_silent(silent, stepped, quick);
   AskOnce impatient(client_of_silent, {}, {.at_once = 2, .wait = seconds(10)});
   ClusterSource stuck(pods, networks, impatient, writer, *store, {.node = "node1"});
   std::vector<std::jthread> adds;
@@ -309,8 +309,8 @@ TEST_F(ClusterSourceTest, AServerThatHangsHoldsUpOnlyWhoHasToAsk) {
     const std::jthread third([&] {
       if (const auto pod = stuck.pod("ai", "p3", "u"); !pod.has_value()) error = pod.error();
     });
-    EXPECT_TRUE(waits_for(told, seconds(10)));
-    told.advance(seconds(10));
+    EXPECT_TRUE(waits_for(stepped, seconds(10)));
+    stepped.advance(seconds(10));
   }
   EXPECT_EQ(hanging, 2) << "both were there all the time, and nobody else asked";
   {

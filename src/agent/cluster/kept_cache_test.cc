@@ -110,7 +110,7 @@ TEST_F(KeptCacheTest, TheFileIsWrittenForSeveralChangesAndNowAndThen) {
   clock.advance(seconds(100));
   EXPECT_EQ(writes(), 0) << "nothing changed";
   clock.advance(seconds(200));
-  EXPECT_GT(writes(), 0) << "so that it tells how old it is";
+  EXPECT_GT(writes(), 0) << "so that it shows how old it is";
   server.put(pod_path("c"), pod_object("c"));
   feed(cache);
   const int before = disk.changes();
@@ -152,7 +152,7 @@ TEST_F(KeptCacheTest, WhatCouldNotBeReadAgainIsNotWritten) {
   const auto large = cache.save();
   ASSERT_FALSE(large.has_value());
   EXPECT_EQ(large.error().code, Code::kExhausted);
-  EXPECT_FALSE(disk.files().contains(kFile)) << "an older one would tell what is not true any more";
+  EXPECT_FALSE(disk.files().contains(kFile)) << "an older one would show what is not true any more";
 }
 
 TEST_F(KeptCacheTest, NothingIsWrittenBeforeTheFirstList) {

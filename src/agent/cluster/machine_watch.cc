@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr milliseconds kPause{1000};   // between two changes that are told
+constexpr milliseconds kPause{1000};   // between two changes that are reported
 constexpr milliseconds kNoticed{250};  // how soon the end, and a change that waited, is noticed
 
 }  // namespace

@@ -37,7 +37,7 @@ class MachineWatch {
   // The kernel outlives it.
   MachineWatch(os::Kernel& kernel, std::function<void()> changed);
 
-  // What the last look at the machine has seen. A link that is another one by now is told as a change.
+  // What the last look at the machine has seen. A link that is another one by now is reported as a change.
   void expect(std::map<std::string, bool> links);
 
   void run(std::stop_token stop);

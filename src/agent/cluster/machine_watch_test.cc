@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of a machine in memory, and when.
+// What is reported of a machine in memory, and when.
 #include "agent/cluster/machine_watch.h"
 
 #include <atomic>
@@ -27,19 +27,19 @@ class MachineWatchTest : public testing::Test {
     watch_.expect(links_of_pfs(facts::collect(kernel_, {.node = "node1"})));
   }
   IfIndex index_of(const char* name) { return kernel_.links().value()->find(IfName{name}, os::WithVfs::kNo)->index; }
-  // Hears all that has been announced, and how many changes were told of it.
+  // Hears all that has been announced, and how many changes of it were reported.
   int hear() {
-    const int before = told_;
+    const int before = reported_;
     while (watch_.hear_devices(kernel_.clock().now()).has_value()) {
     }
     (void)watch_.hear_links(kernel_.clock().now());
-    return told_ - before;
+    return reported_ - before;
   }
   void pass_time(milliseconds time) { EXPECT_FALSE(watch_.hear_links(kernel_.clock().now() + time).has_value()); }
 
   os::FakeKernel kernel_{os::FakeMachine::lab()};
-  int told_ = 0;
-  MachineWatch watch_{kernel_, [this] { ++told_; }};
+  int reported_ = 0;
+  MachineWatch watch_{kernel_, [this] { ++reported_; }};
 };
 
 TEST_F(MachineWatchTest, ALinkThatGoesAndComesIsReported) {
@@ -47,7 +47,7 @@ TEST_F(MachineWatchTest, ALinkThatGoesAndComesIsReported) {
   kernel_.set_carrier("eth0", false);
   EXPECT_EQ(hear(), 1);
   pass_time(milliseconds(1100));
-  EXPECT_EQ(hear(), 0) << "the same is told once";
+  EXPECT_EQ(hear(), 0) << "the same is reported once";
   kernel_.set_carrier("eth0", true);
   EXPECT_EQ(hear(), 1);
 }
@@ -70,7 +70,7 @@ TEST_F(MachineWatchTest, ALinkThatWentBeforeItWasExpectedIsReported) {
   (void)hear();
   watch_.expect(std::move(seen));  // by a look that began before
   pass_time(milliseconds(1100));
-  EXPECT_EQ(told_, 2);
+  EXPECT_EQ(reported_, 2);
 }
 
 TEST_F(MachineWatchTest, ADriverThatIsTakenAwayIsReported) {
@@ -93,14 +93,14 @@ TEST_F(MachineWatchTest, AChangeThatCameTooSoonIsReportedLater) {
   MachineWatch watch(kernel_, [&] { ++reported; });
   watch.expect(links_of_pfs(facts::collect(kernel_, {.node = "node1"})));
   const std::jthread thread([&](std::stop_token stop) { watch.run(std::move(stop)); });
-  const auto until_told = [&](int number) {
+  const auto until_reported = [&](int number) {
     (void)eventually([&] { return reported >= number; });
     return reported.load();
   };
   kernel_.set_carrier("eth0", false);
-  EXPECT_EQ(until_told(1), 1);
+  EXPECT_EQ(until_reported(1), 1);
   kernel_.set_carrier("eth0", true);
-  EXPECT_EQ(until_told(2), 2);
+  EXPECT_EQ(until_reported(2), 2);
 }
 
 TEST(ConcernsVfs, WhatPodsDoDoesNot) {

@@ -152,7 +152,7 @@ Result<void> NodeKeeper::load() {
     }
   }
   kept_ = std::move(kept);
-  doc::Diagnostics unseen;  // it was told when the order came
+  doc::Diagnostics unseen;  // it was reported when the order came
   if (!kept_->object.is_null()) orders_ = api::parse_node_state(kept_->object, unseen);
   return {};
 }
@@ -205,8 +205,8 @@ Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
     return Going::kNo;
   }
   if (!prefix_condition_) {
-    const auto told = std::ranges::find(state->conditions, kPrefixConflict, &api::NodeStateCondition::type);
-    if (told != state->conditions.end()) prefix_condition_ = *told;
+    const auto reported = std::ranges::find(state->conditions, kPrefixConflict, &api::NodeStateCondition::type);
+    if (reported != state->conditions.end()) prefix_condition_ = *reported;
   }
   if (const std::string problem = graph::orders_in(state->meta).problem; !problem.empty()) {
     problems_.push_back("the node state cannot be read: " + problem);
@@ -281,7 +281,7 @@ void NodeKeeper::ask_kubelet() {
 void NodeKeeper::withdraw(const std::set<PciAddress>& vfs) {
   withdrawn_.insert(vfs.begin(), vfs.end());
   offered_.reset();  // the next offer ends it
-  if (Result<void> told = deps_.offers.withdraw(withdrawn_); !told) kubelet_error_ = told.error().story();
+  if (Result<void> done = deps_.offers.withdraw(withdrawn_); !done) kubelet_error_ = done.error().story();
 }
 
 Result<void> NodeKeeper::bring(Look& now) {
@@ -295,7 +295,7 @@ Result<void> NodeKeeper::bring(Look& now) {
       if (!now.has_work()) return {};
       auto change = TRY(deps_.engine.change(*turn, changing_devices(now.planned.plan, now.facts)));
       turn.reset();
-      if (now.planned.plan.changes()) tell(now, SyncPhase::kCarryingOut);
+      if (now.planned.plan.changes()) report_state(now, SyncPhase::kCarryingOut);
       TRY(carry_out(*change, now.planned));
       change.reset();
       now = TRY(look());
@@ -327,7 +327,7 @@ Result<void> NodeKeeper::carry_out(Engine::Change& change, const StatePlan& plan
   return {};
 }
 
-// --- telling
+// --- reporting
 
 // Nobody gets a VF under its former name while it is asked who has it under that one.
 void NodeKeeper::look_for_former_names(const kubelet::NodeDevices& devices) {
@@ -400,15 +400,15 @@ void NodeKeeper::compare_prefixes() {
 }
 
 // Once for each name, not again when one of its pods ends.
-void NodeKeeper::tell_former_names() {
+void NodeKeeper::report_former_names() {
   std::set<std::string> names;
   for (const auto& [name, vfs] : former_) names.insert(name);
-  if (!std::ranges::includes(told_names_, names))
+  if (!std::ranges::includes(reported_names_, names))
     deps_.listener.event(kube::EventType::kNormal, "ResourceRenamed", fmt::format("{}", fmt::join(about_names_, "; ")));
-  told_names_ = std::move(names);
+  reported_names_ = std::move(names);
 }
 
-void NodeKeeper::tell(const Look& now, SyncPhase phase) {
+void NodeKeeper::report_state(const Look& now, SyncPhase phase) {
   if (uid_.empty()) return;
   // One that a pod had a moment ago may have been on its way back when the machine was looked at.
   std::set<PciAddress> held = now.held;
@@ -435,7 +435,7 @@ void NodeKeeper::tell(const Look& now, SyncPhase phase) {
 }
 
 // The same again only after it was otherwise.
-void NodeKeeper::tell_once(kube::EventType type, std::string reason, std::string note) {
+void NodeKeeper::report_once(kube::EventType type, std::string reason, std::string note) {
   std::string& before = last_event_by_reason_[reason];
   if (before != note && !note.empty()) deps_.listener.event(type, reason, note);
   before = std::move(note);
@@ -465,11 +465,11 @@ void NodeKeeper::conclude(const Look& now, Going going) {
   const std::vector<std::string> held = texts_of(now.planned.plan.held_back);
   reasons.insert(reasons.end(), failures.begin(), failures.end());
   reasons.insert(reasons.end(), held.begin(), held.end());
-  tell_once(kube::EventType::kWarning, "NodeStateUnreadable", fmt::format("{}", fmt::join(problems_, "; ")));
-  tell_once(kube::EventType::kWarning, "StepFailed", fmt::format("{}", fmt::join(failures, "; ")));
-  tell_once(kube::EventType::kWarning, "ChangeHeldBack", fmt::format("{}", fmt::join(held, "; ")));
-  tell_once(kube::EventType::kWarning, std::string(kPrefixConflict), prefix_conflict_);
-  tell_former_names();
+  report_once(kube::EventType::kWarning, "NodeStateUnreadable", fmt::format("{}", fmt::join(problems_, "; ")));
+  report_once(kube::EventType::kWarning, "StepFailed", fmt::format("{}", fmt::join(failures, "; ")));
+  report_once(kube::EventType::kWarning, "ChangeHeldBack", fmt::format("{}", fmt::join(held, "; ")));
+  report_once(kube::EventType::kWarning, std::string(kPrefixConflict), prefix_conflict_);
+  report_former_names();
   const std::lock_guard lock(mutex_);
   counters_.aside = false;
   counters_.held_back = held.size();
@@ -488,7 +488,7 @@ Result<void> NodeKeeper::stand_aside(const std::string& why) {
     kept.names_known = false;
     TRY(keep(std::move(kept)));
   }
-  tell_once(kube::EventType::kNormal, "StandsAside", why);
+  report_once(kube::EventType::kNormal, "StandsAside", why);
   {
     const std::lock_guard lock(mutex_);
     counters_.aside = true;
@@ -514,7 +514,7 @@ Result<milliseconds> NodeKeeper::try_pass(const NodeOrder& order) {
   }
   const Going going = TRY(take(order));
   if (kept_->aside) return settings_.look;  // until the API server says that this has ended
-  if (order.current) tell_once(kube::EventType::kNormal, "StandsAside", "");
+  if (order.current) report_once(kube::EventType::kNormal, "StandsAside", "");
   allocated_ = {};
   kubelet_error_.clear();
   Look now = TRY(look());
@@ -536,7 +536,7 @@ Result<milliseconds> NodeKeeper::try_pass(const NodeOrder& order) {
   if (!now.planned.plan.changes()) failures_.clear();
   const Result<void> offered = offer(now);
   compare_prefixes();
-  if (order.current) tell(now, SyncPhase::kEnded);
+  if (order.current) report_state(now, SyncPhase::kEnded);
   conclude(now, going);
   TRY(note_for_status(now));
   if (!offered) return fail(offered.error());

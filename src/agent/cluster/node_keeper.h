@@ -41,7 +41,7 @@ inline constexpr const char* kNodeStateNote = "node-state";
 struct NodeKeeperSettings {
   std::string node;
   graph::Options options;
-  std::string said_prefix = {};  // --resource-prefix, where it was given: told where the operator says another one
+  std::string said_prefix = {};  // --resource-prefix, where it was given: reported where the operator says another one
   apply::Options apply;
   std::chrono::milliseconds look{30'000};      // between two looks at the machine
   std::chrono::milliseconds waiting{10'000};   // while something waits for pods or for the kubelet
@@ -67,7 +67,7 @@ struct NodeCounters {
 
 class NodeKeeper {
  public:
-  // Where a pass tells what it does. Called in pass().
+  // Where a pass reports what it does. Called in pass().
   class Listener {
    public:
     virtual ~Listener() = default;
@@ -119,11 +119,11 @@ class NodeKeeper {
   Result<void> keep_names(const kubelet::NodeDevices& devices);
   Result<void> offer(const Look& now);
   void compare_prefixes();
-  void tell_former_names();
+  void report_former_names();
   void conclude(const Look& now, Going going);
   Result<void> note_for_status(const Look& now);
-  void tell(const Look& now, SyncPhase phase);
-  void tell_once(kube::EventType type, std::string reason, std::string note);
+  void report_state(const Look& now, SyncPhase phase);
+  void report_once(kube::EventType type, std::string reason, std::string note);
   Result<void> stand_aside(const std::string& why);
   void set_reasons(std::vector<std::string> reasons);
 
@@ -131,7 +131,7 @@ class NodeKeeper {
   const NodeKeeperSettings settings_;
   std::optional<Kept> kept_;                          // nothing before it was read from the state
   std::optional<api::SriovNetworkNodeState> orders_;  // of kept_.object, with the status as stored
-  std::string uid_;                                   // of the node state that is told about; empty: none can be
+  std::string uid_;                                   // of the node state that is reported on; empty: none can be
   int generation_ = 0;
   std::vector<std::string> problems_;
   std::vector<api::FoundNic> last_reported_nics_;  // in the status
@@ -147,7 +147,7 @@ class NodeKeeper {
   VfsByName offered_names_;               // those under which this process offers VFs to further pods
   VfsByName former_;                      // what pods have under other names than the present ones
   std::vector<std::string> about_names_;  // lines about former_
-  std::set<std::string> told_names_;      // of former_, when an Event was made of it last
+  std::set<std::string> reported_names_;  // of former_, when an Event was made of it last
   std::string prefix_conflict_;           // empty: none
   std::optional<api::NodeStateCondition> prefix_condition_;  // nothing: there was never a conflict
   std::string last_note_;                                    // what `railbed status` reads, as written last

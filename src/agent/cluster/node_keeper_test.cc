@@ -20,18 +20,18 @@ class NodeKeeperTest : public testing::Test {
  protected:
   void carried_out(const doc::Value& state) {
     node.pass(state);
-    EXPECT_EQ(node.told("syncStatus"), "Succeeded") << doc::to_json(node.told());
+    EXPECT_EQ(node.reported("syncStatus"), "Succeeded") << doc::to_json(node.reported());
   }
   std::string reasons() const { return fmt::format("{}", fmt::join(node.keeper->reasons(), "\n")); }
 
   TestNode node;
 };
 
-TEST_F(NodeKeeperTest, CarriesOutWhatTheNodeStateWantsAndTellsIt) {
+TEST_F(NodeKeeperTest, CarriesOutWhatTheNodeStateWantsAndReportsIt) {
   carried_out(node.state_of(two_policies(), 7));
   EXPECT_EQ(doc::text_in(node.heard.statuses.front(), "syncStatus"), "InProgress");
-  EXPECT_EQ(doc::number_in(node.told(), "observedGeneration"), 7);
-  EXPECT_EQ(doc::to_json(*node.told().find("policies")),
+  EXPECT_EQ(doc::number_in(node.reported(), "observedGeneration"), 7);
+  EXPECT_EQ(doc::to_json(*node.reported().find("policies")),
             R"([{"name":"rail0","state":"Applied"},{"name":"rail1","state":"Applied"}])");
   EXPECT_EQ(node.heard.uids.back(), "uid-1");
   EXPECT_EQ(node.offers.last(),
@@ -88,7 +88,7 @@ TEST_F(NodeKeeperTest, OffersWhatItHadWithoutAnApiServerAndChangesNothing) {
   const std::string before = node.everything();
   node.restart();
   node.kernel.clear_journal();
-  const size_t told = node.heard.statuses.size();
+  const size_t reported = node.heard.statuses.size();
   node.offers.offers.clear();
   // Somebody has damaged a VF meanwhile: that waits for the API server, too.
   node.keeper->pass({});
@@ -97,7 +97,7 @@ TEST_F(NodeKeeperTest, OffersWhatItHadWithoutAnApiServerAndChangesNothing) {
             "openshift.io/rail1: 0000:02:10.0 0000:02:10.2 0000:02:10.4\n");
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
   EXPECT_EQ(node.everything(), before);
-  EXPECT_EQ(node.heard.statuses.size(), told);
+  EXPECT_EQ(node.heard.statuses.size(), reported);
 }
 
 TEST_F(NodeKeeperTest, ChangesNothingWhileTheApiServerIsSilent) {
@@ -114,10 +114,10 @@ TEST_F(NodeKeeperTest, NothingThatIsAbsentIsAnOrder) {
   doc::Value spec = doc::Value::object();
   doc::Value no_spec = node.state_with(spec, 2);
   std::erase_if(*no_spec.as_object(), [](const doc::Value::Member& member) { return member.key == "spec"; });
-  // Before its agent has told what the node has, no operator can have decided.
-  doc::Value untold = node.state_with(api::node_state_spec({}), 2);
-  untold.set("status", doc::Value::object());
-  const doc::Value rows[] = {no_spec, node.state_with(spec, 2), untold};
+  // Before its agent has reported what the node has, no operator can have decided.
+  doc::Value unreported = node.state_with(api::node_state_spec({}), 2);
+  unreported.set("status", doc::Value::object());
+  const doc::Value rows[] = {no_spec, node.state_with(spec, 2), unreported};
   for (const doc::Value& state : rows) {
     node.pass(state);
     EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{}) << doc::to_json(state);
@@ -171,7 +171,7 @@ TEST_F(NodeKeeperTest, WithdrawsVfsBeforeTheyChangeAndOffersThemAgain) {
   EXPECT_EQ(node.offers.calls, (std::vector<std::string>{"allocated", "withdraw 2", "allocated", "offer"}));
 }
 
-TEST_F(NodeKeeperTest, WhatAPodHasIsHeldBackAndToldAndCarriedOutWhenItHasGone) {
+TEST_F(NodeKeeperTest, WhatAPodHasIsHeldBackAndReportedAndCarriedOutWhenItHasGone) {
   carried_out(node.state_of(policy_text("rail0", "eth0", 2)));
   node.attach("ai/vllm-0", kVf00);
   const doc::Value more = node.state_of(policy_text("rail0", "eth0", 4), 2);
@@ -180,9 +180,9 @@ TEST_F(NodeKeeperTest, WhatAPodHasIsHeldBackAndToldAndCarriedOutWhenItHasGone) {
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
   const std::string held =
       "eth0: 4 VFs instead of 2: deferred, ai/vllm-0 uses it (policy rail0 requests 4 VFs, found 2)";
-  EXPECT_EQ(node.told("syncStatus"), "InProgress");
-  EXPECT_EQ(node.told("lastSyncError"), held);
-  EXPECT_EQ(doc::to_json(*node.told().find("policies")),
+  EXPECT_EQ(node.reported("syncStatus"), "InProgress");
+  EXPECT_EQ(node.reported("lastSyncError"), held);
+  EXPECT_EQ(doc::to_json(*node.reported().find("policies")),
             fmt::format(R"([{{"message":"{}","name":"rail0","state":"Held"}}])", held));
   EXPECT_EQ(node.heard.events.back(), "! ChangeHeldBack: " + held);
   EXPECT_EQ(reasons(), held);
@@ -191,7 +191,7 @@ TEST_F(NodeKeeperTest, WhatAPodHasIsHeldBackAndToldAndCarriedOutWhenItHasGone) {
   EXPECT_EQ(node.offers.last(), "openshift.io/rail0: 0000:01:10.0 0000:01:10.2\n");
   const size_t events = node.heard.events.size();
   node.pass(more);
-  EXPECT_EQ(node.heard.events.size(), events) << "told once";
+  EXPECT_EQ(node.heard.events.size(), events) << "reported once";
   node.detach("ai/vllm-0");
   carried_out(more);
   EXPECT_EQ(node.keeper->counters().held_back, 0U);
@@ -203,12 +203,12 @@ TEST_F(NodeKeeperTest, AVfOfAPodWithoutAttachmentIsInUseBecauseTheKubeletSaysSo)
   node.offers.given = {{kVf01, "ai/dpdk"}};
   node.offers.calls.clear();
   node.pass(node.state_of(policy_text("rail0", "eth0", 2), 2));
-  EXPECT_EQ(node.told("lastSyncError"),
+  EXPECT_EQ(node.reported("lastSyncError"),
             "eth0: VF 1: bind to the kernel's network driver: deferred, ai/dpdk uses it (policy rail0 has VFs 0-1)");
-  // VF 0 is free, and was bound anew.
+  // VF 0 is free, and was bound again.
   EXPECT_EQ(node.offers.calls, (std::vector<std::string>{"allocated", "withdraw 1", "allocated", "offer"}));
   EXPECT_EQ(node.kernel.snapshot().find("vfio-pci") != std::string::npos, true);
-  EXPECT_EQ(doc::text_in(node.told().find("policies")->as_array()->front(), "state"), "Held");
+  EXPECT_EQ(doc::text_in(node.reported().find("policies")->as_array()->front(), "state"), "Held");
 }
 
 TEST_F(NodeKeeperTest, AVfThatAPodGetsWhileItIsWithdrawnIsHeldBack) {
@@ -216,7 +216,7 @@ TEST_F(NodeKeeperTest, AVfThatAPodGetsWhileItIsWithdrawnIsHeldBack) {
   node.offers.when_withdrawn = [&] { node.offers.given = {{kVf00, "ai/late"}}; };
   node.kernel.clear_journal();
   node.pass(node.state_of(policy_text("rail0", "eth0", 4), 2));
-  EXPECT_EQ(node.told("lastSyncError"),
+  EXPECT_EQ(node.reported("lastSyncError"),
             "eth0: 4 VFs instead of 2: deferred, ai/late uses it (policy rail0 requests 4 VFs, found 2)");
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
   EXPECT_EQ(node.offers.calls.back(), "offer") << "what was withdrawn is offered again";
@@ -230,9 +230,9 @@ TEST_F(NodeKeeperTest, VfsThatAreThereStayAsTheyAreWhileTheKubeletIsSilent) {
             milliseconds(10'000));
   for (const std::string& call : node.kernel.journal()) EXPECT_EQ(call.find("0000:01:"), std::string::npos) << call;
   EXPECT_NE(node.kernel.snapshot().find("0000:02:10.0"), std::string::npos) << "eth1 had none: its VF is made";
-  EXPECT_EQ(node.told("syncStatus"), "InProgress");
+  EXPECT_EQ(node.reported("syncStatus"), "InProgress");
   EXPECT_EQ(
-      node.told("lastSyncError"),
+      node.reported("lastSyncError"),
       "existing VFs stay unchanged, because the kubelet does not report which of them pods use: the kubelet cannot be "
       "asked; eth0: 4 VFs instead of 2: deferred, (the kubelet does not report its pod) uses it (policy rail0 requests "
       "4 VFs, found 2)");
@@ -240,11 +240,11 @@ TEST_F(NodeKeeperTest, VfsThatAreThereStayAsTheyAreWhileTheKubeletIsSilent) {
   carried_out(node.state_of(policy_text("rail0", "eth0", 4) + policy_text("rail1", "eth1", 1), 2));
 }
 
-TEST_F(NodeKeeperTest, APodThatComesAndGoesChangesNothingThatIsTold) {
+TEST_F(NodeKeeperTest, APodThatComesAndGoesChangesNothingThatIsReported) {
   const doc::Value state = node.state_of(two_policies());
   carried_out(state);
   node.pass(state);
-  const doc::Value before = node.told();
+  const doc::Value before = node.reported();
   node.attach("ai/vllm-0", kVf00);
   {
     auto pod = node.kernel.netns().create("x");
@@ -259,11 +259,11 @@ TEST_F(NodeKeeperTest, APodThatComesAndGoesChangesNothingThatIsTold) {
   }
   ASSERT_TRUE(node.facts().nics[0].vfs[0].netdev == std::nullopt);
   node.pass(state);
-  EXPECT_EQ(node.told(), before);
+  EXPECT_EQ(node.reported(), before);
   // Its DEL has ended, and the machine was looked at before the interface was back.
   node.detach("ai/vllm-0");
   node.pass(state);
-  EXPECT_EQ(node.told(), before);
+  EXPECT_EQ(node.reported(), before);
 }
 
 // The kubelet must not give it to another pod.
@@ -311,18 +311,19 @@ TEST_F(NodeKeeperTest, PodsAreAttachedMeanwhileButNotWithWhatIsChanging) {
 
 // --- What goes wrong
 
-TEST_F(NodeKeeperTest, AFailedStepIsToldWithItsErrnoAndTriedAgainLessAndLessOften) {
+TEST_F(NodeKeeperTest, AFailedStepIsReportedWithItsErrnoAndTriedAgainLessAndLessOften) {
   node.kernel.fail_when("0000:01:00.0/sriov_numvfs", EBUSY, -1);
   const doc::Value state = node.state_of(two_policies());
   node.pass(state);
-  EXPECT_EQ(node.told("syncStatus"), "Failed");
-  EXPECT_NE(node.told("lastSyncError").find("eth0: create 2 VFs: "), std::string::npos) << node.told("lastSyncError");
-  EXPECT_NE(node.told("lastSyncError").find("EBUSY"), std::string::npos) << node.told("lastSyncError");
-  const doc::Value::Array& policies = *node.told().find("policies")->as_array();
+  EXPECT_EQ(node.reported("syncStatus"), "Failed");
+  EXPECT_NE(node.reported("lastSyncError").find("eth0: create 2 VFs: "), std::string::npos)
+      << node.reported("lastSyncError");
+  EXPECT_NE(node.reported("lastSyncError").find("EBUSY"), std::string::npos) << node.reported("lastSyncError");
+  const doc::Value::Array& policies = *node.reported().find("policies")->as_array();
   EXPECT_EQ(doc::text_in(policies[0], "state"), "Failed");
-  EXPECT_EQ(doc::text_in(policies[0], "message"), node.told("lastSyncError"));
+  EXPECT_EQ(doc::text_in(policies[0], "message"), node.reported("lastSyncError"));
   EXPECT_EQ(doc::text_in(policies[1], "state"), "Applied") << "the other PF is done";
-  EXPECT_EQ(node.heard.events.back(), "! StepFailed: " + node.told("lastSyncError"));
+  EXPECT_EQ(node.heard.events.back(), "! StepFailed: " + node.reported("lastSyncError"));
   EXPECT_EQ(node.offers.last(), "openshift.io/rail0:\nopenshift.io/rail1: 0000:02:10.0 0000:02:10.2 0000:02:10.4\n");
 
   std::vector<int> tries;
@@ -333,7 +334,7 @@ TEST_F(NodeKeeperTest, AFailedStepIsToldWithItsErrnoAndTriedAgainLessAndLessOfte
     if (!node.kernel.journal().empty()) tries.push_back(at);
   }
   EXPECT_EQ(tries, (std::vector<int>{60, 180, 420, 900}));
-  EXPECT_EQ(node.told("syncStatus"), "Failed");
+  EXPECT_EQ(node.reported("syncStatus"), "Failed");
   // Another order is tried at once.
   node.kernel.clear_journal();
   node.pass(node.state_of(two_policies(), 2));
@@ -347,10 +348,10 @@ TEST_F(NodeKeeperTest, ASpecThatCannotBeReadChangesNothingAndSaysWhy) {
   spec.set("interfaces", 5);
   node.pass(node.state_with(spec, 2));
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
-  EXPECT_EQ(node.told("syncStatus"), "Failed");
-  EXPECT_EQ(node.told("lastSyncError"),
+  EXPECT_EQ(node.reported("syncStatus"), "Failed");
+  EXPECT_EQ(node.reported("lastSyncError"),
             "the node state cannot be read: spec.interfaces must be a list, found an integer");
-  EXPECT_EQ(node.heard.events.back(), "! NodeStateUnreadable: " + node.told("lastSyncError"));
+  EXPECT_EQ(node.heard.events.back(), "! NodeStateUnreadable: " + node.reported("lastSyncError"));
 }
 
 TEST_F(NodeKeeperTest, WhatThisNodeRefusesIsFailedWithTheReason) {
@@ -359,10 +360,11 @@ TEST_F(NodeKeeperTest, WhatThisNodeRefusesIsFailedWithTheReason) {
   TestNode other(machine);
   const doc::Value state = node.state_of(policy_text("rail0", "eth0", 2, "  deviceType: vfio-pci\n"));
   other.pass(state);
-  EXPECT_EQ(other.told("syncStatus"), "Failed");
-  EXPECT_NE(other.told("lastSyncError").find("policy rail0: "), std::string::npos) << other.told("lastSyncError");
-  EXPECT_NE(other.told("lastSyncError").find("IOMMU"), std::string::npos) << other.told("lastSyncError");
-  EXPECT_EQ(doc::text_in(other.told().find("policies")->as_array()->front(), "state"), "Failed");
+  EXPECT_EQ(other.reported("syncStatus"), "Failed");
+  EXPECT_NE(other.reported("lastSyncError").find("policy rail0: "), std::string::npos)
+      << other.reported("lastSyncError");
+  EXPECT_NE(other.reported("lastSyncError").find("IOMMU"), std::string::npos) << other.reported("lastSyncError");
+  EXPECT_EQ(doc::text_in(other.reported().find("policies")->as_array()->front(), "state"), "Failed");
 }
 
 TEST_F(NodeKeeperTest, ASpecThatIsEditedWhileItIsCarriedOutIsTheNextPassesOrder) {
@@ -372,7 +374,7 @@ TEST_F(NodeKeeperTest, ASpecThatIsEditedWhileItIsCarriedOutIsTheNextPassesOrder)
   const auto object = std::make_shared<doc::Value>(first);
   node.keeper->pass({.state = object, .current = true, .aside = ""});
   node.pass(first);
-  EXPECT_EQ(doc::number_in(node.told(), "observedGeneration"), 2);
+  EXPECT_EQ(doc::number_in(node.reported(), "observedGeneration"), 2);
   EXPECT_EQ(node.offers.last(), "openshift.io/rail0: 0000:01:10.0\n");
 }
 
@@ -406,12 +408,12 @@ TEST_F(NodeKeeperTest, AVfOfAPodKeepsItsFormerNameUntilThePodEnds) {
   EXPECT_EQ(node.offers.last(), both);
   EXPECT_EQ(node.offers.offers.back().ending.at("openshift.io/rail0").at(kVf00), "it is nvidia.com/rail0 now");
   EXPECT_EQ(node.offers.offers.back().taken.at(kVf00), "ai/vllm-0 has it as openshift.io/rail0");
-  EXPECT_EQ(node.told("syncStatus"), "Succeeded");
+  EXPECT_EQ(node.reported("syncStatus"), "Succeeded");
   EXPECT_EQ(reasons(), line);
   EXPECT_EQ(node.heard.events.back(), "ResourceRenamed: " + line);
   const size_t events = node.heard.events.size();
   node.pass(renamed);
-  EXPECT_EQ(node.heard.events.size(), events) << "told once";
+  EXPECT_EQ(node.heard.events.size(), events) << "reported once";
 
   // An agent that starts again knows the former name by its state, and a silent kubelet gives nothing away.
   node.restart();
@@ -465,7 +467,7 @@ TEST_F(NodeKeeperTest, TwoPrefixesAreAConditionAndTheOperatorsCounts) {
   const doc::Value state = node.state_of(policy_text("rail0", "eth0", 2));
   carried_out(state);
   EXPECT_EQ(node.offers.last(), "intel.com/rail0: 0000:01:10.0 0000:01:10.2\n") << "where no operator says one";
-  EXPECT_EQ(node.told().find("conditions"), nullptr);
+  EXPECT_EQ(node.reported().find("conditions"), nullptr);
 
   const std::string conflict =
       "the operator says --resource-prefix nvidia.com, this agent was started with intel.com: VFs are offered as "
@@ -473,23 +475,23 @@ TEST_F(NodeKeeperTest, TwoPrefixesAreAConditionAndTheOperatorsCounts) {
   doc::Value renamed = TestNode::with_prefix(state, "nvidia.com");
   carried_out(renamed);
   EXPECT_EQ(node.offers.last(), "nvidia.com/rail0: 0000:01:10.0 0000:01:10.2\n");
-  const doc::Value condition = node.told().find("conditions")->as_array()->front();
+  const doc::Value condition = node.reported().find("conditions")->as_array()->front();
   EXPECT_EQ(doc::text_in(condition, "type"), "ResourcePrefixConflict");
   EXPECT_EQ(doc::text_in(condition, "status"), "True");
   EXPECT_EQ(doc::text_in(condition, "message"), conflict);
   EXPECT_EQ(reasons(), conflict);
   EXPECT_EQ(node.heard.events.back(), "! ResourcePrefixConflict: " + conflict);
-  const doc::Value before = node.told();
+  const doc::Value before = node.reported();
   node.clock.advance(milliseconds(30'000));
   node.pass(renamed);
-  EXPECT_EQ(node.told(), before) << "its time is that of the change";
+  EXPECT_EQ(node.reported(), before) << "its time is that of the change";
 
-  // The next agent has no such option; what was told is taken back.
+  // The next agent has no such option; what was reported is taken back.
   renamed.find("status")->set("conditions", *before.find("conditions"));
   node.settings.said_prefix.clear();
   node.restart();
   carried_out(renamed);
-  EXPECT_EQ(doc::text_in(node.told().find("conditions")->as_array()->front(), "status"), "False");
+  EXPECT_EQ(doc::text_in(node.reported().find("conditions")->as_array()->front(), "status"), "False");
   EXPECT_EQ(reasons(), "");
 }
 
@@ -501,9 +503,9 @@ TEST_F(NodeKeeperTest, AnAnnotationThatCannotBeReadChangesNothingAndSaysWhy) {
     state.find("metadata")->set("annotations", doc::Value::object()).set(api::kWantedAnnotation, text);
     node.pass(state);
     EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{}) << text;
-    EXPECT_EQ(node.told("syncStatus"), "Failed") << text;
-    EXPECT_EQ(node.told("lastSyncError").find("the node state cannot be read: annotation railbed.dev/wanted: "), 0U)
-        << node.told("lastSyncError");
+    EXPECT_EQ(node.reported("syncStatus"), "Failed") << text;
+    EXPECT_EQ(node.reported("lastSyncError").find("the node state cannot be read: annotation railbed.dev/wanted: "), 0U)
+        << node.reported("lastSyncError");
     EXPECT_EQ(node.offers.last(), "nvidia.com/rail0: 0000:01:10.0 0000:01:10.2\n");
   }
 }

@@ -33,7 +33,7 @@ TEST(NodeKilled, AtEveryWriteToTheStateTheNextAgentComesToTheSameEnd) {
   Orders clean;
   clean.run();
   const std::string wanted = clean.end();
-  ASSERT_EQ(clean.node.told("syncStatus"), "Succeeded");
+  ASSERT_EQ(clean.node.reported("syncStatus"), "Succeeded");
   const int writes = clean.node.store.writes();
   ASSERT_GT(writes, 20);
   for (int nth = 0; nth <= writes; ++nth) {
@@ -43,7 +43,7 @@ TEST(NodeKilled, AtEveryWriteToTheStateTheNextAgentComesToTheSameEnd) {
     killed.run();
     killed.node.restart();
     killed.node.pass(killed.second);
-    EXPECT_EQ(killed.node.told("syncStatus"), "Succeeded") << killed.node.told("lastSyncError");
+    EXPECT_EQ(killed.node.reported("syncStatus"), "Succeeded") << killed.node.reported("lastSyncError");
     ASSERT_EQ(killed.end(), wanted);
   }
 }
@@ -63,14 +63,14 @@ TEST_P(NodeKilledAt, EveryCallTheNextAgentComesToTheSameEnd) {
     killed.run();
     killed.node.restart();
     killed.node.pass(killed.second);
-    EXPECT_EQ(killed.node.told("syncStatus"), "Succeeded") << killed.node.told("lastSyncError");
+    EXPECT_EQ(killed.node.reported("syncStatus"), "Succeeded") << killed.node.reported("lastSyncError");
     ASSERT_EQ(killed.end(), wanted);
   }
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, NodeKilledAt,
                          testing::Values(os::FakeKernel::Kill::kBetween, os::FakeKernel::Kill::kUnanswered));
 
-// Each call refused once: the pass tells it, and a later one mends it.
+// Each call refused once: the pass reports it, and a later one fixes it.
 TEST(NodeKilled, EveryRefusedCallIsFixedByALaterPass) {
   Orders clean;
   clean.run();
@@ -85,7 +85,7 @@ TEST(NodeKilled, EveryRefusedCallIsFixedByALaterPass) {
       refused.node.clock.advance(std::chrono::minutes(10));
       refused.node.pass(refused.second);
     }
-    EXPECT_EQ(refused.node.told("syncStatus"), "Succeeded") << refused.node.told("lastSyncError");
+    EXPECT_EQ(refused.node.reported("syncStatus"), "Succeeded") << refused.node.reported("lastSyncError");
     EXPECT_EQ(refused.end(), wanted);
   }
 }
@@ -127,7 +127,7 @@ RC_GTEST_PROP(NodeStatePath, EndsInTheMachineOfUp, ()) {
                   ->complete());
     const doc::Value state = node.state_of(text, ++generation);
     node.pass(state);
-    RC_ASSERT(node.told("syncStatus") == "Succeeded");
+    RC_ASSERT(node.reported("syncStatus") == "Succeeded");
   }
   if (generation == 1) RC_ASSERT(node.kernel.snapshot() == other.snapshot());
   RC_CLASSIFY(generation > 1, "several orders");

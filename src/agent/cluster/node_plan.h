@@ -44,7 +44,7 @@ StatePlan plan_state(const StateView& view);
 // VFs that are there now and that the plan's steps disturb: no pod may have them, or get them meanwhile.
 std::set<PciAddress> disturbed_vfs(const plan::NodePlan& plan, const facts::NodeFacts& facts);
 
-// Everything that the steps change: PFs whose VFs are made anew, and VFs, those to be made included.
+// Everything that the steps change: PFs whose VFs are made again, and VFs, those to be made included.
 std::set<PciAddress> changing_devices(const plan::NodePlan& plan, const facts::NodeFacts& facts);
 
 // All VFs that are there, as held by `holder`.

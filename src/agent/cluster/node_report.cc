@@ -34,30 +34,30 @@ class Policies {
   explicit Policies(const plan::NodePlan& plan) {
     for (const graph::PolicyOutcome& outcome : plan.policies) {
       const bool whole = outcome.state == OutcomeState::kApplied;
-      told_.push_back(
+      reported_.push_back(
           {name_of(outcome.policy), whole ? PolicyState::kApplied : PolicyState::kFailed, whole ? "" : outcome.detail});
     }
   }
   void worse(const std::string& policy, PolicyState state, const std::string& message) {
-    const auto found = std::ranges::find(told_, name_of(policy), &api::NodeStatePolicy::name);
-    if (policy.empty() || found == told_.end()) return;
+    const auto found = std::ranges::find(reported_, name_of(policy), &api::NodeStatePolicy::name);
+    if (policy.empty() || found == reported_.end()) return;
     if (found->state == PolicyState::kApplied) found->message.clear();
     found->state = std::max(found->state, state);
     found->message += (found->message.empty() ? "" : "; ") + message;
   }
-  std::vector<api::NodeStatePolicy> take() && { return std::move(told_); }
+  std::vector<api::NodeStatePolicy> take() && { return std::move(reported_); }
 
  private:
-  std::vector<api::NodeStatePolicy> told_;
+  std::vector<api::NodeStatePolicy> reported_;
 };
 
-void keep_netdev(api::FoundNic& nic, const api::FoundNic& told) {
-  nic.name = told.name;
-  nic.alt_names = told.alt_names;
-  nic.mac = told.mac;
-  nic.mtu = told.mtu;
-  nic.link_speed = told.link_speed;
-  nic.link_admin_state = told.link_admin_state;
+void keep_netdev(api::FoundNic& nic, const api::FoundNic& reported) {
+  nic.name = reported.name;
+  nic.alt_names = reported.alt_names;
+  nic.mac = reported.mac;
+  nic.mtu = reported.mtu;
+  nic.link_speed = reported.link_speed;
+  nic.link_admin_state = reported.link_admin_state;
 }
 
 }  // namespace
@@ -99,11 +99,11 @@ api::SriovNetworkNodeState status_of(NodeReport report) {
   return out;
 }
 
-std::vector<api::FoundNic> steady_nics(std::vector<api::FoundNic> found, const std::vector<api::FoundNic>& told,
+std::vector<api::FoundNic> steady_nics(std::vector<api::FoundNic> found, const std::vector<api::FoundNic>& reported,
                                        const std::set<PciAddress>& held) {
   for (api::FoundNic& nic : found) {
-    const auto before = std::ranges::find(told, nic.address, &api::FoundNic::address);
-    if (before == told.end()) continue;
+    const auto before = std::ranges::find(reported, nic.address, &api::FoundNic::address);
+    if (before == reported.end()) continue;
     if (held.contains(nic.address) && nic.name.empty()) keep_netdev(nic, *before);
     for (api::FoundVf& vf : nic.vfs) {
       if (!held.contains(vf.address)) continue;

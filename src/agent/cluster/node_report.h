@@ -38,8 +38,8 @@ struct NodeReport {
 // conditions, interfaces, syncStatus, lastSyncError, observedGeneration, policies.
 api::SriovNetworkNodeState status_of(NodeReport report);
 
-// `found`, but for what is held by pods: as told last. `told` may be empty.
-std::vector<api::FoundNic> steady_nics(std::vector<api::FoundNic> found, const std::vector<api::FoundNic>& told,
+// `found`, but for what is held by pods: as reported last. `reported` may be empty.
+std::vector<api::FoundNic> steady_nics(std::vector<api::FoundNic> found, const std::vector<api::FoundNic>& reported,
                                        const std::set<PciAddress>& held);
 
 // "ens1f0: create 4 VFs: write /sys/…: EBUSY (Device or resource busy); ens1f0 keeps 2 VFs"

@@ -54,7 +54,7 @@ TEST(NodeReport, StepsThatAreLeftAreNoSuccess) {
   EXPECT_EQ(status_of({.plan = plan, .failures = {}}).sync_status, "InProgress");
 }
 
-// A pod that comes or goes is no reason to write: its VF is told as it was.
+// A pod that comes or goes is no reason to write: its VF is reported as it was.
 TEST(NodeReport, VfsOfPodsAreReportedAsBefore) {
   const auto vf = [](int index, PciAddress address, std::string name, std::string mac) {
     return api::FoundVf{.index = index, .address = address, .driver = "igbvf", .name = name, .mac = mac, .mtu = 1500};
@@ -69,7 +69,7 @@ TEST(NodeReport, VfsOfPodsAreReportedAsBefore) {
   now.vfs = {{.index = 0, .address = kVf00, .driver = "igbvf", .mac = "0a:00:00:00:00:09", .vlan = 100}};
   EXPECT_EQ(steady_nics({now}, {before}, {kVf00}), std::vector{before});
   EXPECT_EQ(steady_nics({now}, {before}, {}), std::vector{now});
-  EXPECT_EQ(steady_nics({now}, {}, {kVf00}), std::vector{now}) << "nothing was told before";
+  EXPECT_EQ(steady_nics({now}, {}, {kVf00}), std::vector{now}) << "nothing was reported before";
   // A PF that a pod has.
   api::FoundNic away = before;
   away.name.clear();

@@ -67,7 +67,7 @@ milliseconds NodeStatusWriter::step(std::stop_token stop) {
     awake_ = false;
   }
   const kube::ObjectPtr object = stored_();
-  // Of an object that is gone, or is another one by now, nothing is to be told.
+  // Of an object that is gone, or is another one by now, nothing is to be reported.
   if (!wanted || object == nullptr || kube::uid_of(*object) != wanted->uid) return kQuietLook;
   const Value* status = object->find("status");
   const kube::Instant now = client_.clock().now();

@@ -45,9 +45,9 @@ class Takeover : public testing::Test {
 TEST_F(Takeover, ResetsNoVf) {
   node.pass(state);
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
-  EXPECT_EQ(node.told("syncStatus"), "Succeeded") << node.told("lastSyncError");
-  EXPECT_EQ(node.told("lastSyncError"), "") << "what the other one left there is overwritten";
-  EXPECT_NE(node.told().find("lastSyncError"), nullptr);
+  EXPECT_EQ(node.reported("syncStatus"), "Succeeded") << node.reported("lastSyncError");
+  EXPECT_EQ(node.reported("lastSyncError"), "") << "what the other one left there is overwritten";
+  EXPECT_NE(node.reported().find("lastSyncError"), nullptr);
   EXPECT_EQ(node.offers.last(),
             "openshift.io/dpdk: 0000:5e:10.0 0000:5e:10.2\n"
             "openshift.io/rail0: 0000:3b:00.2 0000:3b:00.3\n"
@@ -61,7 +61,7 @@ TEST_F(Takeover, WhatThatOperatorsDaemonMadeGoesWithItsPolicies) {
   interfaces.pop_back();
   state.find("metadata")->set("generation", 7);
   node.pass(state);
-  EXPECT_EQ(node.told("syncStatus"), "Succeeded") << node.told("lastSyncError");
+  EXPECT_EQ(node.reported("syncStatus"), "Succeeded") << node.reported("lastSyncError");
   const facts::NodeFacts now = node.facts();
   EXPECT_EQ(now.nics[0].num_vfs, 4);
   EXPECT_EQ(now.nics[1].num_vfs, 0);

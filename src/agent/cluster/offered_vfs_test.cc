@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an ADD is told of a VF that the kubelet gave to its pod.
+// What an ADD learns of a VF that the kubelet gave to its pod.
 #include "agent/cluster/offered_vfs.h"
 
 #include <gtest/gtest.h>

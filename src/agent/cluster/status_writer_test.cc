@@ -72,16 +72,16 @@ TEST_F(StatusWriterTest, TheLatestOfAPodWinsHoweverLongTheServerIsAway) {
 }
 
 TEST_F(StatusWriterTest, LeavesAServerAloneForAsLongAsItAsks) {
-  kube::fake::FakeClock told(kube::fake::FakeClock::Goes::kWhenTold);
-  kube::Client slow(server, told, {.retry = {.tries = 1}});
+  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::Client slow(server, stepped, {.retry = {.tries = 1}});
   StatusWriter patient(slow, {.first_pause = milliseconds(1), .longest_pause = hours(1)});
   server.put(pod_path("a"), pod_object("a"));
-  const kube::Instant began = told.now();
+  const kube::Instant began = stepped.now();
   std::mutex mutex;
   std::vector<kube::Instant::duration> tries;
   server.before = [&](const kube::Request&) -> std::optional<kube::ApiError> {
     const std::lock_guard lock(mutex);
-    tries.push_back(told.now() - began);
+    tries.push_back(reported.now() - began);
     if (tries.size() > 1) return std::nullopt;
     kube::ApiError error = kube::refused("PATCH x", 429, "");
     error.retry_after = milliseconds(400);  // more than the client itself waits for
@@ -90,9 +90,9 @@ TEST_F(StatusWriterTest, LeavesAServerAloneForAsLongAsItAsks) {
   patient.put(status("a", "[1]"));
   std::vector<std::jthread> two;
   for (int i = 0; i < 2; ++i) two.emplace_back([&](std::stop_token stop) { patient.run(stop); });
-  ASSERT_TRUE(waits_for(told, milliseconds(400)));
-  told.advance(milliseconds(399));
-  told.advance(milliseconds(1));
+  ASSERT_TRUE(waits_for(stepped, milliseconds(400)));
+  stepped.advance(milliseconds(399));
+  stepped.advance(milliseconds(1));
   ASSERT_TRUE(eventually([&] { return patient.counters().pending == 0; }));
   EXPECT_EQ(tries, (std::vector<kube::Instant::duration>{milliseconds(0), milliseconds(400)}));
   EXPECT_EQ(written("a"), "[1]");
@@ -200,8 +200,8 @@ TEST_F(StatusWriterTest, NoMoreThanSaidWait) {
 }
 
 TEST_F(StatusWriterTest, StopsAtOnceWhileTheServerIsAway) {
-  kube::fake::FakeClock told(kube::fake::FakeClock::Goes::kWhenTold);
-  kube::Client slow(server, told, {.retry = {.tries = 1}});
+  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::Client slow(server, stepped, {.retry = {.tries = 1}});
   StatusWriter patient(slow, {.first_pause = hours(1), .longest_pause = hours(1)});
   server.put(pod_path("a"), pod_object("a"));
   server.before = [&](const kube::Request&) { return std::optional(away()); };
@@ -211,10 +211,10 @@ TEST_F(StatusWriterTest, StopsAtOnceWhileTheServerIsAway) {
     patient.run(stop);
     ended = true;
   });
-  ASSERT_TRUE(waits_for(told, std::chrono::minutes(45)));  // an hour's pause, with half of the chance
+  ASSERT_TRUE(waits_for(stepped, std::chrono::minutes(45)));  // an hour's pause, with half of the chance
   thread.request_stop();
   EXPECT_TRUE(eventually([&] { return ended.load(); })) << "it waits for an hour that does not pass";
-  told.advance(hours(2));
+  stepped.advance(hours(2));
   EXPECT_EQ(patient.counters().failed, 1u) << "nothing was tried after the stop";
 }
 

@@ -74,7 +74,7 @@ inline std::string without_ages(const std::string& text) {
   return std::regex_replace(text, kAge, "$2N$1");
 }
 
-// Until somebody waits for so long on this clock, which goes on when it is told (kube/fake/clock.h).
+// Until somebody waits for so long on this clock, which a test advances (kube/fake/clock.h).
 inline bool waits_for(const kube::fake::FakeClock& clock, std::chrono::milliseconds period) {
   return eventually([&] {
     const std::vector<std::chrono::milliseconds> waits = clock.waits();

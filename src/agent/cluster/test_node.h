@@ -180,8 +180,8 @@ struct TestNode {
   }
   void detach(const std::string& pod) { EXPECT_TRUE(kept->forget_attachment(pod + "@c1", "net1").has_value()); }
 
-  const doc::Value& told() const { return heard.statuses.back(); }
-  std::string told(const std::string& key) const { return doc::text_in(told(), key); }
+  const doc::Value& reported() const { return heard.statuses.back(); }
+  std::string reported(const std::string& key) const { return doc::text_in(reported(), key); }
 
   // The machine, and what the state has of PFs.
   std::string everything() {

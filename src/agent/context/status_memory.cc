@@ -7,9 +7,9 @@ namespace railbed::agent {
 namespace {
 
 constexpr std::chrono::seconds kAge{10};
-constexpr std::chrono::seconds kAgeOfNo{1};    // what is mended is to be told soon
+constexpr std::chrono::seconds kAgeOfNo{1};    // what is fixed is to be reported soon
 constexpr std::chrono::minutes kForgotten{5};  // nobody asks any more
-// A node has a handful of networks. When there are more than this, all answers are dropped and looked up anew.
+// A node has a handful of networks. When there are more than this, all answers are dropped and looked up again.
 constexpr size_t kMost = 64;
 
 std::chrono::seconds age_of(const Result<void>& answer) {

@@ -33,7 +33,7 @@ class Crew {
 
   // At most `most` jobs are worked on at once; the others wait in the order in which they came.
   // `no_thread` is called, in the thread of give() or grow(), each time that a thread was needed and could not be had;
-  // with how many jobs wait for how many threads. `now` tells for how long they have.
+  // with how many jobs wait for how many threads. `now` says for how long they have.
   Crew(size_t most, std::function<void(T)> work, std::function<void(size_t jobs, size_t threads)> no_thread = {},
        std::function<Time()> now = std::chrono::steady_clock::now)
       : most_(most),

@@ -24,20 +24,20 @@ TEST(Crew, ReportsThatNoThreadCanBeHadAndDoesTheWorkAnyway) {
   EXPECT_EXIT(
       {
         std::promise<void> all_done;
-        std::promise<void> told_once;
-        std::shared_future<void> told_future = told_once.get_future().share();
+        std::promise<void> reported_once;
+        std::shared_future<void> reported_future = reported_once.get_future().share();
         std::atomic<int> done = 0;
         size_t reported = 0;
         {
           Crew<int> crew(
               8,
               [&](int) {
-                told_future.wait();  // the one thread that there is is stuck, so that another one is wanted
+                reported_future.wait();  // the one thread that there is is stuck, so that another one is wanted
                 if (++done == 5) all_done.set_value();
               },
               [&](size_t jobs, size_t threads) {
                 if (jobs > 5 || threads != 1) std::_Exit(4);
-                if (++reported == 1) told_once.set_value();
+                if (++reported == 1) reported_once.set_value();
               });
           forbid_threads();
           for (int i = 0; i < 5; ++i) crew.give(i);

@@ -55,10 +55,10 @@ uint64_t Events::happened(std::string_view kind, std::string_view about, std::st
 }
 
 void Events::failed(const cni::Request& request, const Error& error) {
-  const std::string whom = request.pod().empty() ? request.container_id : request.pod();
+  const std::string subject = request.pod().empty() ? request.container_id : request.pod();
   const int code = cni::code_of(error);
   (void)happened(kind_of(code), fmt::format("{} code {}", command_name(request.command), code),
-                 whom.empty() ? error.story() : fmt::format("{}: {}", whom, error.story()));
+                 subject.empty() ? error.story() : fmt::format("{}: {}", subject, error.story()));
 }
 
 void Events::over(std::string_view kind, std::string_view about) {

@@ -11,7 +11,7 @@ constexpr size_t kProbeBytes = 64 << 10;
 
 Result<void> write_state(Engine& engine) {
   Engine::Turn turn = TRY(engine.turn(kProbePatience));
-  // Written and gone again: a page of the journal is needed all the same.
+  // Written and gone again: a page of the journal is needed anyway.
   auto transaction = TRY(state::Transaction::begin(turn.store()));
   TRY(turn.store().put_note(kProbe, "1"));
   TRY(turn.store().forget_note(kProbe));

@@ -33,7 +33,7 @@ std::string phases(const RequestStory& story) {
 log::Level level_of(const cni::Request& request, const Error* error) {
   using cni::Command;
   if (error != nullptr) {
-    // Runtimes ask every few seconds whether the node works; what is wrong is told by readiness, too.
+    // Runtimes ask every few seconds whether the node works; what is wrong is reported by readiness, too.
     if (request.command == Command::kStatus) return log::Level::kDebug;
     const int code = cni::code_of(*error);
     const bool ours = code == cni::kIo || code == cni::kKernel || code == cni::kInternal || code == cni::kStarved;

@@ -276,24 +276,24 @@ TEST(Server, RefusesWhatIsTooLargeTogether) {
   EXPECT_NE(one.output.find("too many large requests"), std::string::npos) << one.output.substr(0, 200);
 }
 
-// Why pods start slowly is told where nobody can be started to serve them; one thread does it all meanwhile.
+// Why pods start slowly is reported where no thread can be started to serve them; one thread does it all meanwhile.
 TEST(Server, ReportsThatItGetsNoThreadsAndServesAnyway) {
   // In a process of its own: threads that tests before this one have left must not be there when it forks.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        Gate told;
+        Gate reported;
         std::string story;
         ServerOptions options;
         options.trouble = [&](Trouble what, const std::string& text) {
           if (what != Trouble::kThreads || !story.empty()) return;
           story = text;
-          told.open();
+          reported.open();
         };
         {
           // One thread is there from the beginning; where it is stuck, others are wanted.
           const auto stuck = [&](const cni::Request& request) {
-            told.pass();
+            reported.pass();
             return echo(request);
           };
           Agent agent(stuck, std::move(options));
@@ -387,8 +387,8 @@ TEST(Server, ListensAgainWhereItsSocketWasRemoved) {
     EXPECT_EQ(before.answer().output, "b:{}") << "those that are connected stay so: " << gone;
   }
   std::lock_guard lock(mutex);
-  const std::string told = fmt::format("socket: {} was removed; listening on it again", agent.path());
-  EXPECT_EQ(troubles, (std::vector<std::string>{told, told}));
+  const std::string reported = fmt::format("socket: {} was removed; listening on it again", agent.path());
+  EXPECT_EQ(troubles, (std::vector<std::string>{reported, reported}));
 }
 
 TEST(Server, AnswersStatusWhileAllWorkersWait) {

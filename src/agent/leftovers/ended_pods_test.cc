@@ -73,7 +73,7 @@ TEST_F(EndedPodsTest, WithoutADelAPodIsGivenBackAMinuteAfterItsEnd) {
   EXPECT_EQ(settled[0].failure, "");
   EXPECT_TRUE(is_free());
   EXPECT_TRUE(ended.settle()->empty());
-  // The runtime's own DEL is a success all the same.
+  // The runtime's own DEL is a success anyway.
   EXPECT_TRUE(ask(cni::Command::kDel, "c1").has_value());
   EXPECT_EQ(add("c2"), "");
 }

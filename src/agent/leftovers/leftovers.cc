@@ -362,7 +362,7 @@ std::string_view kind_name(LeftoverKind kind) {
 Result<std::vector<Leftover>> find_leftovers(os::Kernel& kernel, state::Store* store, os::Disk& disk,
                                              const std::string& pending_dir, DurableRecords& durable) {
   std::vector<Leftover> found;
-  // Without a state there are records on disk and host-local's files all the same.
+  // Without a state there are records on disk and host-local's files anyway.
   std::unique_ptr<state::Store> none = store == nullptr ? state::memory_store() : nullptr;
   state::Store& known = store == nullptr ? *none : *store;
   found = TRY(Finder(kernel, known, disk, durable).find());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine boots, or loses power at any write to its disk: what only a DEL can give back is given back all the same.
+// The machine boots, or loses power at any write to its disk: what only a DEL can give back is given back anyway.
 #include <algorithm>
 #include <set>
 

@@ -183,7 +183,7 @@ TEST(Replay, SettlesOneContainerBeforeItGetsSomethingNew) {
   EXPECT_FALSE(world.replay.settle("b"));
 }
 
-// A folder, a link, a pipe, a file of 5 MB: nobody waits for it, and it is told under the name that it gets.
+// A folder, a link, a pipe, a file of 5 MB: no request waits for it, and it is reported under the name that it gets.
 TEST(Replay, SetsAsideWhatIsNoFileAndNoContainerWaitsForIt) {
   ReplayRig world;
   world.disk.files = {{"/d/1.del", ""}, {"/d/2.del", del_frame("b")}};

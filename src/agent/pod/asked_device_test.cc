@@ -64,7 +64,8 @@ TEST_F(AskedDevice, IsOneOfThoseThatThePodHas) {
             "7: pod ns/a requests device 0000:02:00.0 by deviceID; of o/rail the kubelet allocated 0000:01:10.0");
 }
 
-// A checkpoint that lies, or two claims: who has the VF keeps it, and who comes later is told who that is.
+// A checkpoint that lies, or two claims: who has the VF keeps it, and who comes later gets an error that names the
+// owner.
 TEST_F(AskedDevice, GivenToTwoPodsIsTheFirstOnes) {
   kernel.put_file(kubelet::kCheckpoint, R"({"Data":{"PodDeviceEntries":[
     {"PodUID":"u1","ContainerName":"a","ResourceName":"o/rail","DeviceIDs":["0000:01:10.0"]},

@@ -408,7 +408,7 @@ class Leaver {
   std::vector<NotGivenBack> run() {
     for (const ipam::Owner& one : gone_.owners) {
       if (!backends_.dhcp.has(one)) continue;
-      turn_.end();  // a server is told, from the pod's namespace
+      turn_.end();  // a server is informed, from the pod's namespace
       note(backends_.dhcp.release(one), one.interface);
     }
     Result<Engine::Turn*> turn = turn_.get();

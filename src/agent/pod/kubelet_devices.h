@@ -18,7 +18,7 @@ namespace railbed::agent {
 
 class KubeletDevices : public DeviceSource {
  public:
-  // All must outlive this. Without a `service` the checkpoint alone tells.
+  // All must outlive this. Without a `service` only the checkpoint is read.
   explicit KubeletDevices(const os::FileTree& files, kubelet::PodResources* service = nullptr)
       : devices_(files, service) {}
   // What is known of a VF beyond its address, by that: the kubelet knows no policies. Busy where it is not known yet

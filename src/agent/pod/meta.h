@@ -49,7 +49,7 @@ class Meta {
 
   // At the agent's start, after attach::recover(); requests may be answered meanwhile, since the plugins may ask the
   // agent. Undoes what plugins did that were executed for an ADD that never ended, or for a namespace that is gone. One
-  // line for each; what could not be undone stays recorded and is told too.
+  // line for each; what could not be undone stays recorded and is reported too.
   Result<std::vector<std::string>> recover(Engine& engine);
 
   PodSource& pods() { return pods_; }

@@ -28,7 +28,7 @@ class SandboxDevices {
   // For every network that refers to a resource, and for those whose pod names a device. What the sandbox has already
   // counts as free for it: an ADD that is asked again gets the same.
   Result<void> choose(Engine::Turn& turn);
-  // Copies what the device plugin says of each, and tells the networks' plugins where.
+  // Copies what the device plugin says of each, and gives the networks' plugins the path.
   Result<void> describe();
   // Of the network's device: an object, or null.
   doc::Value info_of(const Delegate& network) const;

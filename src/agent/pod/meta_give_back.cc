@@ -55,7 +55,7 @@ class SandboxGiver {
     return true;
   }
 
-  // Null after a failure that is told.
+  // Null after a failure that is reported.
   Engine::Turn* turn() {
     Result<Engine::Turn*> held = turn_.get();
     return reported(held) ? nullptr : *held;

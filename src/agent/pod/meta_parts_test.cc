@@ -99,7 +99,7 @@ TEST(Exec, GivesAPluginItsEnvironmentAndReadsItsAnswer) {
   EXPECT_EQ(seen.input, bridge_add().config);
 }
 
-// A plugin opens the path itself: what it did may be in another namespace, so it is told to undo it without one.
+// A plugin opens the path itself: what it did may be in another namespace, so it is instructed to undo it without one.
 TEST(Exec, FailsWhereThePathLeadsElsewhereWhileThePluginRuns) {
   os::FakeKernel kernel;
   RunningPlugins plugins(kernel);

@@ -45,8 +45,8 @@ std::vector<std::string> environment(const RunningPlugins& plugins, const Execut
   std::vector<std::string> all = {
       "CNI_COMMAND=" + std::string(cni::command_name(execution.command)),
       "CNI_PATH=" + joined(search_path(plugins, execution.path).allowed, ':'), std::string(kProgramPath),
-      "CNI_RAILBED_AGENT=" + plugins.kernel().processes().identity(),  // what the plugin asks of us in turn says for
-                                                                       // whom; railbed-cni hands on CNI_*
+      "CNI_RAILBED_AGENT=" + plugins.kernel().processes().identity(),  // what the plugin asks of us in turn names its
+                                                                       // caller; railbed-cni hands on CNI_*
   };
   auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) all.push_back(std::string(key) + "=" + value);
