@@ -54,7 +54,7 @@ struct ReclaimWorld {
 struct Process {
   ReclaimWorld& world;
   std::function<bool()> leads;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   kube::Client client;
   CellReclaimer cells;
 
@@ -75,8 +75,8 @@ struct Process {
                .wrote = [this](const std::string&, const kube::ApiError* error) { world.writes += error == nullptr; },
                .ended =
                    [this](const EndedLeases& one) {
-                     told.push_back(fmt::format("{} {}: {} in {}: {}", one.holder.node, one.reason, one.addresses,
-                                                one.cells, one.why));
+                     reported.push_back(fmt::format("{} {}: {} in {}: {}", one.holder.node, one.reason, one.addresses,
+                                                    one.cells, one.why));
                    }},
               settings) {}
   void look() {
@@ -113,11 +113,11 @@ TEST(CellReclaim, EndsLeasesOfANodeThatIsGoneForADay) {
   Process process(world);
   process.run(hours(23));
   EXPECT_EQ(leases_in(world.server), "10.0.0.0: n1/u1 00ff gone 79201 n2/u2 ff00\n10.0.0.16: n1/u1 ffff gone 79201\n");
-  EXPECT_TRUE(process.told.empty());
+  EXPECT_TRUE(process.reported.empty());
   process.run(hours(3));
   EXPECT_EQ(leases_in(world.server), "10.0.0.0: n2/u2 ff00\n") << "the empty one is deleted";
-  ASSERT_EQ(process.told.size(), 1U);
-  EXPECT_EQ(process.told[0], "n1 NodeGone: 24 in 2: it has had no Node for 86401 s");
+  ASSERT_EQ(process.reported.size(), 1U);
+  EXPECT_EQ(process.reported[0], "n1 NodeGone: 24 in 2: it has had no Node for 86401 s");
   EXPECT_EQ(process.cells.status().ended, (std::map<std::string, uint64_t>{{"NodeGone", 2}}));
   EXPECT_LE(world.writes, 52) << "a write of each lease an hour";
 }
@@ -139,8 +139,8 @@ TEST(CellReclaim, CountsForAMachineWhoseNameAnotherOneHas) {
   EXPECT_EQ(leases_in(world.server), "10.0.0.0: n1/u1 ffff gone 68401\n");
   process.run(hours(6));
   EXPECT_EQ(leases_in(world.server), "");
-  ASSERT_EQ(process.told.size(), 1U);
-  EXPECT_EQ(process.told[0], "n1 NameTaken: 16 in 1: another machine has had the name of its Node for 86401 s");
+  ASSERT_EQ(process.reported.size(), 1U);
+  EXPECT_EQ(process.reported[0], "n1 NameTaken: 16 in 1: another machine has had the name of its Node for 86401 s");
 }
 
 TEST(CellReclaim, EndsThemAtOnceWhenTheNodeIsOutOfService) {
@@ -163,7 +163,7 @@ TEST(CellReclaim, EndsThemAtOnceWhenTheNodeIsOutOfService) {
   process.cells.concern(machines);
   process.look();
   EXPECT_EQ(leases_in(world.server).find("n1/u1"), std::string::npos) << leases_in(world.server);
-  EXPECT_EQ(process.told,
+  EXPECT_EQ(process.reported,
             (std::vector<std::string>{"n1 OutOfService: 16 in 1: its Node is tainted as out of service"}));
   EXPECT_EQ(world.requests("GET /apis/railbed.dev") - before, 1) << "only the cells of that machine are listed";
 }
@@ -215,8 +215,8 @@ TEST(CellReclaim, AHolderThatWritesMeanwhileKeepsItsLease) {
   };
   process.run(hours(2));
   EXPECT_TRUE(wrote);
-  EXPECT_EQ(leases_in(world.server), "10.0.0.0: n1/u1 ffff gone 1\n") << "it is counted anew";
-  EXPECT_TRUE(process.told.empty());
+  EXPECT_EQ(leases_in(world.server), "10.0.0.0: n1/u1 ffff gone 1\n") << "it is counted again";
+  EXPECT_TRUE(process.reported.empty());
 }
 
 TEST(CellReclaim, AConflictAtTheLastWriteEndsNothing) {
@@ -234,7 +234,7 @@ TEST(CellReclaim, AConflictAtTheLastWriteEndsNothing) {
   process.run(hours(3));
   EXPECT_EQ(world.server.before, nullptr) << "there was such a write";
   EXPECT_TRUE(leases_in(world.server).starts_with("10.0.0.0: n1/u1 ffff")) << leases_in(world.server);
-  EXPECT_TRUE(process.told.empty());
+  EXPECT_TRUE(process.reported.empty());
 }
 
 TEST(CellReclaim, ANodeThatComesBackEndsTheCount) {
@@ -272,15 +272,15 @@ TEST(CellReclaim, AnotherOperatorGoesOnCounting) {
   first.run(hours(12));
   first_leads = false;
   second.run(hours(12));
-  EXPECT_EQ(leases_in(world.server), "10.0.0.0: n1/u1 ffff gone 79201\n") << "12 looks each, of which 11 tell a time";
+  EXPECT_EQ(leases_in(world.server), "10.0.0.0: n1/u1 ffff gone 79201\n") << "12 looks each, of which 11 show a time";
   // The first leads again: what it knew is of another count.
   first_leads = true;
   first.look();
   EXPECT_EQ(leases_in(world.server), "10.0.0.0: n1/u1 ffff gone 79201\n");
   first.run(hours(3));
   EXPECT_EQ(leases_in(world.server), "");
-  EXPECT_EQ(first.told.size(), 1U);
-  EXPECT_TRUE(second.told.empty());
+  EXPECT_EQ(first.reported.size(), 1U);
+  EXPECT_TRUE(second.reported.empty());
 }
 
 TEST(CellReclaim, WhoDoesNotLeadWritesNothing) {
@@ -308,7 +308,7 @@ TEST(CellReclaim, TwoThatWriteTogetherEndALeaseOnce) {
   };
   first.look();
   EXPECT_EQ(leases_in(world.server), "10.0.0.0: n2/u2 ff00\n");
-  EXPECT_EQ(first.told.size() + second.told.size(), 2U) << "the first finds it as it wanted it to be";
+  EXPECT_EQ(first.reported.size() + second.reported.size(), 2U) << "the first finds it as it wanted it to be";
   EXPECT_TRUE(once);
 }
 
@@ -322,8 +322,8 @@ TEST(CellReclaim, ALostAnswerIsLookedUp) {
   Process process(world);
   process.look();
   EXPECT_EQ(leases_in(world.server), "10.0.0.0: n2/u2 ff00\n");
-  ASSERT_EQ(process.told.size(), 1U);
-  EXPECT_EQ(process.told[0], "n1 OutOfService: 24 in 2: its Node is tainted as out of service");
+  ASSERT_EQ(process.reported.size(), 1U);
+  EXPECT_EQ(process.reported[0], "n1 OutOfService: 24 in 2: its Node is tainted as out of service");
 }
 
 // What was counted since is lost with it, and so is nothing else: the machine is gone for at least as long as counted.

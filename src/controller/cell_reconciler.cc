@@ -27,7 +27,7 @@ void CellReconciler::report(const EndedLeases& ended) {
   const std::string note =
       fmt::format("{} addresses in {} cells leased by node {} (machine {}) were released: {}", ended.addresses,
                   ended.cells, ended.holder.node, ended.holder.system_uuid, ended.why);
-  manager_.tell(Importance::kWarning, note);
+  manager_.report(Importance::kWarning, note);
   const std::string uid = ended.node != nullptr ? kube::uid_of(*ended.node) : "";
   manager_.event(kube::EventType::kWarning, "AddressesFreed" + ended.reason, note,
                  {"v1", "Node", {"", ended.holder.node}, uid});
@@ -73,7 +73,7 @@ bool CellReconciler::reconcile(const std::string& /*key*/, std::stop_token stop)
     return true;
   }
   if (next.error().code != Code::kCanceled && next.error().story() != before)
-    manager_.tell(Importance::kWarning, "leases of addresses: " + next.error().story());
+    manager_.report(Importance::kWarning, "leases of addresses: " + next.error().story());
   return false;
 }
 
@@ -82,10 +82,10 @@ void CellReconciler::clean_pools(std::stop_token stop) {
   const Result<size_t> gone = take_stale_pool_entries(
       {manager_.reader(), manager_.writer(), [this] { return manager_.may_write(); }}, std::move(stop));
   std::string error = gone.has_value() || gone.error().code == Code::kCanceled ? "" : gone.error().story();
-  if (!error.empty() && error != pools_error_) manager_.tell(Importance::kWarning, "reserved addresses: " + error);
+  if (!error.empty() && error != pools_error_) manager_.report(Importance::kWarning, "reserved addresses: " + error);
   pools_error_ = std::move(error);
   if (gone.has_value() && *gone > 0)
-    manager_.tell(Importance::kInfo, fmt::format("released {} expired reservations in whereabouts' pools", *gone));
+    manager_.report(Importance::kInfo, fmt::format("released {} expired reservations in whereabouts' pools", *gone));
 }
 
 }  // namespace railbed::controller

@@ -122,7 +122,7 @@ TEST_F(CellRelease, RefusesAMachineThatRunsUnderAnotherName) {
             "  a running machine releases its addresses itself when its pods are deleted");
 }
 
-// Its kubelet has not told the machine yet.
+// Its kubelet has not reported the machine yet.
 TEST_F(CellRelease, RefusesANodeThatReportsNoMachine) {
   server.put(node_path("n1"), node_of("n1", {.uuid = ""}));
   EXPECT_EQ(why_not("u1"),

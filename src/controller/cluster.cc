@@ -26,7 +26,7 @@ struct ListedKind {
 std::array<ListedKind<Known>, kKnownKinds> known_kinds() {
   const kube::Trim pod = kube::keep_fields({"spec.nodeName", "status.phase"});
   return {{
-      {Known::kPolicies, kube::kPolicies, kube::trim_metadata},  // also those that do not count: they are told so
+      {Known::kPolicies, kube::kPolicies, kube::trim_metadata},  // also those that do not count: they get an Event
       {Known::kNodeStates, kube::kNodeStates, node_state_trim(), Where::kOwnNamespace},
       {Known::kNodes, kube::kNodes, node_trim()},
       {Known::kNamespaces, kube::kNamespaces, kube::keep_fields({})},

@@ -196,8 +196,8 @@ Value schema_of(const Definition& of) {
     conditions->set("x-kubernetes-list-type", "map");
     conditions->set("x-kubernetes-list-map-keys", Value::array()).push("type");
   }
-  // A node state has no spec before its node has told what it has, and the operator's own definitions require none of
-  // any kind.
+  // A node state has no spec before its node has reported what it has, and the operator's own definitions require none
+  // of any kind.
   Value::Object& members = *schema.as_object();
   std::erase_if(members, [](const Value::Member& member) { return member.key == "required"; });
   return schema;

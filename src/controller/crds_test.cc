@@ -32,7 +32,7 @@ CustomResource resource_of(std::string_view kind) {
   return {};
 }
 
-// deploy/crds is what people install. RAILBED_UPDATE=1 writes it anew.
+// deploy/crds is what people install. RAILBED_UPDATE=1 writes it again.
 TEST(CustomResources, AreTheFilesThatAreInstalled) {
   const std::filesystem::path folder = testdata().parent_path() / "deploy/crds";
   std::set<std::string> made;

@@ -41,7 +41,7 @@ bool IdentityReconciler::reconcile(const std::string& /*key*/, std::stop_token s
 
 // The log names all of them; an Event at a pod, which its author reads, names no pod of others.
 void IdentityReconciler::report(const SharedIdentity& one) {
-  manager_.tell(Importance::kWarning, fmt::format("pods of two nodes use the same {}", to_text(one)));
+  manager_.report(Importance::kWarning, fmt::format("pods of two nodes use the same {}", to_text(one)));
   const std::string note =
       fmt::format("{} is also that of a pod on another node; the log of railbed's operator names it", one.what);
   for (size_t i = 0; i < std::min(one.holders.size(), kMostEvents); ++i)

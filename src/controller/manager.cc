@@ -30,20 +30,20 @@ std::unexpected<kube::ApiError> closed_error() {
 
 }  // namespace
 
-Manager::Manager(kube::Transport& transport, kube::Clock& clock, ManagerSettings settings, Tell tell)
+Manager::Manager(kube::Transport& transport, kube::Clock& clock, ManagerSettings settings, Report report)
     : clock_(clock),
       settings_(std::move(settings)),
-      tell_(std::move(tell)),
+      report_(std::move(report)),
       reader_(transport, clock, {.page = 100}),
       writer_(transport, clock, {.timeout = write_time(), .try_timeout = write_time()}),
       recorder_(writer_, {.controller = "railbed.dev/operator", .instance = settings_.identity}),
       election_(
           transport, clock, {.lease = {settings_.ns, "railbed-operator"}, .identity = settings_.identity},
           [this] {
-            tell_(Importance::kInfo, "leads");
+            report_(Importance::kInfo, "leads");
             later(kLook, "");
           },
-          [this] { tell_(Importance::kWarning, "no longer the leader"); }),
+          [this] { report_(Importance::kWarning, "no longer the leader"); }),
       queue_(clock),
       cluster_(reader_, settings_.ns) {}
 
@@ -93,9 +93,9 @@ void Manager::look(const std::stop_token& stop) {
     closed_ = closed;
     looked_ = clock_.now();
   }
-  if (closed_is_new && !closed.empty()) tell_(Importance::kWarning, "writes nothing: " + closed);
+  if (closed_is_new && !closed.empty()) report_(Importance::kWarning, "writes nothing: " + closed);
   if (opened) {
-    tell_(Importance::kInfo, "everything is known, writes");
+    report_(Importance::kInfo, "everything is known, writes");
     for (Reconciler* one : reconcilers_) one->opened(stop);
   }
   look_at_optional_kinds();
@@ -133,10 +133,11 @@ void Manager::look_at_optional_kinds() {
       for (const OptionalRead& read : one->optional_kinds())
         if (read.kind == kind) again.insert(one);
     if (now.availability != Availability::kListed)
-      tell_(Importance::kWarning,
-            fmt::format("{} is not available: {}; {}", now.name, now.why, effects_of(kind, now.availability)));
+      report_(Importance::kWarning,
+              fmt::format("{} is not available: {}; {}", now.name, now.why, effects_of(kind, now.availability)));
     else if (before != Availability::kPending)
-      tell_(Importance::kInfo, fmt::format("{} is available again; {}", now.name, effects_of(kind, now.availability)));
+      report_(Importance::kInfo,
+              fmt::format("{} is available again; {}", now.name, effects_of(kind, now.availability)));
   }
   {
     const std::lock_guard lock(mutex_);
@@ -192,7 +193,7 @@ bool Manager::wrote(const kube::Resource& kind, const std::string& what, const k
     ++writes_[{std::string(kind.kind), error == nullptr}];
   }
   if (error == nullptr) return true;
-  if (error->code != Code::kCanceled) tell_(Importance::kWarning, fmt::format("{}: {}", what, error->story()));
+  if (error->code != Code::kCanceled) report_(Importance::kWarning, fmt::format("{}: {}", what, error->story()));
   return false;
 }
 
@@ -231,8 +232,8 @@ void Manager::event(kube::EventType type, std::string reason, std::string note, 
                     .object = std::move(about)});
 }
 
-void Manager::tell_of_namespace(const std::string& reason, const std::string& note) {
-  tell_(Importance::kWarning, note);
+void Manager::report_of_namespace(const std::string& reason, const std::string& note) {
+  report_(Importance::kWarning, note);
   const kube::ObjectPtr own = cluster_.own_namespace();
   event(kube::EventType::kWarning, reason, note,
         {"v1", "Namespace", {"", settings_.ns}, own != nullptr ? kube::uid_of(*own) : ""});

@@ -59,10 +59,10 @@ struct WriteOf {
 
 class Manager {
  public:
-  using Tell = std::function<void(Importance, const std::string&)>;
+  using Report = std::function<void(Importance, const std::string&)>;
 
-  // All outlive it. `tell` is called in any thread.
-  Manager(kube::Transport& transport, kube::Clock& clock, ManagerSettings settings, Tell tell);
+  // All outlive it. `report` is called in any thread.
+  Manager(kube::Transport& transport, kube::Clock& clock, ManagerSettings settings, Report report);
 
   void add(Reconciler& one);
   // Its own, those of the lists in Cluster and of all reconcilers.
@@ -94,10 +94,10 @@ class Manager {
   kube::Answer<void> remove(const WriteOf& of, const kube::ObjectKey& key, const kube::Preconditions& preconditions,
                             std::stop_token stop);
 
-  void tell(Importance importance, const std::string& line) { tell_(importance, line); }
+  void report(Importance importance, const std::string& line) { report_(importance, line); }
   void event(kube::EventType type, std::string reason, std::string note, kube::Regarding about);
   // A warning in the log and as an Event of the operator's namespace.
-  void tell_of_namespace(const std::string& reason, const std::string& note);
+  void report_of_namespace(const std::string& reason, const std::string& note);
 
   // The definition of a kind, without a UID where the operator may not look; NotFound, and Conflict while it is being
   // deleted.
@@ -114,7 +114,7 @@ class Manager {
 
   kube::Clock& clock_;
   const ManagerSettings settings_;
-  const Tell tell_;
+  const Report report_;
   kube::Client reader_;
   // A write that began while this one led has ended before another one may lead.
   kube::Client writer_;

@@ -94,7 +94,7 @@ void NetworkReconciler::report_kept(const std::vector<kube::ObjectPtr>& definiti
   }
   for (const kube::ObjectPtr& one : fresh) {
     const std::string why = why_kept(*one);
-    manager_.tell(Importance::kWarning, fmt::format("definition {}: kept: {}", kube::key_of(*one).to_string(), why));
+    manager_.report(Importance::kWarning, fmt::format("definition {}: kept: {}", kube::key_of(*one).to_string(), why));
     manager_.event(kube::EventType::kWarning, "KeptWithoutNetwork", why, kube::regarding(*one));
   }
 }
@@ -104,7 +104,7 @@ bool NetworkReconciler::write(const NetworksPlan& plan, std::stop_token stop) {
   for (const Value& definition : plan.applies) {
     const WriteOf of{kube::kNetworkDefinitions, "definition " + kube::key_of(definition).to_string()};
     const bool one = manager_.apply(of, definition, stop).has_value();
-    if (one) manager_.tell(Importance::kInfo, of.what);
+    if (one) manager_.report(Importance::kInfo, of.what);
     done = done && one;
   }
   for (const AttachmentWrites::Deletion& deletion : plan.deletions) {
@@ -116,7 +116,7 @@ bool NetworkReconciler::write(const NetworksPlan& plan, std::stop_token stop) {
             .remove(of, key, {.uid = deletion.uid, .resource_version = deletion.resource_version, .grace_seconds = {}},
                     stop)
             .has_value();
-    if (one) manager_.tell(Importance::kInfo, of.what);
+    if (one) manager_.report(Importance::kInfo, of.what);
     done = done && one;
   }
   // With the finalizer the last trace of what is to be deleted goes.

@@ -62,7 +62,7 @@ struct NetworksPlan {
 
 NetworksPlan plan_networks(const NetworksView& view);
 
-// What is told of a definition that is kept.
+// What is reported of a definition that is kept.
 std::string why_kept(const doc::Value& definition);
 
 // The status to apply; null where the stored one says the same.

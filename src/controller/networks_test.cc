@@ -134,7 +134,7 @@ TEST_F(NetworksTest, ThatAreBeingDeletedLoseTheirDefinitionAndTheFinalizer) {
 TEST_F(NetworksTest, ThatWentWithTheirKindKeepTheirDefinition) {
   define("llm", "rail0", "u1", "SriovNetwork.sriovnetwork.openshift.io/op/rail0");
   EXPECT_EQ(plan().deletions.size(), 1u) << "deleted while its kind stayed";
-  for (const char* uid : {"k3", ""}) {  // installed anew; gone, or nobody may look
+  for (const char* uid : {"k3", ""}) {  // installed again; gone, or no one may look
     kind.uid = uid;
     const NetworksPlan made = plan();
     EXPECT_TRUE(made.deletions.empty());
@@ -146,7 +146,7 @@ TEST_F(NetworksTest, ThatWentWithTheirKindKeepTheirDefinition) {
   }
 }
 
-// The kind was installed anew, and the cache has not heard yet that the former one's networks are gone.
+// The kind was installed again, and the cache has not heard yet that the former one's networks are gone.
 TEST_F(NetworksTest, OlderThanTheirKindAreNotTakenForItsOwn) {
   const auto kind_uid_of_applied = [&] {
     const Value applied = plan().applies.at(0);

@@ -136,13 +136,13 @@ bool NodeReconciler::settle(std::stop_token stop) {
     settled_at_ = is_doubtful ? manager_.clock().now() + settings_.settle : kube::Instant{};
   }
   if (settled.verdict == Settled::Verdict::kDoubtful) {
-    manager_.tell_of_namespace(
+    manager_.report_of_namespace(
         "PoliciesGone", "policies are being deleted with their definition or namespace: node states stay unchanged");
     manager_.later(name(), kSettle, settings_.settle);
     return true;
   }
   if (settled.verdict == Settled::Verdict::kVanished)
-    manager_.tell_of_namespace(
+    manager_.report_of_namespace(
         "AllPoliciesGone", fmt::format("all {} policies disappeared at once: node states stay unchanged; annotate them "
                                        "{}=true to allow the removal of their VFs",
                                        settled.vanished, kConfirmEmpty));
@@ -177,7 +177,7 @@ bool NodeReconciler::look_at_node(const std::string& node, std::stop_token stop)
     manager_.later(PolicyReconciler::kName, policy, settings_.status_pause);
   // While the SR-IOV operator runs, nodes that were not taken over are held for it: one Event at the namespace says so.
   const bool is_plain = upstream_.runs() && labels_in(object)[std::string(api::kManagedLabel)] != "true";
-  report_held(node, state, decision.held, is_plain ? Tell::kInTheLog : Tell::kByAnEvent);
+  report_held(node, state, decision.held, is_plain ? Reported::kInTheLog : Reported::kByAnEvent);
   if (decision.again) manager_.later(name(), node, *decision.again);
   const bool done = write(node, state, std::move(decision), std::move(stop));
   if (done) outcomes_.decided(node);
@@ -210,7 +210,7 @@ bool NodeReconciler::is_too_soon(const std::string& node, const Value& body) {
     return true;
   }
   if (times > 1)
-    manager_.tell(Importance::kWarning, fmt::format("node state {}: another client keeps changing its spec", node));
+    manager_.report(Importance::kWarning, fmt::format("node state {}: another client keeps changing its spec", node));
   return false;
 }
 
@@ -240,7 +240,7 @@ bool NodeReconciler::write(const std::string& node, const kube::ObjectPtr& state
     case Action::kNone:
       break;
   }
-  if (done) manager_.tell(Importance::kInfo, of.what);
+  if (done) manager_.report(Importance::kInfo, of.what);
   if (!done || decision.action == Action::kDelete) {
     const std::lock_guard lock(mutex_);
     last_writes_.erase(node);  // it counts only what was written
@@ -249,7 +249,7 @@ bool NodeReconciler::write(const std::string& node, const kube::ObjectPtr& state
 }
 
 void NodeReconciler::report_held(const std::string& node, const kube::ObjectPtr& state, const std::string& why,
-                                 Tell tell) {
+                                 Reported reported) {
   {
     const std::lock_guard lock(mutex_);
     const auto known = held_.find(node);
@@ -260,8 +260,8 @@ void NodeReconciler::report_held(const std::string& node, const kube::ObjectPtr&
     }
     held_[node] = why;
   }
-  manager_.tell(Importance::kWarning, fmt::format("node state {}: held: {}", node, why));
-  if (state != nullptr && tell == Tell::kByAnEvent)
+  manager_.report(Importance::kWarning, fmt::format("node state {}: held: {}", node, why));
+  if (state != nullptr && reported == Reported::kByAnEvent)
     manager_.event(kube::EventType::kWarning, "Held", why, kube::regarding(*state));
 }
 

@@ -57,8 +57,8 @@ class NodeReconciler : public Reconciler {
   bool look_at_node(const std::string& node, std::stop_token stop);
   bool write(const std::string& node, const kube::ObjectPtr& state, NodeDecision decision, std::stop_token stop);
   bool is_too_soon(const std::string& node, const doc::Value& body);
-  enum class Tell : uint8_t { kByAnEvent, kInTheLog };
-  void report_held(const std::string& node, const kube::ObjectPtr& state, const std::string& why, Tell tell);
+  enum class Reported : uint8_t { kByAnEvent, kInTheLog };
+  void report_held(const std::string& node, const kube::ObjectPtr& state, const std::string& why, Reported reported);
 
   Manager& manager_;
   const Upstream& upstream_;

@@ -40,7 +40,7 @@ Value wanted_object(const NodeView& view, const graph::Graph* graph, const Annot
   meta.set("labels", Value::object()).set(api::kManagedByLabel, api::kManagedByRailbed);
   meta.set("name", view.name);
   meta.set("namespace", view.ns);
-  // Only this one: a node state that was deleted meanwhile would be made anew with what its predecessor's status said.
+  // Only this one: a node state that was deleted meanwhile would be made again with what its predecessor's status said.
   if (view.state != nullptr) meta.set("uid", kube::uid_of(*view.state));
   if (graph == nullptr) {
     object.set("spec", Value::object());
@@ -78,29 +78,29 @@ NodeDecision decide_stale(const NodeView& view) {
 
 // How far the node is with the spec that is stored.
 NodeProgress progress_of(const api::SriovNetworkNodeState& state) {
-  const bool told = state.observed_generation > 0;
-  if (!state.decided || (told && state.observed_generation < state.generation)) return NodeProgress::kNotYet;
+  const bool reported = state.observed_generation > 0;
+  if (!state.decided || (reported && state.observed_generation < state.generation)) return NodeProgress::kNotYet;
   if (state.sync_status == "Succeeded") return NodeProgress::kDone;
   return state.sync_status == "Failed" ? NodeProgress::kFailed : NodeProgress::kNotYet;
 }
 
-// What the node itself tells of a policy goes before what holds for all its policies together.
+// What the node itself says of a policy goes before what holds for all its policies together.
 void add_progress(NodeOutcome& outcome, const api::SriovNetworkNodeState& state) {
   outcome.progress = progress_of(state);
   if (outcome.progress == NodeProgress::kFailed) outcome.error = copied_text(state.last_sync_error);
   if (outcome.progress == NodeProgress::kNotYet) return;
-  const auto told = std::ranges::find_if(state.policies, [&](const api::NodeStatePolicy& one) {
+  const auto reported = std::ranges::find_if(state.policies, [&](const api::NodeStatePolicy& one) {
     return outcome.outcome.policy.ends_with("/" + one.name);
   });
-  if (told == state.policies.end()) return;
+  if (reported == state.policies.end()) return;
   outcome.progress = NodeProgress::kDone;
   outcome.error.clear();
-  if (told->state == api::NodeStatePolicy::State::kFailed) {
+  if (reported->state == api::NodeStatePolicy::State::kFailed) {
     outcome.progress = NodeProgress::kFailed;
-    outcome.error = copied_text(told->message);
-  } else if (told->state == api::NodeStatePolicy::State::kHeld && outcome.outcome.state == State::kApplied) {
+    outcome.error = copied_text(reported->message);
+  } else if (reported->state == api::NodeStatePolicy::State::kHeld && outcome.outcome.state == State::kApplied) {
     outcome.outcome.state = State::kPartly;
-    outcome.outcome.detail = copied_text(told->message);
+    outcome.outcome.detail = copied_text(reported->message);
   }
 }
 
@@ -173,8 +173,8 @@ class Decider {
 
   NodeDecision resolve(const api::SriovNetworkNodeState& state) {
     const facts::NodeFacts facts = graph::facts_of(state, labels_);
-    doc::Diagnostics told;  // the same is in the outcomes
-    const graph::Graph graph = graph::resolve(policies_.catalog(), facts, told);
+    doc::Diagnostics reported;  // the same is in the outcomes
+    const graph::Graph graph = graph::resolve(policies_.catalog(), facts, reported);
     const Annotations orders = graph::orders_of(graph, policies_.catalog().options);
     const bool same = state.decided && state.pfs == graph::state_of(graph) && is_ours(*view_.state) &&
                       std::ranges::all_of(orders, [&](const auto& order) {

@@ -3,13 +3,13 @@
 
 namespace railbed::controller {
 
-Operator::Operator(kube::Transport& transport, kube::Clock& clock, const OperatorSettings& settings, Tell tell)
+Operator::Operator(kube::Transport& transport, kube::Clock& clock, const OperatorSettings& settings, Report report)
     : manager_(transport, clock,
                {.ns = settings.ns,
                 .identity = settings.identity,
                 .writers = settings.writers,
                 .look_period = settings.look_period},
-               std::move(tell)),
+               std::move(report)),
       upstream_(manager_, settings.policy_namespaces, settings.upstream_quiet, settings.look_period),
       policies_(manager_.cluster(), upstream_, settings.resource_prefix),
       nodes_(manager_, upstream_, policies_, outcomes_,

@@ -65,10 +65,10 @@ struct OperatorSnapshot : ManagerSnapshot {
 
 class Operator {
  public:
-  using Tell = Manager::Tell;
+  using Report = Manager::Report;
 
-  // All outlive it. `tell` is called in any thread.
-  Operator(kube::Transport& transport, kube::Clock& clock, const OperatorSettings& settings, Tell tell);
+  // All outlive it. `report` is called in any thread.
+  Operator(kube::Transport& transport, kube::Clock& clock, const OperatorSettings& settings, Report report);
 
   // Until it is stopped; then the Lease is released.
   void run(std::stop_token stop) { manager_.run(std::move(stop)); }

@@ -46,7 +46,7 @@ TEST_F(NamespacesTest, ServeManifestsOfTheSriovOperatorWhereTheyAre) {
   node_with_nics("gpu1");
   put_in(kNvidia, policy("rail0", kP0));
   expect("the spec has the policy", [&] { return world.has_vfs("gpu1", 4); });
-  world.tell("gpu1", two_nics(), "Succeeded");
+  world.report("gpu1", two_nics(), "Succeeded");
   expect("its status says that it is done", [&] { return condition_of(kNvidia, "rail0") == "Applied: "; });
   Value network = object("sriovnetwork.openshift.io/v1", "SriovNetwork", kNvidia, "gpu-sriov-network");
   network.set("spec", json(R"({"resourceName": "rail0", "networkNamespace": "llm"})"));
@@ -59,7 +59,7 @@ TEST_F(NamespacesTest, ServeManifestsOfTheSriovOperatorWhereTheyAre) {
   });
 }
 
-TEST_F(NamespacesTest, APolicyElsewhereIsToldThatItIsIgnored) {
+TEST_F(NamespacesTest, APolicyElsewhereGetsAnEventThatItIsIgnored) {
   start();
   node_with_nics("gpu1");
   put_in("team", policy("rail0", kP0));
@@ -90,7 +90,7 @@ TEST_F(NamespacesTest, AnOperatorThatTakesItsNamespaceBackChangesNoNode) {
   world.put_node("gpu1", {{"railbed.dev/managed", "true"}});
   start();
   expect("it has a state", [&] { return !world.stored(state_path("gpu1")).is_null(); });
-  world.tell("gpu1", two_nics());
+  world.report("gpu1", two_nics());
   put_in(kNvidia, policy("rail0", kP0));
   world.put(policy("rail1", kP1));
   expect("both count", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
@@ -115,7 +115,7 @@ TEST_F(NamespacesTest, WhereAnOperatorRunsItsPoliciesAreItsOwn) {
   world.put_node("gpu1", {{"railbed.dev/managed", "true"}});
   start();
   expect("it has a state", [&] { return !world.stored(state_path("gpu1")).is_null(); });
-  world.tell("gpu1", two_nics());
+  world.report("gpu1", two_nics());
   expect("the one counts", [&] { return world.has_vfs("gpu1", 2); });
   expect_stays("the other one does not, and nothing is written to it",
                [&] { return !world.has_vfs("gpu1", 4) && condition_of("sriov-network-operator", "theirs").empty(); });

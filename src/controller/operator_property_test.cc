@@ -65,7 +65,7 @@ struct ModelCluster {
     nodes[name] = node(name, {{"rack", rack}});
     due.insert(name);
   }
-  void tell(const std::string& name, std::vector<facts::Nic> nics) {
+  void report(const std::string& name, std::vector<facts::Nic> nics) {
     const auto state = states.find(name);
     if (state == states.end()) return;
     state->second.set("status", status_of(name, std::move(nics)));
@@ -83,7 +83,7 @@ struct ModelCluster {
   void carry_out(const std::string& name, const NodeDecision& decision) {
     if (decision.action == Action::kNone) return;
     ++writes;
-    due.insert(name);  // the cache tells of it
+    due.insert(name);  // the cache reports it
     Value& state = states.try_emplace(name, node_state(name)).first->second;
     Value& meta = *state.find("metadata");
     meta.set("resourceVersion", std::to_string(++version));
@@ -147,7 +147,7 @@ RC_GTEST_PROP(OperatorProperty, AnySequenceEndsAsAFreshStart, ()) {
         cluster.put_node(name, one_of({"a", "b", "c"}));
         break;
       case 3:
-        cluster.tell(name, arbitrary_nics());
+        cluster.report(name, arbitrary_nics());
         break;
       default:
         cluster.put_policy(arbitrary_policy());
@@ -157,12 +157,12 @@ RC_GTEST_PROP(OperatorProperty, AnySequenceEndsAsAFreshStart, ()) {
   for (const char* name : {"n1", "n2", "n3"}) {
     cluster.put_node(name, one_of({"a", "b", "c"}));
     cluster.work();
-    cluster.tell(name, arbitrary_nics());
+    cluster.report(name, arbitrary_nics());
   }
   cluster.work();
   for (const char* name : {"n1", "n2", "n3"})
     RC_ASSERT(doc::to_json(*cluster.states.at(name).find("spec")) == direct(cluster, name));
-  // Whoever starts anew looks at everything and finds nothing to write.
+  // A process that starts again looks at everything and finds nothing to write.
   for (const char* name : {"n1", "n2", "n3"}) RC_ASSERT(cluster.decision_of(name).action == Action::kNone);
   // Whoever starts with specs of nobody comes to the same.
   ModelCluster fresh = cluster;

@@ -30,7 +30,7 @@ TEST_F(OperatorTest, MakesSpecsOfPolicies) {
   expect("the status of the policy is pending", [&] {
     return doc::to_json(world.stored(policy_path("rail0"))).find(R"("reason":"Pending")") != std::string::npos;
   });
-  world.tell("gpu1", two_nics(), "Succeeded");
+  world.report("gpu1", two_nics(), "Succeeded");
   expect("the status of the policy says that it is done", [&] {
     return doc::to_json(world.stored(policy_path("rail0"))).find(R"("summary":"1 of 1")") != std::string::npos;
   });
@@ -68,7 +68,7 @@ TEST_F(OperatorTest, FreesTheAddressesOfANodeThatIsOutOfService) {
   const std::string note =
       "24 addresses in 2 cells leased by node gpu1 (machine u1) were released: its Node is tainted as out of service";
   expect_event("AddressesFreedOutOfService: " + note);
-  EXPECT_THAT(world.told(), HasSubstr(note));
+  EXPECT_THAT(world.reported(), HasSubstr(note));
   EXPECT_EQ(running->work.snapshot().cells.ended, (std::map<std::string, uint64_t>{{"OutOfService", 2}}));
 }
 
@@ -102,13 +102,13 @@ TEST_F(OperatorTest, ReportsAMacThatPodsOfTwoNodesHave) {
       "IdentityShared: MAC 02:00:00:00:00:09 is also that of a pod on another node; the log of railbed's operator "
       "names it");
   EXPECT_EQ(running->work.snapshot().shared_identities, 1u);
-  EXPECT_THAT(world.told(), HasSubstr("pods of two nodes use the same MAC 02:00:00:00:00:09: llm/a (net1 of "
-                                      "llm/rail0, n1), llm/b (net1 of llm/rail0, n2)"));
+  EXPECT_THAT(world.reported(), HasSubstr("pods of two nodes use the same MAC 02:00:00:00:00:09: llm/a (net1 of "
+                                          "llm/rail0, n1), llm/b (net1 of llm/rail0, n2)"));
   EXPECT_EQ(world.events().find("llm/"), std::string::npos) << "authors of pods read Events";
-  // It is told once; the third pod is news.
-  expect_stays("one Event", [&] { return world.told().find("llm/c") == std::string::npos; });
+  // It is reported once; the third pod is news.
+  expect_stays("one Event", [&] { return world.reported().find("llm/c") == std::string::npos; });
   put_pod("c", "n3");
-  expect("the third one", [&] { return world.told().find("llm/c (net1 of llm/rail0, n3)") != std::string::npos; });
+  expect("the third one", [&] { return world.reported().find("llm/c (net1 of llm/rail0, n3)") != std::string::npos; });
   for (const char* name : {"a", "b"}) world.server.erase(fmt::format("/api/v1/namespaces/llm/pods/{}", name));
   expect("none is shared", [&] { return running->work.snapshot().shared_identities == 0; });
 }
@@ -124,7 +124,7 @@ TEST_F(OperatorTest, WritesNothingBeforeEverythingIsKnown) {
   state.set("status", status_of("gpu1", two_nics()));
   world.server.put(state_path("gpu1"), state);
   start();
-  expect("it says why", [&] { return world.told().find("no such kind") != std::string::npos; });
+  expect("it says why", [&] { return world.reported().find("no such kind") != std::string::npos; });
   EXPECT_EQ(world.writes_of("sriovnetwork.openshift.io"), 0);
   EXPECT_TRUE(world.has_vfs("gpu1", 4));
 }
@@ -156,7 +156,7 @@ struct OptionalKindTest : OperatorTest {
     const Value* annotations = meta != nullptr ? doc::object_in(*meta, "annotations") : nullptr;
     return annotations != nullptr ? doc::text_in(*annotations, kNetworkKindUid) : "";
   }
-  int times_told(const std::string& text) {
+  int times_reported(const std::string& text) {
     const std::lock_guard lock(world.mutex);
     int out = 0;
     for (const std::string& line : world.log) out += line.find(text) != std::string::npos;
@@ -181,8 +181,8 @@ TEST_F(OptionalKindTest, AbsentAtTheStartClosesOnlyWhatReadsIt) {
   start();
   follow_a_policy();
   EXPECT_EQ(running->work.snapshot().closed, "");
-  expect("it says so", [&] { return times_told("NetworkAttachmentDefinition is not available: ") == 1; });
-  EXPECT_THAT(world.told(), HasSubstr("reconciler networks is off until it is listed"));
+  expect("it says so", [&] { return times_reported("NetworkAttachmentDefinition is not available: ") == 1; });
+  EXPECT_THAT(world.reported(), HasSubstr("reconciler networks is off until it is listed"));
   expect_stays("no definition", [&] { return !is_defined("net0"); });
   EXPECT_EQ(availability_of("NetworkAttachmentDefinition"), Availability::kAbsent);
   EXPECT_EQ(availability_of("SriovNetwork"), Availability::kListed);
@@ -191,7 +191,7 @@ TEST_F(OptionalKindTest, AbsentAtTheStartClosesOnlyWhatReadsIt) {
   expect("the definition is there", [&] { return is_defined("net0"); });
   EXPECT_EQ(availability_of("SriovIBNetwork"), Availability::kAbsent);
   expect("it says so", [&] {
-    return times_told("NetworkAttachmentDefinition is available again; reconciler networks works with it") == 1;
+    return times_reported("NetworkAttachmentDefinition is available again; reconciler networks works with it") == 1;
   });
   put_network("net1");
   expect("another one", [&] { return is_defined("net1"); });
@@ -200,7 +200,7 @@ TEST_F(OptionalKindTest, AbsentAtTheStartClosesOnlyWhatReadsIt) {
   put_ib_network("ib0");
   world.server.serve(kube::kSriovIbNetworks, Served::kYes);
   expect("that of the other kind", [&] { return is_defined("ib0"); });
-  EXPECT_EQ(times_told("is not available: "), 2) << "each once" << world.told();
+  EXPECT_EQ(times_reported("is not available: "), 2) << "each once" << world.reported();
 }
 
 TEST_F(OptionalKindTest, ThatGoesAwayTakesNoDefinitionWithIt) {
@@ -216,7 +216,7 @@ TEST_F(OptionalKindTest, ThatGoesAwayTakesNoDefinitionWithIt) {
   world.server.erase(network_path("sriovibnetworks", "ib0"));
   world.server.erase(crd_path);
   world.server.serve(kube::kSriovIbNetworks, Served::kNo);
-  expect("it says so", [&] { return times_told("SriovIBNetwork is not available: ") == 1; });
+  expect("it says so", [&] { return times_reported("SriovIBNetwork is not available: ") == 1; });
   expect_stays("its definition stays", [&] { return is_defined("ib0"); });
   // The other kind is followed meanwhile, also by an operator that starts now.
   put_network("net1");
@@ -256,9 +256,9 @@ TEST_F(OptionalKindTest, ThatComesBackIsListedAgain) {
   expect("what came is defined", [&] { return is_defined("ib2"); });
   expect("what was deleted is not", [&] { return !is_defined("ib0"); });
   EXPECT_TRUE(is_defined("ib1"));
-  EXPECT_EQ(times_told("SriovIBNetwork is not available: "), 1);
+  EXPECT_EQ(times_reported("SriovIBNetwork is not available: "), 1);
   expect("it says so",
-         [&] { return times_told("SriovIBNetwork is available again; reconciler networks works with it") == 1; });
+         [&] { return times_reported("SriovIBNetwork is available again; reconciler networks works with it") == 1; });
 }
 
 TEST_F(OptionalKindTest, ThatIsForbiddenIsLikeOneThatIsAbsent) {
@@ -271,7 +271,7 @@ TEST_F(OptionalKindTest, ThatIsForbiddenIsLikeOneThatIsAbsent) {
   put_ib_network("ib0");
   start();
   expect("that of the other kind is there", [&] { return is_defined("ib0"); });
-  expect("it says so", [&] { return times_told("SriovNetwork is not available: ") == 1; });
+  expect("it says so", [&] { return times_reported("SriovNetwork is not available: ") == 1; });
   EXPECT_EQ(availability_of("SriovNetwork"), Availability::kForbidden);
   EXPECT_FALSE(is_defined("net0"));
   forbidden = false;
@@ -284,11 +284,11 @@ TEST_F(OptionalKindTest, AddressCellsAreNotNeededEither) {
   world.server.serve(kube::kAddressCells, Served::kNo);
   start();
   follow_a_policy();
-  expect("it says so", [&] { return times_told("leases of addresses: ") == 1; });
+  expect("it says so", [&] { return times_reported("leases of addresses: ") == 1; });
   world.server.put(node_path("gpu2"), node_of("gpu2", {.uuid = "u2", .ready = Ready::kNo, .out_of_service = true}));
   testing::put(world.server, cell("10.0.0.0", {lease("gpu2", "u2")}));
   expect_stays("leases stay", [&] { return !leases_in(world.server).empty(); });
-  EXPECT_EQ(times_told("leases of addresses: "), 1);
+  EXPECT_EQ(times_reported("leases of addresses: "), 1);
   world.server.serve(kube::kAddressCells, Served::kYes);
   expect("the lease ends", [&] { return leases_in(world.server).empty(); });
 }
@@ -476,7 +476,7 @@ TEST_F(OperatorTest, DeletesTheStateOfANodeThatStaysAway) {
   expect("it is gone", [&] { return world.stored(state_path("gpu1")).is_null(); });
   node_with_nics("gpu1");
   world.put(policy("rail0", kP0));
-  expect("it is there anew", [&] { return world.has_vfs("gpu1", 4); });
+  expect("it is there again", [&] { return world.has_vfs("gpu1", 4); });
 }
 
 TEST_F(OperatorTest, WritesNothingBesideTheSriovOperator) {
@@ -529,7 +529,7 @@ TEST_F(OperatorTest, ReportsByEventsWhereTheStatusIsNotKept) {
          [&] { return world.events().find("NamespaceNotFound: namespace nowhere not found") != std::string::npos; });
   // Once, not with every look.
   const int writes = world.writes_of("rail0/status");
-  world.tell("gpu1", two_nics(), "InProgress");
+  world.report("gpu1", two_nics(), "InProgress");
   expect_stays("it is not written again", [&] { return world.writes_of("rail0/status") == writes; });
 }
 

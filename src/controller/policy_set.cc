@@ -26,8 +26,8 @@ PolicySet::PolicySet(const kube::Objects& stored, const graph::Options& options,
     else if (key.name != "default")
       unreadable_.push_back({key.to_string(), node_selector_of(*object), doc::first_error(found).error().message});
   }
-  doc::Diagnostics told;  // findings about manifests; what concerns the cluster is in the outcomes
-  catalog_ = graph::index(objects_, options, told);
+  doc::Diagnostics reported;  // findings about manifests; what concerns the cluster is in the outcomes
+  catalog_ = graph::index(objects_, options, reported);
 }
 
 bool PolicySet::empty() const {

@@ -27,7 +27,7 @@ inline constexpr size_t kLongestTexts = 32u * 1024;  // bytes of all of them
 // What a node has written, as it is copied: without control characters, cut at kLongestText.
 std::string copied_text(std::string_view text);
 
-// What a node tells about its node state.
+// What a node reports about its node state.
 enum class NodeProgress : uint8_t {
   kNotYet,  // its agent has not carried out the spec that the operator wrote last
   kDone,

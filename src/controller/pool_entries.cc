@@ -47,7 +47,7 @@ Result<std::vector<Pool>> pools_with_entries(kube::Client& client, std::stop_tok
   return out;
 }
 
-// What is leased of a cell, and by whom. Nobody knows what one that cannot be read has: all of it counts as leased.
+// What is leased of a cell, and by which node. Of one that cannot be read this is unknown: all of it counts as leased.
 struct LeasedCell {
   CellOffsets offsets = 0;
   std::vector<api::CellLease> leases;

@@ -25,7 +25,7 @@ struct StatusToApply {
 class Statuses {
  public:
   explicit Statuses(Manager& manager) : manager_(manager) {}
-  // False: to be tried again. An object that was replaced or deleted meanwhile has nothing to be told.
+  // False: to be tried again. An object that was replaced or deleted meanwhile needs no status.
   bool apply(StatusToApply one, std::stop_token stop);
 
  private:

@@ -78,8 +78,8 @@ struct OperatorWorld {
   void put_node(const std::string& name, const graph::Labels& labels = {}) {
     server.put(node_path(name), node(name, labels));
   }
-  // What the agent of a node tells, once there is a node state.
-  void tell(const std::string& name, std::vector<facts::Nic> nics, const std::string& sync_status = "") {
+  // What the agent of a node reports, once there is a node state.
+  void report(const std::string& name, std::vector<facts::Nic> nics, const std::string& sync_status = "") {
     Value state = stored(state_path(name));
     state.set("status", status_of(name, std::move(nics), sync_status));
     server.put(state_path(name), std::move(state));
@@ -110,7 +110,7 @@ struct OperatorWorld {
         out += doc::text_in(one, "reason") + ": " + doc::text_in(one, "note") + "\n";
     return out;
   }
-  std::string told() {
+  std::string reported() {
     const std::lock_guard lock(mutex);
     std::string out;
     for (const std::string& line : log) out += line + "\n";
@@ -161,21 +161,21 @@ struct OperatorTest : ::testing::Test {
     EXPECT_EQ(kube::fake::beyond(operator_rights(), world.server.requests(), "op"), "");
   }
   void start(const std::string& identity = "me") { running.emplace(world, identity); }
-  // A node whose agent has told two NICs.
+  // A node whose agent has reported two NICs.
   void node_with_nics(const std::string& name, const graph::Labels& labels = {}) {
     world.put_node(name, labels);
-    ASSERT_TRUE(world.comes([&] { return !world.stored(state_path(name)).is_null(); })) << world.told();
-    world.tell(name, two_nics());
+    ASSERT_TRUE(world.comes([&] { return !world.stored(state_path(name)).is_null(); })) << world.reported();
+    world.report(name, two_nics());
   }
   void expect(const std::string& what, const std::function<bool()>& holds) {
-    EXPECT_TRUE(world.comes(holds)) << what << "\n" << world.told() << world.events();
+    EXPECT_TRUE(world.comes(holds)) << what << "\n" << world.reported() << world.events();
   }
   void expect_event(const std::string& text) {
     expect("an Event: " + text, [&] { return world.events().find(text) != std::string::npos; });
   }
   // For what must not happen.
   void expect_stays(const std::string& what, const std::function<bool()>& holds) {
-    EXPECT_TRUE(world.stays(holds)) << what << "\n" << world.told();
+    EXPECT_TRUE(world.stays(holds)) << what << "\n" << world.reported();
   }
 };
 

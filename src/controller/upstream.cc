@@ -104,23 +104,23 @@ bool Upstream::reconcile(const std::string& /*key*/, std::stop_token /*stop*/) {
 void Upstream::report_namespaces(const PolicyNamespaces& before, const PolicyNamespaces& now) {
   for (const std::string& ns : now.taken)
     if (!before.taken.contains(ns))
-      manager_.tell_of_namespace(
+      manager_.report_of_namespace(
           "NamespaceTaken", fmt::format("an SR-IOV operator runs in namespace {} now: railbed no longer serves its "
                                         "policies and networks; nodes keep the VFs that they have of them",
                                         ns));
   for (const std::string& ns : before.taken)
     if (!now.taken.contains(ns))
-      manager_.tell_of_namespace("NamespaceServed",
-                                 fmt::format("no SR-IOV operator runs in namespace {} any more: railbed serves its "
-                                             "policies and networks",
-                                             ns));
+      manager_.report_of_namespace("NamespaceServed",
+                                   fmt::format("no SR-IOV operator runs in namespace {} any more: railbed serves its "
+                                               "policies and networks",
+                                               ns));
 }
 
 void Upstream::report_running(bool now) {
-  manager_.tell_of_namespace(now ? "SriovOperatorRuns" : "SriovOperatorGone",
-                             now ? "the SR-IOV operator runs in this cluster: railbed writes only for nodes labelled "
-                                   "railbed.dev/managed=true"
-                                 : "the SR-IOV operator no longer runs");
+  manager_.report_of_namespace(now ? "SriovOperatorRuns" : "SriovOperatorGone",
+                               now ? "the SR-IOV operator runs in this cluster: railbed writes only for nodes labelled "
+                                     "railbed.dev/managed=true"
+                                   : "the SR-IOV operator no longer runs");
 }
 
 }  // namespace railbed::controller
