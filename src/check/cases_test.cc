@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every folder of testdata/check is an id. bad* is checked and what is told is compared with bad*.expected as
+// Every folder of testdata/check is an id. bad* is checked and what is reported is compared with bad*.expected as
 // a whole (and what --fix writes with bad*.fixed, where there is one); the id must be among it. good* gives
 // no finding at all. testdata/bundles holds whole correct bundles: none of them gives a finding.
-// RAILBED_UPDATE=1 writes the expected files anew; read the difference before you commit it.
+// RAILBED_UPDATE=1 writes the expected files again; read the difference before you commit it.
 // First line of a file: `# facts: seed-six-cx7, lab` (Markdown: <!-- facts: … -->), nodes of
 // testdata/machines.
 #include <algorithm>
@@ -32,7 +32,7 @@ bool is_expectation(const fs::path& path) {
 
 class RuleCase : public testing::TestWithParam<std::string> {};
 
-TEST_P(RuleCase, TellsWhatIsExpectedAndNothingWhereAllIsRight) {
+TEST_P(RuleCase, ReportsWhatIsExpectedAndNothingWhereAllIsRight) {
   const std::string& id = GetParam();
   EXPECT_NE(findings::explain(id), nullptr) << "no section of docs/check explains " << id;
   int bad = 0;

@@ -65,7 +65,7 @@ struct Reading {
   Diagnostics findings;
 };
 
-// What is told for the sake of `plan` and `up` on one machine: workloads, pods of several nodes, plugins of others,
+// What is reported for the sake of `plan` and `up` on one machine: workloads, pods of several nodes, plugins of others,
 // what a cluster's other parts do (ib-kubernetes, the metadata service, Open vSwitch, vDPA).
 bool is_for_other_verbs(const Diagnostic& finding) {
   return finding.audience == doc::Audience::kOneMachine;
@@ -87,8 +87,8 @@ void check_addresses(const Document& document, Diagnostics& out) {
   if (std::ranges::find(kKinds, document.kind) == std::end(kKinds)) return;
   const doc::Value* text = at(document.value, "spec.ipam");
   if (text == nullptr || !text->is_string()) return;
-  Diagnostics told_by_schema;
-  const auto ipam = doc::parse_embedded_json(*text, told_by_schema);
+  Diagnostics reported_by_schema;
+  const auto ipam = doc::parse_embedded_json(*text, reported_by_schema);
   if (ipam && ipam->is_object()) api::check_ipam(*ipam, out);
 }
 
@@ -114,12 +114,12 @@ bool is_refused_kind(const Document& document, const std::string& meant) {
          !doc::nearest(document.kind, {meant}).empty() && !differ_in_numbers(kind, right);
 }
 
-// Kinds that are not known, told anew: only where the apiVersion and the fields fit what was probably meant (other
+// Kinds that are not known, reported again: only where the apiVersion and the fields fit what was probably meant (other
 // groups have kinds of like names). In words only: which object it is, its author knows. Other unknown kinds are
 // counted.
-void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
+void report_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
   std::erase_if(out.mutable_all(), [](const Diagnostic& finding) { return finding.says == doc::Says::kUnknownKind; });
-  std::map<std::string, size_t> told;  // findings by apiVersion and kind: one for all objects
+  std::map<std::string, size_t> reported;  // findings by apiVersion and kind: one for all objects
   for (const Document& document : bundle.documents) {
     const std::string& kind = document.kind;
     if (find_schema("", kind) != nullptr || find_kind(kind) != nullptr) continue;
@@ -132,7 +132,7 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
     if (schema == nullptr) meant = nearest_served_kind(document);
     if (meant.empty() || (schema != nullptr && is_unlike(document.value, *schema))) continue;
     const doc::Span& span = document.value.find("kind")->span;
-    const auto [first, fresh] = told.try_emplace(document.api_version + " " + kind, out.all().size());
+    const auto [first, fresh] = reported.try_emplace(document.api_version + " " + kind, out.all().size());
     if (!fresh) {
       out.mutable_all()[first->second].note(span, "here, too");
       continue;
@@ -200,7 +200,7 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const Patches&
   Reading reading;
   // All other findings about a text with no-break spaces are consequences, so it is repaired and read again first.
   bool again = false;
-  for (const doc::SourcePtr& source : sources) again |= tell_no_break_spaces(source, reading.findings);
+  for (const doc::SourcePtr& source : sources) again |= report_no_break_spaces(source, reading.findings);
   if (again) return reading;
   reading.bundle = read_bundle(sources, reading.findings, ApiSchemas::kDropped);
   sort_documents(reading, patches, purpose);
@@ -221,8 +221,8 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const Patches&
   // railbed reads the object anyway, and an API server does not.
   for (Diagnostic& finding : found.mutable_all())
     if (finding.says == doc::Says::kWrongVersion) finding.severity = doc::Severity::kError;
-  tell_misspelt_kinds(reading.bundle, found);
-  tell_wrong_versions(reading.bundle, found);
+  report_misspelt_kinds(reading.bundle, found);
+  report_wrong_versions(reading.bundle, found);
   drop_steps(reading.bundle, found);
   drop_unjudged(reading.bundle, found);
   reading.findings.append(std::move(found));
@@ -378,8 +378,8 @@ namespace {
 void run_rules(const Input& input, Diagnostics& findings) {
   for (const Rule& rule : all_rules()) {
     if (rule.needs == Needs::kFacts && input.nodes.empty()) continue;
-    Findings told(rule, findings);
-    rule.run(input, told);
+    Findings reported(rule, findings);
+    rule.run(input, reported);
   }
 }
 
@@ -388,8 +388,8 @@ void run_rules(const Input& input, Diagnostics& findings) {
 Diagnostics rule_findings(const std::vector<doc::SourcePtr>& sources, const api::Objects& objects,
                           const graph::Catalog& catalog, std::span<const graph::Graph> graphs,
                           std::span<const facts::NodeFacts> nodes, const Settings& settings) {
-  Diagnostics told_already;
-  Bundle bundle = read_bundle(sources, told_already);
+  Diagnostics already_reported;
+  Bundle bundle = read_bundle(sources, already_reported);
   // Only objects that were loaded; those inside of others are not applied by these verbs.
   std::erase_if(bundle.documents, [](const Document& document) { return !document.carrier.empty(); });
   Diagnostics findings = rule_findings(bundle, objects, catalog, graphs, nodes, settings);
@@ -439,7 +439,7 @@ void limit_and_fold(const Bundle& bundle, const World& world, Diagnostics& found
   fold_follow_ons(bundle, found);
   limit_by_class(bundle, found);
   fold_placeholders(bundle, found);
-  tell_filled_in(bundle, found);
+  report_filled_in(bundle, found);
   name_subjects(bundle, found);
 }
 
@@ -491,7 +491,7 @@ Diagnostics relations(const Reading& reading, std::span<const PodTemplate> pods,
   Diagnostics found;
   const graph::Resolution resolved(reading.objects, nodes, settings.graph, graph::PodPlacement::kChecked, found);
   const Views views = make_views(bundle, pods, resolved.graphs, settings);
-  tell_missing_networks(bundle, views, *settings.world, found);
+  report_missing_networks(bundle, views, *settings.world, found);
   weigh_missing_resources(bundle, views, *settings.world, found);
   drop_what_claims_give(bundle, found);
   run_rules({bundle, pods, reading.objects, resolved.catalog, resolved.graphs, nodes, settings, views}, found);

@@ -20,12 +20,12 @@ std::vector<const Value*> values_of(const Bundle& bundle) {
 
 // As plan, up and an operator do: objects, catalog, a graph per node, rules.
 doc::Diagnostics findings_of(const Bundle& bundle, const std::vector<facts::NodeFacts>& nodes) {
-  doc::Diagnostics told_elsewhere;
+  doc::Diagnostics reported_elsewhere;
   const Settings settings{.cluster_networks = {IpPrefix::parse("10.128.0.0/14").value()}};
-  const api::Objects objects = api::load_documents(values_of(bundle), told_elsewhere);
-  const graph::Catalog catalog = graph::index(objects, settings.graph, told_elsewhere);
+  const api::Objects objects = api::load_documents(values_of(bundle), reported_elsewhere);
+  const graph::Catalog catalog = graph::index(objects, settings.graph, reported_elsewhere);
   std::vector<graph::Graph> graphs;
-  for (const facts::NodeFacts& node : nodes) graphs.push_back(graph::resolve(catalog, node, told_elsewhere));
+  for (const facts::NodeFacts& node : nodes) graphs.push_back(graph::resolve(catalog, node, reported_elsewhere));
   return rule_findings(bundle, objects, catalog, graphs, nodes, settings);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Correct bundles with one slip in a line: another type, an empty value, a misspelt key, a lost or doubled line. What
-// is told, by id and place, and whether --fix has a repair, is compared with testdata/slips: a line for each slip.
-// RAILBED_UPDATE=1 writes the files anew; read the difference before you commit it: a slip that was told well must not
-// be told worse.
+// is reported, by id and place, and whether --fix has a repair, is compared with testdata/slips: a line for each slip.
+// RAILBED_UPDATE=1 writes the files again; read the difference before you commit it: a slip that was reported well must
+// not be reported worse.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ constexpr Slip kSlips[] = {
 
 class Slips : public testing::TestWithParam<std::string> {};
 
-TEST_P(Slips, AreToldAtTheirPlace) {
+TEST_P(Slips, AreReportedAtTheirPlace) {
   std::vector<std::string> lines;
   std::istringstream text(content(testdata() / "bundles" / GetParam()));
   for (std::string line; std::getline(text, line);) lines.push_back(line);
@@ -85,12 +85,12 @@ TEST_P(Slips, AreToldAtTheirPlace) {
     std::string broken;
     for (size_t k = 0; k < lines.size(); ++k) broken += (k == i ? slipped : lines[k]) + "\n";
     const Report report = testing_cases::report_of(GetParam(), broken);
-    std::string told;
+    std::string reported;
     for (const doc::Diagnostic& one : report.findings.all())
-      told +=
+      reported +=
           fmt::format(" {} at {}:{}+{}{}{}", one.id, one.span.line, one.span.column, one.span.length,
                       one.edits.empty() ? "" : " ~", one.notes.empty() ? "" : fmt::format(" ({})", one.notes.size()));
-    rows.push_back(fmt::format("{} {}:{}\n", i + 1, slip.name, told));
+    rows.push_back(fmt::format("{} {}:{}\n", i + 1, slip.name, reported));
   }
   const std::filesystem::path expected = testdata() / "slips" / (GetParam() + ".expected");
   if (kSweepStep == 1) return expect_golden(expected, fmt::format("{}", fmt::join(rows, "")));

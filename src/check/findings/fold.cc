@@ -139,13 +139,13 @@ bool is_missing(const Diagnostic& finding) {
 
 void drop_second_placeholders(doc::Diagnostics& all) {
   std::vector<Diagnostic>& findings = all.mutable_all();
-  std::set<std::pair<const doc::Source*, uint32_t>> told;
+  std::set<std::pair<const doc::Source*, uint32_t>> reported;
   for (const Diagnostic& finding : findings)
     if (finding.is(doc::Layer::kText, doc::Says::kPlaceholder) && finding.span.known())
-      told.emplace(finding.span.source.get(), finding.span.offset);
+      reported.emplace(finding.span.source.get(), finding.span.offset);
   std::erase_if(findings, [&](const Diagnostic& finding) {
     return finding.says == doc::Says::kPlaceholder && finding.layer != doc::Layer::kText &&
-           told.contains({finding.span.source.get(), finding.span.offset});
+           reported.contains({finding.span.source.get(), finding.span.offset});
   });
 }
 

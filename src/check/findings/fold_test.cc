@@ -78,7 +78,7 @@ TEST_F(FoldTest, TheSameFindingTwiceIsOneAndKeepsItsRepair) {
 }
 
 // Numbers of other families mean other things.
-TEST_F(FoldTest, TwoRulesThatTellOfOnePlaceAreTwoMistakes) {
+TEST_F(FoldTest, TwoRulesThatReportOnePlaceAreTwoMistakes) {
   const doc::Span span = index_.at(at("many"), 4);
   findings_.error("RB-VF-002", span, "too many");
   findings_.error("RB-VF-003", span, "not of the partition");
@@ -86,7 +86,7 @@ TEST_F(FoldTest, TwoRulesThatTellOfOnePlaceAreTwoMistakes) {
   EXPECT_EQ(findings_.all().size(), 2u);
 }
 
-TEST_F(FoldTest, EveryMissingFieldIsToldOnce) {
+TEST_F(FoldTest, EveryMissingFieldIsReportedOnce) {
   const doc::Span object = index_.at(at("resourceName"), 1);
   for (const char* path : {"spec.numVfs", "spec.nodeSelector", "spec.numVfs"})
     findings_.error("RB-API-006", object, fmt::format("{} is missing", path))

@@ -137,7 +137,7 @@ class UnjudgedFilter {
     if (document->elided || (whole && is_on_page(bundle_, document, finding.span))) return true;
     if (document->cls.is(DocumentKind::kManifest)) return is_filled_in(bundle_.given(finding.span));
     if (finding.says == Says::kMisspeltField) return false;
-    // The sign that is not there is told, as a warning; what else is missing is not.
+    // The sign that is not there is reported, as a warning; what else is missing is not.
     return !(document->cls.is(DocumentKind::kOther) && !is_something_else(*document) &&
              (field == "metadata.name" || field == "metadata"));
   }
@@ -221,8 +221,8 @@ std::string check_the_result(const Engine* engine, std::string_view file) {
 
 }  // namespace
 
-void tell_filled_in(const Bundle& bundle, Diagnostics& findings) {
-  std::set<std::pair<const doc::Source*, size_t>> told;
+void report_filled_in(const Bundle& bundle, Diagnostics& findings) {
+  std::set<std::pair<const doc::Source*, size_t>> reported;
   for (const std::vector<Document>* documents : {&bundle.documents, &bundle.aside})
     for (const Document& document : *documents) {
       const bool page = document.cls.is(DocumentKind::kPage);
@@ -230,7 +230,7 @@ void tell_filled_in(const Bundle& bundle, Diagnostics& findings) {
           (!page && !document.cls.is(DocumentKind::kTemplate) && document.engine == nullptr))
         continue;
       const doc::Span place = bundle.given(document.filled_in);
-      if (!told.emplace(place.source.get(), page ? document.block : 0).second) continue;
+      if (!reported.emplace(place.source.get(), page ? document.block : 0).second) continue;
       if (page) {
         findings.note("RB-DOC-006", place, "placeholders from here on are not checked")
             .with_fix("the fields around them are checked")

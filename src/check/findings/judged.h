@@ -25,7 +25,7 @@ void drop_unjudged(const Bundle& bundle, doc::Diagnostics& findings);
 void limit_by_class(const Bundle& bundle, doc::Diagnostics& findings);
 
 // One note per file of a template, and per block of a page with placeholders (RB-DOC-006).
-void tell_filled_in(const Bundle& bundle, doc::Diagnostics& findings);
+void report_filled_in(const Bundle& bundle, doc::Diagnostics& findings);
 
 // In a file that is applied, the placeholders that are left are one finding.
 void fold_placeholders(const Bundle& bundle, doc::Diagnostics& findings);

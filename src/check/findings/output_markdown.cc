@@ -24,7 +24,7 @@ std::string place(const doc::Span& span) {
   return span.known() ? fmt::format("{}:{}", span.source->name, span.line) : span.source->name;
 }
 
-bool tells(const doc::Diagnostic& finding, const doc::Value& mistake) {
+bool reports_mistake(const doc::Diagnostic& finding, const doc::Value& mistake) {
   const auto ids = texts_at(mistake, "ids");
   if (std::ranges::none_of(ids, [&](const Word& id) { return id.text == finding.id; })) return false;
   if (flag_at(mistake, "placeholder") == true && finding.says != doc::Says::kPlaceholder) return false;
@@ -42,7 +42,7 @@ MistakeRow row_of(const doc::Value& mistake, const Report& report) {
   std::vector<std::string> places;
   std::vector<std::string> ids;
   for (const doc::Diagnostic& finding : report.findings.all()) {
-    if (!tells(finding, mistake)) continue;
+    if (!reports_mistake(finding, mistake)) continue;
     if (std::ranges::find(places, place(finding.span)) == places.end()) places.push_back(place(finding.span));
     if (std::ranges::find(ids, finding.id) == ids.end()) ids.push_back(finding.id);
   }

@@ -9,7 +9,7 @@
 namespace railbed::check {
 namespace {
 
-TEST(MistakesTest, EveryIdIsOneThatCheckTells) {
+TEST(MistakesTest, EveryIdIsOneThatCheckReports) {
   const doc::Value all = data_document("mistakes.yaml");
   ASSERT_NE(all.find("mistakes"), nullptr);
   EXPECT_EQ(all.find("mistakes")->as_array()->size(), 66u);
@@ -18,7 +18,7 @@ TEST(MistakesTest, EveryIdIsOneThatCheckTells) {
       EXPECT_NE(findings::explain(id.text), nullptr) << text_at(mistake, "says") << ": " << id.text;
 }
 
-TEST(MistakesTest, AreToldWithTheirPlaces) {
+TEST(MistakesTest, AreReportedWithTheirPlaces) {
   const auto source = std::make_shared<doc::Source>(
       doc::Source{"a|b.md", "```yaml\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {container: []}\n```\n"});
   const std::string text = to_mistakes(check({source}, {}, {}));

@@ -59,7 +59,7 @@ TEST(OutputTest, EveryFormOfWhatIsSeldom) {
   expect_golden(folder / "seldom.github", to_github(report));
 }
 
-TEST(OutputTest, FactsAmongManifestsAreToldHowToBeUsed) {
+TEST(OutputTest, FactsAmongManifestsGetAHintHowToBeUsed) {
   Report report;
   report.unknown_kinds = {{"NodeFacts", 1}};
   EXPECT_TRUE(to_text(report).starts_with("not checked: NodeFacts; --facts FILE checks against them"))

@@ -164,7 +164,7 @@ std::string to_junit(const Report& report) {
   if (std::ranges::any_of(report.findings.all(), has_no_source)) names.emplace_back("(no file)");
   for (const std::string& name : names) {
     std::string failed;
-    std::string told;
+    std::string reported;
     for (const doc::Diagnostic& finding : report.findings.all()) {
       if ((has_no_source(finding) ? "(no file)" : finding.span.source->name) != name) continue;
       std::string text = doc::render(finding);
@@ -178,12 +178,12 @@ std::string to_junit(const Report& report) {
         failed += fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n", doc::markup_text(finding.id),
                               doc::markup_text(finding.message), lines);
       else
-        told += lines;
+        reported += lines;
     }
     failures += failed.empty() ? 0 : 1;
     cases += fmt::format("    <testcase classname=\"railbed check\" name=\"{}\">\n{}{}    </testcase>\n",
                          doc::markup_text(name), failed,
-                         told.empty() ? "" : fmt::format("      <system-out>{}</system-out>\n", told));
+                         reported.empty() ? "" : fmt::format("      <system-out>{}</system-out>\n", reported));
   }
   std::string properties;
   if (const std::string coverage = coverage_text(report.coverage); !coverage.empty())

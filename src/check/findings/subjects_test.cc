@@ -93,16 +93,16 @@ TEST(SubjectsTest, WhatIsOnlyForOneMachineIsANoteAtMost) {
   const std::string network =
       "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: a}\nspec:\n"
       "  config: '{\"cniVersion\": \"1.0.0\", \"name\": \"a\", \"type\": \"TYPE\"}'\n";
-  const auto told = [&](const std::string& type) {
+  const auto reported = [&](const std::string& type) {
     std::string text = network;
     text.replace(text.find("TYPE"), 4, type);
     const Report report = testing_cases::report_of("a.yaml", text);
     const auto found = std::ranges::find(report.findings.all(), "RB-CNI-001", &doc::Diagnostic::id);
     return found == report.findings.all().end() ? "" : severity_name(found->severity);
   };
-  EXPECT_EQ(told("somebody-elses"), "note");
-  EXPECT_EQ(told("bridge"), "");
-  EXPECT_EQ(told("tunning"), "error");
+  EXPECT_EQ(reported("somebody-elses"), "note");
+  EXPECT_EQ(reported("bridge"), "");
+  EXPECT_EQ(reported("tunning"), "error");
 }
 
 constexpr std::string_view kTwoObjects =

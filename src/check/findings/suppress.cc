@@ -126,7 +126,7 @@ bool covers(const Ignore& ignore, const doc::Diagnostic& finding) {
          finding.span.line <= ignore.last;
 }
 
-void tell(const Ignore& ignore, bool known, doc::Diagnostics& findings) {
+void report_ignore(const Ignore& ignore, bool known, doc::Diagnostics& findings) {
   if (!known)
     findings
         .warning("RB-IGNORE-003", ignore.span,
@@ -172,7 +172,7 @@ size_t suppress(const std::vector<doc::SourcePtr>& sources, const std::function<
                 doc::Diagnostics& findings, std::vector<Ignored>* ignored) {
   std::vector<Ignore> ignores = ignores_in(sources);
   const size_t removed = remove_ignored(ignores, findings, ignored);
-  for (const Ignore& ignore : ignores) tell(ignore, known(ignore.id), findings);
+  for (const Ignore& ignore : ignores) report_ignore(ignore, known(ignore.id), findings);
   return removed;
 }
 

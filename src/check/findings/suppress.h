@@ -19,7 +19,7 @@ namespace railbed::check {
 // Removes the findings that the sources say to ignore and returns how many.
 size_t suppress(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& findings);
 
-// The same, and tells about comments that are not needed. `known` says whether an id is one of ours. What is removed
+// The same, and reports comments that are not needed. `known` says whether an id is one of ours. What is removed
 // goes to `ignored`, if there is one, with its reason.
 size_t suppress(const std::vector<doc::SourcePtr>& sources, const std::function<bool(std::string_view)>& known,
                 doc::Diagnostics& findings, std::vector<Ignored>* ignored = nullptr);

@@ -68,7 +68,7 @@ std::map<const doc::Source*, std::set<size_t>> begins_of(const Bundle& bundle) {
 void note_unread_lines(const Bundle& bundle, doc::Diagnostics& findings) {
   std::map<const doc::Source*, std::set<size_t>> begins;
   std::map<const doc::Source*, std::vector<DocumentLines>> documents;
-  std::set<std::pair<const doc::Source*, size_t>> told;
+  std::set<std::pair<const doc::Source*, size_t>> reported;
   for (doc::Diagnostic& finding : findings.mutable_all()) {
     const bool of_yaml = finding.layer == doc::Layer::kText && finding.severity == doc::Severity::kError;
     if (!of_yaml || !finding.span.known() || !is_yaml_file(finding.span.source->name)) continue;
@@ -76,7 +76,7 @@ void note_unread_lines(const Bundle& bundle, doc::Diagnostics& findings) {
     if (documents.empty()) begins = begins_of(bundle);
     if (!documents.contains(source)) documents.emplace(source, document_lines_of(source->text));
     const DocumentLines& lines = document_at(documents.at(source), finding.span.offset);
-    if (lines.first >= lines.last || !told.emplace(source, lines.begin).second) continue;
+    if (lines.first >= lines.last || !reported.emplace(source, lines.begin).second) continue;
     const std::set<size_t>& read = begins[source];
     const auto first = read.lower_bound(lines.begin);
     if (first != read.end() && *first < lines.end) continue;

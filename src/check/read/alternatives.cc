@@ -268,12 +268,12 @@ std::string reason(const Grouping& grouping) {
 
 // One note for each file of a folder that contradicts one before it.
 void note_alternatives(const Bundle& bundle, const Grouping& grouping, doc::Diagnostics& notes) {
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const Contradiction& one : grouping.contradictions()) {
     const std::string first = grouping.file_of_document(*one.first);
     const std::string second = grouping.file_of_document(*one.second);
     if (folder_of(first) != folder_of(second) || is_page(first) || is_page(second) || is_test_data(first)) continue;
-    if (!told.insert(second).second) continue;
+    if (!reported.insert(second).second) continue;
     const auto name_at = [&](const Document& document) {
       const doc::Value* metadata = document.value.find("metadata");
       const doc::Value* name = metadata == nullptr ? nullptr : metadata->find("name");
@@ -295,8 +295,8 @@ void note_alternatives(const Bundle& bundle, const Grouping& grouping, doc::Diag
 FileGroups group_alternatives(const std::vector<doc::SourcePtr>& sources, std::span<const NotRead> unopened) {
   FileGroups out;
   out.groups.push_back({.sources = sources, .about = {}});
-  doc::Diagnostics told_when_checked;
-  Bundle bundle = read_bundle(sources, told_when_checked, ApiSchemas::kDropped);
+  doc::Diagnostics reported_when_checked;
+  Bundle bundle = read_bundle(sources, reported_when_checked, ApiSchemas::kDropped);
   Kustomizations kustomizations(bundle);
   classify(bundle, patch_files(bundle), kustomizations);
   add_namespaces(bundle, kustomizations);

@@ -106,7 +106,7 @@ TEST(Alternatives, PatchesAreNoContradiction) {
   EXPECT_EQ(made.groups.size(), 1u) << made.why;
 }
 
-// One apply takes both: that is a mistake, which is told where the files are read.
+// One apply takes both: that is a mistake, which is reported where the files are read.
 TEST(Alternatives, WhatAKustomizationTakesIsNoAlternative) {
   const std::string list = "resources: [one.yaml, two.yaml]\n";
   const FileGroups made = grouped(

@@ -43,27 +43,27 @@ std::vector<size_t> no_breaks_in(std::string_view line) {
 
 }  // namespace
 
-bool tell_no_break_spaces(const doc::SourcePtr& source, doc::Diagnostics& out) {
+bool report_no_break_spaces(const doc::SourcePtr& source, doc::Diagnostics& out) {
   const std::string_view text = source->text;
   if (text.find(kNoBreak) == std::string_view::npos || text.find("apiVersion:") == std::string_view::npos) return false;
-  doc::Diagnostic* told = nullptr;
+  doc::Diagnostic* reported = nullptr;
   int number = 1;
   for (size_t begin = 0; begin < text.size(); ++number) {
     const size_t end = std::min(text.find('\n', begin), text.size());
     for (const size_t at : no_breaks_in(text.substr(begin, end - begin))) {
       const size_t offset = begin + at;
-      if (told == nullptr)
-        told = &out.error("RB-YAML-005",
-                          {source, number, static_cast<int>(at) + 1, static_cast<int>(kNoBreak.size()),
-                           static_cast<uint32_t>(offset)},
-                          "no-break spaces (U+00A0) are used to indent; YAML takes them for a part of the key")
-                    .with_fix("replace them by blanks, here and below")
-                    .of(doc::Layer::kText);
-      told->edits.push_back({source, offset, kNoBreak.size(), " ", {}});
+      if (reported == nullptr)
+        reported = &out.error("RB-YAML-005",
+                              {source, number, static_cast<int>(at) + 1, static_cast<int>(kNoBreak.size()),
+                               static_cast<uint32_t>(offset)},
+                              "no-break spaces (U+00A0) are used to indent; YAML takes them for a part of the key")
+                        .with_fix("replace them by blanks, here and below")
+                        .of(doc::Layer::kText);
+      reported->edits.push_back({source, offset, kNoBreak.size(), " ", {}});
     }
     begin = end + 1;
   }
-  return told != nullptr;
+  return reported != nullptr;
 }
 
 }  // namespace railbed::check

@@ -17,6 +17,6 @@ inline constexpr std::string_view kNoBreak = "\xC2\xA0";
 
 // Reports one finding per source, RB-YAML-005, at the first line indented with no-break spaces; its edits replace all
 // of them by blanks. Returns whether there is any.
-bool tell_no_break_spaces(const doc::SourcePtr& source, doc::Diagnostics& out);
+bool report_no_break_spaces(const doc::SourcePtr& source, doc::Diagnostics& out);
 
 }  // namespace railbed::check

@@ -111,7 +111,7 @@ TEST(ReadBundle, ReadsFencesAtAnyIndentationWithTheirPlaces) {
   EXPECT_EQ(r.bundle.documents[0].origin, Origin::kFence);
 }
 
-TEST(ReadBundle, TellsMistakesInAFenceAtTheirPlaceAndReadsTheRest) {
+TEST(ReadBundle, ReportsMistakesInAFenceAtTheirPlaceAndReadsTheRest) {
   const ReadFile r = read_file("a.md",
                                "```yaml\nkind: Pod\nmetadata:\n  name: a\n bad: 1\n```\n"
                                "```yaml\nkind: Pod\nmetadata: {name: b}\n");
@@ -175,7 +175,7 @@ TEST(ReadBundle, TakesDefinitionsOutOfAnsibleTasks) {
   EXPECT_TRUE(r.bundle.without_kind.empty());
 }
 
-TEST(ReadBundle, FillsInWhatAPlayTellsAboutJinja) {
+TEST(ReadBundle, FillsInWhatAPlaySaysAboutJinja) {
   const ReadFile r = read_file("play.yml", R"(- hosts: localhost
   vars: {vfs: 8, ns: ai, other: "{{ ns }}"}
   tasks:
@@ -244,7 +244,7 @@ TEST(ReadBundle, ReadsHereDocumentsAsManifests) {
 }
 
 // Standard input has no ending that says what it is.
-TEST(ReadBundle, TellsManifestsFromTextByHowTheyBegin) {
+TEST(ReadBundle, DistinguishesManifestsFromTextByHowTheyBegin) {
   const std::string policy(kPolicy);
   for (const std::string& text :
        {policy, "\n\n" + policy, "---\n" + policy, "# a comment\n" + policy,

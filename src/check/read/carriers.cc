@@ -222,10 +222,10 @@ class Unpacker {
     if (content == nullptr || content->find("apiVersion") == std::string::npos ||
         content->find("kind") == std::string::npos)
       return values;
-    doc::Diagnostics not_told;
+    doc::Diagnostics not_reported;
     if (const auto region = doc::block_region(text))
-      values = doc::parse_yaml(text.span.source, index_, *region, not_told);
-    else if (auto value = doc::parse_embedded_yaml(text, not_told))
+      values = doc::parse_yaml(text.span.source, index_, *region, not_reported);
+    else if (auto value = doc::parse_embedded_yaml(text, not_reported))
       values.push_back(*std::move(value));
     return values;
   }

@@ -39,7 +39,7 @@ std::vector<std::string> classes(const NamedTexts& files) {
 using Classes = std::vector<std::string>;
 
 // "severity id place" of each finding.
-std::vector<std::string> told_by_class(const NamedTexts& files) {
+std::vector<std::string> reported_by_class(const NamedTexts& files) {
   std::vector<std::string> out;
   const Report report = check_files(sources_given(files), {}, {});
   for (const doc::Diagnostic& one : report.findings.all())
@@ -48,7 +48,7 @@ std::vector<std::string> told_by_class(const NamedTexts& files) {
                     one.span.source == nullptr ? "" : fmt::format("{}:{}", one.span.source->name, one.span.line)));
   return out;
 }
-using Told = std::vector<std::string>;
+using Reported = std::vector<std::string>;
 
 std::string policy(const std::string& spec, const std::string& metadata = "{name: a, namespace: s}") {
   return "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\nmetadata: " + metadata + "\nspec: {" +
@@ -63,9 +63,9 @@ TEST(Classify, WhatIsNotAppliedAsItIs) {
   const auto with = [&](const std::string& value) { return std::regex_replace(local, std::regex("LOCAL"), value); };
   EXPECT_EQ(classes({{"a.yaml", with("true")}}),
             Classes{"other: kustomize reads it and does not emit it (local-config)"});
-  EXPECT_EQ(told_by_class({{"a.yaml", with("true")}}), Told());
-  EXPECT_EQ(told_by_class({{"a.yaml", with("false")}}),
-            (Told{"error RB-API-004 a.yaml:6", "error RB-API-004 a.yaml:6"}));
+  EXPECT_EQ(reported_by_class({{"a.yaml", with("true")}}), Reported());
+  EXPECT_EQ(reported_by_class({{"a.yaml", with("false")}}),
+            (Reported{"error RB-API-004 a.yaml:6", "error RB-API-004 a.yaml:6"}));
   const std::string pool = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, ";
   EXPECT_EQ(classes({{"a.yaml", pool + "labels: {x: y}}\n"}}),
             Classes{"part: it has labels only: they are merged into an object that is there"});
@@ -78,7 +78,7 @@ TEST(Classify, WhatIsNotAppliedAsItIs) {
       "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\nmetadata: {name: a}\n";
   EXPECT_EQ(classes({{"a.yaml", head + "spec:\n  # to choose from\n#  numVfs: 8\n"}}),
             Classes{"part: the fields of its spec are comments"});
-  EXPECT_EQ(told_by_class({{"a.yaml", head + "spec:\n"}}), Told{"error RB-API-006 a.yaml:4"});
+  EXPECT_EQ(reported_by_class({{"a.yaml", head + "spec:\n"}}), Reported{"error RB-API-006 a.yaml:4"});
 }
 
 TEST(Classify, ByWhatIsWritten) {
@@ -121,7 +121,7 @@ TEST(Classify, DataOfAChartIsNotApplied) {
   EXPECT_EQ(data_class("crd/v1beta1/a.yaml", "crd/v1beta1/*.yaml"), by_files);
   EXPECT_EQ(data_class("conf/p.yaml", "conf/%s.yaml"), by_files);
   EXPECT_EQ(data_class("files/p.yaml", "x"), "other: data of the chart c: it is in files/");
-  EXPECT_EQ(told_by_class({{"c/Chart.yaml", chart}, {"c/files/crd/v1beta1/a.yaml", bad}}), Told());
+  EXPECT_EQ(reported_by_class({{"c/Chart.yaml", chart}, {"c/files/crd/v1beta1/a.yaml", bad}}), Reported());
   // Without Chart.yaml among the files, the templates say that it is a chart.
   EXPECT_EQ(classes({{"c/templates/t.yaml", reading("p.yaml")}, {"c/p.yaml", bad}}), Classes{by_files});
   // Helm applies these, or a person does.
@@ -131,7 +131,7 @@ TEST(Classify, DataOfAChartIsNotApplied) {
       classes(
           {{"c/Chart.yaml", chart}, {"c/kustomization.yaml", "resources: [files/p.yaml]\n"}, {"c/files/p.yaml", bad}}),
       Classes{"manifest"});
-  EXPECT_EQ(std::ranges::count(told_by_class({{"c/Chart.yaml", chart}, {"c/templates/p.yaml", bad}}),
+  EXPECT_EQ(std::ranges::count(reported_by_class({{"c/Chart.yaml", chart}, {"c/templates/p.yaml", bad}}),
                                std::string("error RB-API-004 c/templates/p.yaml:4")),
             1);
 }
@@ -151,8 +151,8 @@ TEST(Classify, PodTemplatesAreCompletedByTheirProgram) {
   EXPECT_EQ(classes({{"a.yaml", std::regex_replace(pod, std::regex("name: c"), "name: spark-kubernetes-driver")}}),
             Classes{"part: Spark completes it (container spark-kubernetes-driver)"});
   EXPECT_EQ(classes({{"a.yaml", pod}}), Classes{"other: it has no name"});
-  const Told in_template =
-      told_by_class({{"pod-template.yaml", std::regex_replace(pod, std::regex("name: c"), "name: 8")}});
+  const Reported in_template =
+      reported_by_class({{"pod-template.yaml", std::regex_replace(pod, std::regex("name: c"), "name: 8")}});
   EXPECT_EQ(std::ranges::count(in_template, std::string("error RB-API-004 pod-template.yaml:4")), 1);
 }
 
@@ -170,7 +170,7 @@ TEST(Classify, CarriersHoldTheirObjects) {
   const std::string map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata:\n  n.yaml: |\n    " +
                           std::regex_replace(policy("numVfs: \"8\""), std::regex("\n"), "\n    ") + "\n";
   EXPECT_EQ(classes({{"a.yaml", map}}), (Classes{"manifest", "part: a part, in ConfigMap m"}));
-  EXPECT_EQ(told_by_class({{"a.yaml", map}}), Told{"error RB-API-004 a.yaml:9"}) << "at its place in the text";
+  EXPECT_EQ(reported_by_class({{"a.yaml", map}}), Reported{"error RB-API-004 a.yaml:9"}) << "at its place in the text";
 }
 
 // Each sign of a manifest by itself, in every correct case.

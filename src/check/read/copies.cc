@@ -22,8 +22,8 @@ std::string_view without_end(std::string_view text) {
 std::optional<Value> json_in(const std::string& text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || (text[first] != '{' && text[first] != '[')) return std::nullopt;
-  doc::Diagnostics not_told;
-  return doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"", text}), not_told);
+  doc::Diagnostics not_reported;
+  return doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"", text}), not_reported);
 }
 
 bool same_text(const std::string& one, const std::string& other) {

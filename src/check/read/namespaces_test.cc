@@ -11,7 +11,7 @@ namespace {
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
 // "severity id file:line" of each finding about networks that are not there.
-std::vector<std::string> told_together(const NamedTexts& files, bool together = false) {
+std::vector<std::string> reported_together(const NamedTexts& files, bool together = false) {
   std::vector<doc::SourcePtr> sources;
   for (const auto& [name, text] : files)
     sources.push_back(std::make_shared<const doc::Source>(doc::Source{name, text}));
@@ -25,7 +25,7 @@ std::vector<std::string> told_together(const NamedTexts& files, bool together = 
           fmt::format("{} {} {}:{}", doc::severity_name(one.severity), one.id, one.span.source->name, one.span.line));
   return out;
 }
-using Told = std::vector<std::string>;
+using Reported = std::vector<std::string>;
 
 std::string network_in(const std::string& name, const std::string& ns) {
   return "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetwork\nmetadata: {name: " + name +
@@ -39,47 +39,48 @@ std::string pod_in(const std::string& networks, const std::string& ns = "") {
 
 TEST(Namespaces, AreThoseThatAKustomizationAdds) {
   const std::string list = "namespace: llm\nresources: [p.yaml]\n";
-  EXPECT_EQ(told_together(
+  EXPECT_EQ(reported_together(
                 {{"n.yaml", network_in("net", "llm")}, {"k/kustomization.yaml", list}, {"k/p.yaml", pod_in("net")}}),
-            Told());
+            Reported());
   EXPECT_EQ(
-      told_together(
+      reported_together(
           {{"n.yaml", network_in("net", "llm")}, {"k/kustomization.yaml", list}, {"k/p.yaml", pod_in("net", "other")}}),
-      Told())
+      Reported())
       << "it overwrites";
   // Both are written, by the network and by the kustomization.
-  EXPECT_EQ(told_together({{"k/n.yaml", network_in("net", "ai")},
-                           {"k/kustomization.yaml", "namespace: llm\nresources: [p.yaml, n.yaml]\n"},
-                           {"k/p.yaml", pod_in("net")}}),
-            Told{"error RB-POD-001 k/p.yaml:3"});
+  EXPECT_EQ(reported_together({{"k/n.yaml", network_in("net", "ai")},
+                               {"k/kustomization.yaml", "namespace: llm\nresources: [p.yaml, n.yaml]\n"},
+                               {"k/p.yaml", pod_in("net")}}),
+            Reported{"error RB-POD-001 k/p.yaml:3"});
   // Two overlays with different namespaces: unknown.
-  EXPECT_EQ(told_together({{"n.yaml", network_in("net", "ai")},
-                           {"base/kustomization.yaml", "resources: [p.yaml]\n"},
-                           {"base/p.yaml", pod_in("net")},
-                           {"a/kustomization.yaml", "namespace: ai\nresources: [../base]\n"},
-                           {"b/kustomization.yaml", "namespace: b\nresources: [../base]\n"}}),
-            Told{"note RB-POD-001 base/p.yaml:3"});
+  EXPECT_EQ(reported_together({{"n.yaml", network_in("net", "ai")},
+                               {"base/kustomization.yaml", "resources: [p.yaml]\n"},
+                               {"base/p.yaml", pod_in("net")},
+                               {"a/kustomization.yaml", "namespace: ai\nresources: [../base]\n"},
+                               {"b/kustomization.yaml", "namespace: b\nresources: [../base]\n"}}),
+            Reported{"note RB-POD-001 base/p.yaml:3"});
 }
 
 TEST(Namespaces, AreThoseThatDeploymentToolsAndCommandsAdd) {
   const std::string application =
       "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\n"
       "spec: {source: {path: apps/llm}, destination: {namespace: llm}}\n";
-  EXPECT_EQ(told_together(
+  EXPECT_EQ(reported_together(
                 {{"n.yaml", network_in("net", "llm")}, {"argo.yaml", application}, {"apps/llm/p.yaml", pod_in("net")}}),
-            Told());
+            Reported());
   const std::string flux =
       "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a}\n"
       "spec: {path: ./apps, targetNamespace: llm}\n";
-  EXPECT_EQ(told_together({{"n.yaml", network_in("net", "llm")}, {"flux.yaml", flux}, {"apps/p.yaml", pod_in("net")}}),
-            Told());
-  EXPECT_EQ(told_together({{"n.yaml", network_in("net", "llm")},
-                           {"p.yaml", pod_in("net")},
-                           {"README.md", "```sh\nkubectl -n llm apply -f p.yaml\n```\n"}}),
-            Told());
-  EXPECT_EQ(told_together({{"a.md", "```sh\nkubectl apply -n llm -f - <<EOF\n" + pod_in("net") +
-                                        "EOF\n```\n\n```yaml\n" + network_in("net", "llm") + "```\n"}}),
-            Told());
+  EXPECT_EQ(
+      reported_together({{"n.yaml", network_in("net", "llm")}, {"flux.yaml", flux}, {"apps/p.yaml", pod_in("net")}}),
+      Reported());
+  EXPECT_EQ(reported_together({{"n.yaml", network_in("net", "llm")},
+                               {"p.yaml", pod_in("net")},
+                               {"README.md", "```sh\nkubectl -n llm apply -f p.yaml\n```\n"}}),
+            Reported());
+  EXPECT_EQ(reported_together({{"a.md", "```sh\nkubectl apply -n llm -f - <<EOF\n" + pod_in("net") +
+                                            "EOF\n```\n\n```yaml\n" + network_in("net", "llm") + "```\n"}}),
+            Reported());
 }
 
 // "id file:line" of the errors of one rule.
@@ -135,19 +136,19 @@ TEST(Namespaces, AreNotAddedToWhatOtherObjectsHold) {
     for (const std::string& holder : {in_policy, in_work, in_map})
       EXPECT_EQ(errors_of_rule("RB-OP-007",
                                {{"app.yaml", applies}, {"policies/c.yaml", holder}, {"policies/p.yaml", policy}}),
-                Told())
+                Reported())
           << holder;
     EXPECT_EQ(errors_of_rule("RB-OP-007", {{"app.yaml", applies},
                                            {"policies/g.yaml", generator},
                                            {"policies/crs/config.yaml", config},
                                            {"p.yaml", policy}}),
-              Told());
+              Reported());
   }
   // Written, it counts: both are of one operator.
   std::string elsewhere = config;
   elsewhere.replace(elsewhere.find("{name: default}"), 15, "{name: default, namespace: ops}");
   EXPECT_EQ(errors_of_rule("RB-OP-007", {{"policies/c.yaml", elsewhere + "---\n" + policy}}),
-            Told{"RB-OP-007 policies/c.yaml:8"});
+            Reported{"RB-OP-007 policies/c.yaml:8"});
 }
 
 // Two demos in one repository, each with its own operator.
@@ -172,12 +173,12 @@ TEST(Environments, AreApartUnlessSomethingTiesThem) {
     files.emplace_back(name, text);
     return errors_of_rule("RB-OP-007", files);
   };
-  const Told wrong = {"RB-OP-007 b/policy.yaml:3"};
-  EXPECT_EQ(errors_of_rule("RB-OP-007", demos), Told());
-  EXPECT_EQ(with("README.md", "# Demos\n\n    kubectl apply -f a/\n"), Told());
-  EXPECT_EQ(with("a/kustomization.yaml", "resources: [config.yaml, net.yaml, policy.yaml]\n"), Told());
-  EXPECT_EQ(with("a/up.sh", "kubectl apply -f a/\n"), Told());
-  EXPECT_EQ(with("c/net.yaml", network("ra", "ops-a")), Told());
+  const Reported wrong = {"RB-OP-007 b/policy.yaml:3"};
+  EXPECT_EQ(errors_of_rule("RB-OP-007", demos), Reported());
+  EXPECT_EQ(with("README.md", "# Demos\n\n    kubectl apply -f a/\n"), Reported());
+  EXPECT_EQ(with("a/kustomization.yaml", "resources: [config.yaml, net.yaml, policy.yaml]\n"), Reported());
+  EXPECT_EQ(with("a/up.sh", "kubectl apply -f a/\n"), Reported());
+  EXPECT_EQ(with("c/net.yaml", network("ra", "ops-a")), Reported());
   // A kustomization, a script or Applications of one folder apply both; a network takes VFs of the other one's policy.
   EXPECT_EQ(with("kustomization.yaml", "resources: [a/config.yaml, b/policy.yaml]\n"), wrong);
   EXPECT_EQ(with("up.sh", "kubectl apply -f a/\nkubectl apply -f b/policy.yaml\n"), wrong);
@@ -188,17 +189,17 @@ TEST(Environments, AreApartUnlessSomethingTiesThem) {
   EXPECT_EQ(with("b/more.yaml", network("ra", "ops-b")), wrong);
   // Folders that complete each other.
   EXPECT_EQ(errors_of_rule("RB-OP-007", {{"operator/config.yaml", config}, {"policies/p.yaml", policy("rb", "ops-b")}}),
-            Told{"RB-OP-007 policies/p.yaml:3"});
+            Reported{"RB-OP-007 policies/p.yaml:3"});
 }
 
 TEST(Namespaces, ThatAreUnknownFitAny) {
-  EXPECT_EQ(told_together({{"a.yaml", network_in("net", "ferry") + "---\n" + pod_in("net")}}),
-            Told{"note RB-POD-001 a.yaml:8"});
-  EXPECT_EQ(told_together({{"a.yaml", network_in("net", "default") + "---\n" + pod_in("net")}}), Told());
-  EXPECT_EQ(told_together({{"a.yaml", network_in("net", "ferry") + "---\n" + pod_in("net", "dock")}}),
-            Told{"error RB-POD-001 a.yaml:8"});
-  EXPECT_EQ(told_together({{"a.yaml", network_in("net", "ferry") + "---\n" + pod_in("other/net")}}),
-            Told{"error RB-POD-001 a.yaml:8"});
+  EXPECT_EQ(reported_together({{"a.yaml", network_in("net", "ferry") + "---\n" + pod_in("net")}}),
+            Reported{"note RB-POD-001 a.yaml:8"});
+  EXPECT_EQ(reported_together({{"a.yaml", network_in("net", "default") + "---\n" + pod_in("net")}}), Reported());
+  EXPECT_EQ(reported_together({{"a.yaml", network_in("net", "ferry") + "---\n" + pod_in("net", "dock")}}),
+            Reported{"error RB-POD-001 a.yaml:8"});
+  EXPECT_EQ(reported_together({{"a.yaml", network_in("net", "ferry") + "---\n" + pod_in("other/net")}}),
+            Reported{"error RB-POD-001 a.yaml:8"});
 }
 
 TEST(Namespaces, NamesThatAKustomizationChangesStayInAnnotations) {
@@ -207,28 +208,28 @@ TEST(Namespaces, NamesThatAKustomizationChangesStayInAnnotations) {
                       {"k/n.yaml", network_in("net", "ai")},
                       {"k/p.yaml", pod_in(annotation, "ai")}};
   };
-  EXPECT_EQ(told_together(files("net", "namePrefix: dev-\n")), Told{"error RB-NET-010 k/p.yaml:3"});
-  EXPECT_EQ(told_together(files("net", "nameSuffix: -dev\n")), Told{"error RB-NET-010 k/p.yaml:3"});
-  EXPECT_EQ(told_together(files("dev-net", "namePrefix: dev-\n")), Told());
-  EXPECT_EQ(told_together(files("net", "")), Told());
+  EXPECT_EQ(reported_together(files("net", "namePrefix: dev-\n")), Reported{"error RB-NET-010 k/p.yaml:3"});
+  EXPECT_EQ(reported_together(files("net", "nameSuffix: -dev\n")), Reported{"error RB-NET-010 k/p.yaml:3"});
+  EXPECT_EQ(reported_together(files("dev-net", "namePrefix: dev-\n")), Reported());
+  EXPECT_EQ(reported_together(files("net", "")), Reported());
 }
 
 TEST(OpenWorld, AbsenceIsAnErrorOnlyWhereAllWasRead) {
   const std::string both = network_in("net", "ai") + "---\n" + pod_in("absent", "ai");
-  EXPECT_EQ(told_together({{"a.yaml", both}}), Told{"error RB-POD-001 a.yaml:8"});
+  EXPECT_EQ(reported_together({{"a.yaml", both}}), Reported{"error RB-POD-001 a.yaml:8"});
   // Not in one file, and nothing takes both.
-  EXPECT_EQ(told_together({{"n.yaml", network_in("net", "ai")}, {"p.yaml", pod_in("absent", "ai")}}),
-            Told{"note RB-POD-001 p.yaml:3"});
-  EXPECT_EQ(told_together({{"n.yaml", network_in("net", "ai")}, {"p.yaml", pod_in("absent", "ai")}}, true),
-            Told{"error RB-POD-001 p.yaml:3"});
-  EXPECT_EQ(told_together({{"n.yaml", network_in("rdma-net", "ai")}, {"p.yaml", pod_in("rdma-nte", "ai")}}),
-            Told{"warning RB-POD-001 p.yaml:3"});
-  EXPECT_EQ(told_together({{"n.yaml", network_in("net1", "ai")}, {"p.yaml", pod_in("net2", "ai")}}),
-            Told{"note RB-POD-001 p.yaml:3"});
-  EXPECT_EQ(told_together({{"kustomization.yaml", "resources: [n.yaml, p.yaml]\n"},
-                           {"n.yaml", network_in("net", "ai")},
-                           {"p.yaml", pod_in("absent", "ai")}}),
-            Told{"error RB-POD-001 p.yaml:3"});
+  EXPECT_EQ(reported_together({{"n.yaml", network_in("net", "ai")}, {"p.yaml", pod_in("absent", "ai")}}),
+            Reported{"note RB-POD-001 p.yaml:3"});
+  EXPECT_EQ(reported_together({{"n.yaml", network_in("net", "ai")}, {"p.yaml", pod_in("absent", "ai")}}, true),
+            Reported{"error RB-POD-001 p.yaml:3"});
+  EXPECT_EQ(reported_together({{"n.yaml", network_in("rdma-net", "ai")}, {"p.yaml", pod_in("rdma-nte", "ai")}}),
+            Reported{"warning RB-POD-001 p.yaml:3"});
+  EXPECT_EQ(reported_together({{"n.yaml", network_in("net1", "ai")}, {"p.yaml", pod_in("net2", "ai")}}),
+            Reported{"note RB-POD-001 p.yaml:3"});
+  EXPECT_EQ(reported_together({{"kustomization.yaml", "resources: [n.yaml, p.yaml]\n"},
+                               {"n.yaml", network_in("net", "ai")},
+                               {"p.yaml", pod_in("absent", "ai")}}),
+            Reported{"error RB-POD-001 p.yaml:3"});
   // What else may make it.
   for (const std::string& other :
        {std::string("{{- range .Values.rails }}\napiVersion: x\nkind: y\n{{- end }}\n"),
@@ -236,14 +237,15 @@ TEST(OpenWorld, AbsenceIsAnErrorOnlyWhereAllWasRead) {
         std::string("apiVersion: example.org/v1\nkind: RailSet\nmetadata: {name: rails}\n"),
         std::string("resources: [github.com/example/rails?ref=main]\n")}) {
     const std::string name = other.starts_with("resources") ? "kustomization.yaml" : "other.yaml";
-    EXPECT_EQ(told_together({{"a.yaml", both}, {name, other}}), Told{"note RB-POD-001 a.yaml:8"}) << other;
+    EXPECT_EQ(reported_together({{"a.yaml", both}, {name, other}}), Reported{"note RB-POD-001 a.yaml:8"}) << other;
   }
   for (const std::string& other :
        {std::string("apiVersion: monitoring.coreos.com/v1\nkind: ServiceMonitor\nmetadata: {name: a}\n"),
         std::string("apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {}\n"), std::string("a: b\n")})
-    EXPECT_EQ(told_together({{"a.yaml", both}, {"other.yaml", other}}), Told{"error RB-POD-001 a.yaml:8"}) << other;
+    EXPECT_EQ(reported_together({{"a.yaml", both}, {"other.yaml", other}}), Reported{"error RB-POD-001 a.yaml:8"})
+        << other;
   // Pages show a part.
-  EXPECT_EQ(told_together({{"a.md", "```yaml\n" + both + "```\n"}}), Told{"note RB-POD-001 a.md:9"});
+  EXPECT_EQ(reported_together({{"a.md", "```yaml\n" + both + "```\n"}}), Reported{"note RB-POD-001 a.md:9"});
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ TEST(Pages, LinesOfAPreprocessorAreNoMistakes) {
   EXPECT_EQ(
       read_as("a.adoc", "[source,yaml,subs=\"attributes+\"]\n----\n" + with("  mtu: {mtu} <1>") + "----\n").errors,
       std::vector<std::string>());
-  // Beside them mistakes are told.
+  // Beside them mistakes are reported.
   EXPECT_EQ(read_as("a.md", "```yaml\n" + with("  mtu: <mtu>\n  priority: \"high\"") + "```\n").errors,
             std::vector<std::string>{"RB-API-004 13"});
 }

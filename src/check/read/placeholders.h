@@ -2,11 +2,10 @@
 // Words in the place of a value that is written later: <num>, {namespace}, NUM_VFS, YOUR_POLICY, "...", int on a page;
 // CHANGEME, <num>, xxx, _replaced_ also in a file.
 //
-// Why: documentation shows manifests with placeholders, and a type error at `mtu: <mtu>` tells its author nothing. In a
-// page such values are not judged; in a file that is applied they are one warning, and nothing if the word says that a
-// program replaces it. The words are data (src/check/data/placeholders.yaml), the shapes are here.
-// Threading: pure functions.
-// Failure: none.
+// Why: documentation shows manifests with placeholders, and a type error at `mtu: <mtu>` says nothing to its author. In
+// a page such values are not judged; in a file that is applied they are one warning, and nothing if the word says that
+// a program replaces it. The words are data (src/check/data/placeholders.yaml), the shapes are here. Threading: pure
+// functions. Failure: none.
 #pragma once
 
 #include <string>

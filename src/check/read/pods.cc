@@ -265,9 +265,9 @@ bool is_machine_spec(const Value* spec) {
 }
 
 void read_networks(const Document& document, PodTemplate& pod) {
-  doc::Diagnostics told_elsewhere;  // by the parser of pods, or by the rules about annotations
+  doc::Diagnostics reported_elsewhere;  // by the parser of pods, or by the rules about annotations
   if (const Value* networks = field(pod.annotations, api::kNetworksAnnotation))
-    pod.networks = api::parse_networks_annotation(*networks, document.ns, told_elsewhere);
+    pod.networks = api::parse_networks_annotation(*networks, document.ns, reported_elsewhere);
   const Value* list = is_machine_spec(pod.spec) ? list_of(pod.spec, "networks") : nullptr;
   for (size_t i = 0; list != nullptr && i < list->as_array()->size(); ++i) {
     const Value& one = (*list->as_array())[i];

@@ -12,8 +12,8 @@ Bundle bundle_of_texts(const SignTexts& files) {
   std::vector<doc::SourcePtr> sources;
   for (const auto& [name, text] : files)
     sources.push_back(std::make_shared<const doc::Source>(doc::Source{name, text}));
-  doc::Diagnostics told_elsewhere;
-  return read_bundle(sources, told_elsewhere);
+  doc::Diagnostics reported_elsewhere;
+  return read_bundle(sources, reported_elsewhere);
 }
 
 // "prefix" of each sign, "prefix (plugin)" of a device plugin's.

@@ -22,8 +22,8 @@ bool is_below(std::string_view name, std::string_view folder) {
 }
 
 doc::Value first_document(const doc::SourcePtr& source) {
-  doc::Diagnostics told_when_checked;
-  auto documents = doc::parse_yaml(source, told_when_checked);
+  doc::Diagnostics reported_when_checked;
+  auto documents = doc::parse_yaml(source, reported_when_checked);
   return documents.empty() ? doc::Value() : std::move(documents.front());
 }
 

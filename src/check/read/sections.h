@@ -16,7 +16,7 @@
 
 namespace railbed::check {
 
-// Where sections begin, in bytes and in order: at headings of the language that the name's ending tells, and at
+// Where sections begin, in bytes and in order: at headings of the language that the name's ending says, and at
 // paragraphs and comments that begin with a word for another way ("or", "alternatively").
 std::vector<size_t> section_begins(std::string_view name, std::string_view text);
 

@@ -85,7 +85,7 @@ std::vector<const ServedRow*> rows_of_kind(std::string_view kind) {
   return rows;
 }
 
-void tell_version(const Document& document, const ServedRow& row, doc::Diagnostics& out) {
+void report_version(const Document& document, const ServedRow& row, doc::Diagnostics& out) {
   const Value* value = document.value.find("apiVersion");
   const std::string_view version = version_part(document.api_version);
   if (std::ranges::find(row.versions, version) != row.versions.end()) return;
@@ -95,8 +95,8 @@ void tell_version(const Document& document, const ServedRow& row, doc::Diagnosti
                           fmt::join(row.versions, ", "), document.api_version)
             : fmt::format("apiVersion '{}' with kind {}: no release serves it, and the API server refuses the object",
                           document.api_version, document.kind);
-  auto& told = newer ? out.warning("RB-API-011", value->span, text) : out.error("RB-API-011", value->span, text);
-  told.with_fix(fmt::format("apiVersion: {}/{}", row.group, row.versions.front()))
+  auto& reported = newer ? out.warning("RB-API-011", value->span, text) : out.error("RB-API-011", value->span, text);
+  reported.with_fix(fmt::format("apiVersion: {}/{}", row.group, row.versions.front()))
       .of(doc::Layer::kObject)
       .about_field("apiVersion");
 }
@@ -106,7 +106,7 @@ bool is_of_kubernetes(std::string_view group) {
   return group.empty() || group == "apps" || group == "batch";
 }
 
-void tell_group(const Document& document, const std::vector<const ServedRow*>& rows, doc::Diagnostics& out) {
+void report_group(const Document& document, const std::vector<const ServedRow*>& rows, doc::Diagnostics& out) {
   std::vector<std::string_view> groups;
   for (const ServedRow* row : rows) groups.push_back(row->group);
   std::string meant = doc::nearest(document.group(), groups);
@@ -121,7 +121,7 @@ void tell_group(const Document& document, const std::vector<const ServedRow*>& r
       .about_field("apiVersion");
 }
 
-void tell_wrong_version(const Document& document, doc::Diagnostics& out) {
+void report_wrong_version(const Document& document, doc::Diagnostics& out) {
   const bool written = document.api_version.find_first_of("<{$") == std::string::npos;
   if (document.api_version.empty() || !written || document.verb == Verb::kDelete) return;
   const std::vector<const ServedRow*> rows = rows_of_kind(document.kind);
@@ -129,9 +129,9 @@ void tell_wrong_version(const Document& document, doc::Diagnostics& out) {
   for (const ServedRow* row : rows)
     if (row->group == document.group()) own = row;
   if (own != nullptr)
-    tell_version(document, *own, out);
+    report_version(document, *own, out);
   else if (!rows.empty())
-    tell_group(document, rows, out);
+    report_group(document, rows, out);
 }
 
 }  // namespace
@@ -152,8 +152,8 @@ std::string nearest_served_kind(const Document& document) {
   return doc::nearest(document.kind, kinds_of_group);
 }
 
-void tell_wrong_versions(const Bundle& bundle, doc::Diagnostics& out) {
-  for (const Document& document : bundle.documents) tell_wrong_version(document, out);
+void report_wrong_versions(const Bundle& bundle, doc::Diagnostics& out) {
+  for (const Document& document : bundle.documents) report_wrong_version(document, out);
 }
 
 }  // namespace railbed::check

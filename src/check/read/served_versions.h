@@ -2,10 +2,8 @@
 // The apiVersions of kinds that operators define: data/served_versions.yaml.
 //
 // Why: an API server refuses an object of a version that it does not serve, and of kinds that railbed does not parse
-// nobody else looks at the version. A group that is nearly the right one is told as well; a group of others with a kind
-// of the same name is theirs.
-// Threading: pure functions.
-// Failure: none; a test checks the table.
+// no other component looks at the version. A group that is nearly the right one is reported as well; a group of others
+// with a kind of the same name is theirs. Threading: pure functions. Failure: none; a test checks the table.
 #pragma once
 
 #include <string>
@@ -24,6 +22,6 @@ bool is_newer_version(std::string_view one, std::string_view other);
 std::string nearest_served_kind(const Document& document);
 
 // RB-API-011 for the documents of a bundle whose kinds are in the table.
-void tell_wrong_versions(const Bundle& bundle, doc::Diagnostics& out);
+void report_wrong_versions(const Bundle& bundle, doc::Diagnostics& out);
 
 }  // namespace railbed::check

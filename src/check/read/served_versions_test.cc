@@ -33,7 +33,7 @@ std::string version_finding(const std::string& api_version, const std::string& k
   return "";
 }
 
-TEST(ServedVersions, TellWhatNoReleaseServes) {
+TEST(ServedVersions, ReportWhatNoReleaseServes) {
   const std::string operator_config =
       "error: apiVersion 'sriovnetwork.openshift.io/v1beta1' with kind SriovOperatorConfig: no release serves it, and "
       "the API server refuses the object (apiVersion: sriovnetwork.openshift.io/v1)";
@@ -54,18 +54,18 @@ TEST(ServedVersions, TellWhatNoReleaseServes) {
 }
 
 TEST(ServedVersions, NameTheKindOfAGroupThatIsNearlyMeant) {
-  const auto told = [](const std::string& api_version, const std::string& kind) {
+  const auto reported = [](const std::string& api_version, const std::string& kind) {
     const Report report = testing_cases::report_of(
         "a.yaml", fmt::format("apiVersion: {}\nkind: {}\nmetadata: {{name: a}}\n", api_version, kind));
     for (const doc::Diagnostic& one : report.findings.all())
       if (one.id == "RB-API-001") return fmt::format("{}: {}", severity_name(one.severity), one.fix);
     return std::string();
   };
-  EXPECT_EQ(told("machineconfiguration.openshift.io/v1", "MachineConfg"), "error: did you mean 'MachineConfig'?");
-  EXPECT_EQ(told("operators.coreos.com/v1alpha1", "Subscripton"), "error: did you mean 'Subscription'?");
-  EXPECT_EQ(told("v1", "Namespce"), "error: did you mean 'Namespace'?");
-  EXPECT_EQ(told("example.com/v1", "Namespce"), "");
-  EXPECT_EQ(told("v1", "Config"), "") << "a kubeconfig";
+  EXPECT_EQ(reported("machineconfiguration.openshift.io/v1", "MachineConfg"), "error: did you mean 'MachineConfig'?");
+  EXPECT_EQ(reported("operators.coreos.com/v1alpha1", "Subscripton"), "error: did you mean 'Subscription'?");
+  EXPECT_EQ(reported("v1", "Namespce"), "error: did you mean 'Namespace'?");
+  EXPECT_EQ(reported("example.com/v1", "Namespce"), "");
+  EXPECT_EQ(reported("v1", "Config"), "") << "a kubeconfig";
 }
 
 TEST(ServedVersions, LeaveKindsOfOthersAlone) {

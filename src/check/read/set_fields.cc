@@ -140,8 +140,8 @@ class SetFieldReader {
   }
 
   static std::optional<Value> parsed(const Value& text) {
-    doc::Diagnostics not_told;
-    return doc::parse_embedded_yaml(text, not_told);
+    doc::Diagnostics not_reported;
+    return doc::parse_embedded_yaml(text, not_reported);
   }
 
   // The documents of a file that the kustomization names.

@@ -161,7 +161,7 @@ class ShellReader {
         {line.text.substr(first), span(line.begin + first, line.begin + line.text.size())});
   }
 
-  // A line of a script. Of what is neither a known program nor a word of the shell nobody can tell whether it
+  // A line of a script. Of what is neither a known program nor a word of the shell there is no way to know whether it
   // was pasted; below a command it counts as its output.
   size_t unprompted(const PageLine& line) {
     std::string_view word = first_shell_word(from_first_word(line.text));

@@ -74,7 +74,7 @@ TEST(Tools, OptionsAreReadAsGetoptReadsThem) {
   EXPECT_EQ(problems_of("ibv_devinfo -X"), "unknown -X");
 }
 
-TEST(Tools, TellsPromptsFromComments) {
+TEST(Tools, DistinguishesPromptsFromComments) {
   const std::vector<std::string_view> commands = {"# sminfo",         "# ip a",
                                                   "# rdma link show", "# ibping -S",
                                                   "$ anything goes",  "[root@n1 ~]# x",

@@ -65,10 +65,10 @@ TEST(MovesTest, RoundsOfRepairsKeepThePlaces) {
   ASSERT_EQ(report.repairs.size(), 1u);
   EXPECT_NE(report.repairs[0].after->text.find("\n  nicSelector:\n    vendor: \"15b3\"\n"), std::string::npos)
       << report.repairs[0].after->text;
-  bool told = false;
+  bool reported = false;
   for (const auto& finding : report.findings.all())
-    if (finding.id == "RB-RES-007") told = finding.span.to_string() == "a.yaml:7:11";
-  EXPECT_TRUE(told) << doc::render(report.findings);
+    if (finding.id == "RB-RES-007") reported = finding.span.to_string() == "a.yaml:7:11";
+  EXPECT_TRUE(reported) << doc::render(report.findings);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ using doc::Diagnostic;
 using doc::SourcePtr;
 using doc::Value;
 
-constexpr size_t kEnclosing = 6;       // lines around the place that is told, from the inside out
+constexpr size_t kEnclosing = 6;       // lines around the place that is reported, from the inside out
 constexpr size_t kMostLines = 3;       // that are shifted, besides a whole block
 constexpr long kMostBlanks = 8;        // by which they are shifted
 constexpr size_t kNear = 20;           // lines at whose columns they may belong
@@ -239,7 +239,7 @@ class Realigner {
     std::erase_if(results_, [&](const Result& result) { return result.score > best; });
     const Repair& repair = results_[0].repair;
     if (results_.size() > 1)
-      tell_all();
+      report_all();
     else if (repair.way)
       offer(*repair.way);
     else
@@ -248,7 +248,7 @@ class Realigner {
 
   // Candidates for the first shifted line: the reported line, those around it (a key too far left changes the parent of
   // what is below), and some above each of these.
-  std::set<size_t> firsts(size_t told) const {
+  std::set<size_t> firsts(size_t reported) const {
     std::set<size_t> firsts;
     size_t lowest = std::string::npos;
     size_t around = 0;
@@ -260,11 +260,11 @@ class Realigner {
         ++added;
       }
     };
-    add(told);
+    add(reported);
     // The reported line may be the first of an object whose following lines were shifted.
-    for (size_t i = told + 1; i < lines_.size() && firsts.upper_bound(told) == firsts.end(); ++i)
+    for (size_t i = reported + 1; i < lines_.size() && firsts.upper_bound(reported) == firsts.end(); ++i)
       if (lines_[i].content) firsts.insert(i);
-    for (size_t i = told; i-- > 0 && around < kEnclosing;) {
+    for (size_t i = reported; i-- > 0 && around < kEnclosing;) {
       if (!lines_[i].content || lines_[i].indent >= lowest) continue;
       lowest = lines_[i].indent;
       ++around;
@@ -277,13 +277,13 @@ class Realigner {
   std::vector<Way> ways() const {
     std::set<std::pair<size_t, size_t>> blocks;
     for (size_t i = 0; i < std::min(findings_.size(), kMostFindings); ++i) {
-      const size_t told = line_at(findings_[i]->span.offset);
-      if (!begins_its_line(findings_[i]->span.offset, lines_[told])) continue;
-      for (const size_t first : firsts(told)) {
+      const size_t reported = line_at(findings_[i]->span.offset);
+      if (!begins_its_line(findings_[i]->span.offset, lines_[reported])) continue;
+      for (const size_t first : firsts(reported)) {
         for (size_t last = first, lines = 0; last < lines_.size() && lines < kMostLines; ++last)
           if (lines_[last].content) blocks.emplace(first, last), ++lines;
         blocks.emplace(first, block_end(first, lines_[first].indent + 1));
-        if (first == told) blocks.emplace(first, block_end(first, lines_[first].indent));
+        if (first == reported) blocks.emplace(first, block_end(first, lines_[first].indent));
       }
     }
     std::vector<Way> ways;
@@ -390,11 +390,11 @@ class Realigner {
   }
 
   // "indent it by 1 blank less, to column 3"
-  std::string advice(const Way& way, size_t told) const {
+  std::string advice(const Way& way, size_t reported) const {
     std::string what = "it";
     if (way.first != way.last)
       what = fmt::format("lines {} to {}", line_number(way.first), line_number(way.last));
-    else if (way.first != told)
+    else if (way.first != reported)
       what = fmt::format("line {}", line_number(way.first));
     return fmt::format("indent {} by {} blank{} {}, to column {}", what, std::abs(way.blanks),
                        std::abs(way.blanks) == 1 ? "" : "s", way.blanks > 0 ? "more" : "less", column(way));
@@ -410,7 +410,7 @@ class Realigner {
     Diagnostic& finding = found != findings_.end() ? **found : *findings_[0];
     const std::string fix = advice(way, line_at(finding.span.offset));
     const bool other = finding.says == doc::Says::kBadIndentation && finding.fix != fix;
-    if (found == findings_.end() || other) retell(finding, way);
+    if (found == findings_.end() || other) reword(finding, way);
     finding.fix = advice(way, line_at(finding.span.offset));
     for (size_t i = first_with_comments(way); i <= way.last; ++i) {
       const long blanks = blanks_of(way, i);
@@ -421,7 +421,7 @@ class Realigner {
   }
 
   // Corrects a finding that was reported for a line that is right, or compared it with the wrong neighbour.
-  void retell(Diagnostic& finding, const Way& way) const {
+  void reword(Diagnostic& finding, const Way& way) const {
     const PlacedLine& line = lines_[way.first];
     const std::string_view content =
         line.text.substr(line.indent, line.text.find_last_not_of(" \r\n") + 1 - line.indent);
@@ -437,14 +437,14 @@ class Realigner {
         fmt::format("'{}' begins at column {}, which does not fit the lines around it", key, line.indent + 1);
   }
 
-  void tell_all() {
+  void report_all() {
     Diagnostic& finding = *findings_[0];
     std::string fix;
-    std::set<std::string> told;
+    std::set<std::string> reported;
     for (const Result& result : results_) {
       const std::string one = result.repair.way ? advice(*result.repair.way, line_at(finding.span.offset))
                                                 : findings_[result.repair.moves[0]]->fix;
-      if (told.size() == 3 || !told.insert(one).second) continue;
+      if (reported.size() == 3 || !reported.insert(one).second) continue;
       fix += (fix.empty() ? "" : ", or ") + one;
     }
     finding.fix = fix + ": the meanings differ, so nothing is changed";

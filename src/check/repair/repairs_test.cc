@@ -7,9 +7,9 @@
 // exceptions. The unit test takes a sample of every bundle; RAILBED_SHIFTS=all takes all cases (minutes),
 // RAILBED_SHIFTS=<n> every n-th. RAILBED_SHIFTS_SHOW=<kind of outcome> prints the first cases of that kind.
 //
-// What became of each case of the sample, and what was told where, is compared with testdata/shifts: one more that is
-// "told, not repaired" is a repair less. RAILBED_UPDATE=1 writes these files anew; read the difference before you
-// commit it.
+// What became of each case of the sample, and what was reported where, is compared with testdata/shifts: one more that
+// is "reported, not repaired" is a repair less. RAILBED_UPDATE=1 writes these files again; read the difference before
+// you commit it.
 #include "check/repair/repairs.h"
 
 #include <cstdlib>
@@ -120,8 +120,8 @@ constexpr const char* kLost = "lines lost or changed";
 constexpr const char* kSilent = "repaired into another meaning, silently";
 constexpr const char* kAgain = "the second --fix changes something";
 constexpr const char* kRight = "repaired to what it was";
-constexpr const char* kPartly = "repaired in part, the rest is told";
-constexpr const char* kTold = "told, not repaired";
+constexpr const char* kPartly = "repaired in part, the rest is reported";
+constexpr const char* kReported = "reported, not repaired";
 constexpr const char* kHarmless = "means the same";
 constexpr const char* kLegal = "another meaning, legal, not repaired";
 constexpr const char* kBreaking[] = {kLost, kSilent, kAgain};
@@ -129,21 +129,21 @@ constexpr const char* kBreaking[] = {kLost, kSilent, kAgain};
 struct Outcome {
   std::string kind;
   std::string before, after;
-  std::string told;  // "RB-YAML-002 at 7:3" of each finding
+  std::string reported;  // "RB-YAML-002 at 7:3" of each finding
 };
 
 Outcome outcome_of(const std::string& name, const std::string& original_meaning, std::string before) {
   const Report report = testing_cases::report_of(name, before);
   const std::string after = report.repairs.empty() ? before : report.repairs[0].after->text;
-  std::string told;
+  std::string reported;
   for (const doc::Diagnostic& finding : report.findings.all())
-    told += fmt::format(", {} at {}:{}", finding.id, finding.span.line, finding.span.column);
-  const auto is = [&](const char* kind) { return Outcome{kind, before, after, told}; };
+    reported += fmt::format(", {} at {}:{}", finding.id, finding.span.line, finding.span.column);
+  const auto is = [&](const char* kind) { return Outcome{kind, before, after, reported}; };
   if (contents_of(before) != contents_of(after)) return is(kLost);
   const bool same = meaning(name, after) == original_meaning;
   if (after == before) {
     if (same) return is(kHarmless);
-    return is(report.findings.all().empty() ? kLegal : kTold);
+    return is(report.findings.all().empty() ? kLegal : kReported);
   }
   const Report second = testing_cases::report_of(name, after);
   if (!second.repairs.empty()) return is(kAgain);
@@ -182,7 +182,7 @@ doc::Diagnostic offering(const doc::SourcePtr& source, size_t offset, size_t len
   return finding;
 }
 
-TEST(Repairs, WhatLosesSomethingIsToldWithoutAnEdit) {
+TEST(Repairs, WhatLosesSomethingIsReportedWithoutAnEdit) {
   const std::string text = "kind: Config\na: 1 # why\nb: on\nc: d\n";
   struct Offer {
     std::string about, old, instead, fix, after;
@@ -250,7 +250,7 @@ TEST_P(Shifts, NothingIsLostOrTurnedIntoSomethingElse) {
     const LineShift& one = cases[i];
     const Outcome outcome = outcome_of(GetParam(), original, *shifted(lines, one));
     ++counts[outcome.kind];
-    outcomes += fmt::format("{}+{} {:+}: {}{}\n", one.line + 1, one.count, one.shift, outcome.kind, outcome.told);
+    outcomes += fmt::format("{}+{} {:+}: {}{}\n", one.line + 1, one.count, one.shift, outcome.kind, outcome.reported);
     const bool breaks = std::ranges::find(kBreaking, outcome.kind) != std::end(kBreaking);
     const bool wanted = show != nullptr && outcome.kind.find(show) != std::string::npos;
     if ((!breaks && !wanted) || shown[outcome.kind]++ >= (wanted ? 400 : 3)) continue;

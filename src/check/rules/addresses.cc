@@ -128,13 +128,13 @@ void overlaps_cluster(const Input& in, Findings& out) {
     for (const api::IpamRange& range : ranges_of(network))
       for (const ClusterNetwork& cluster : cluster_networks) {
         if (range.subnet.length < kShortestV4 || !range.subnet.overlaps(cluster.prefix)) continue;
-        auto& told = out.error(
+        auto& reported = out.error(
             subnet_span(network, range),
             fmt::format("{} overlaps with {}, a network of the cluster: pods attached to it cannot reach the "
                         "pods and services in that network",
                         IpPrefix{range.subnet.network(), range.subnet.length}.to_string(), cluster.prefix.to_string()));
-        if (cluster.span.known()) told.note(cluster.span, "the cluster's network");
-        told.with_fix("take a prefix that the cluster does not use");
+        if (cluster.span.known()) reported.note(cluster.span, "the cluster's network");
+        reported.with_fix("take a prefix that the cluster does not use");
       }
 }
 
@@ -171,18 +171,19 @@ void route_into_cluster(const Input& in, const NetworkView& network, const Desti
   // A rail's own addresses are inside of its routes; they are no way into the cluster.
   const auto overlaps = [&](const ClusterNetwork& cluster) { return to.prefix.overlaps(cluster.prefix); };
   const auto hit = std::ranges::find_if(known, overlaps);
-  const auto tell = [&](bool sure, const ClusterNetwork& cluster) {
+  const auto report = [&](bool sure, const ClusterNetwork& cluster) {
     const std::string text = fmt::format(
         "the route to {} of {} covers {}, {}: traffic to pods, services and DNS there leaves through this network",
         to.prefix, network.label(), cluster.prefix,
         cluster.name.empty() ? "a network of the cluster" : "which " + cluster.name + " uses by default");
-    auto& told = sure ? out.error(to.span, text) : out.warning(to.span, text);
-    if (cluster.span.known()) told.note(cluster.span, "the cluster's network");
+    auto& reported = sure ? out.error(to.span, text) : out.warning(to.span, text);
+    if (cluster.span.known()) reported.note(cluster.span, "the cluster's network");
     if (!cluster.name.empty())
-      told.at_most(doc::Confidence::kMedium, "nothing here says which networks the cluster has");
-    told.with_fix("a destination that only the network's own machines are in; --cluster-network names the cluster's");
+      reported.at_most(doc::Confidence::kMedium, "nothing here says which networks the cluster has");
+    reported.with_fix(
+        "a destination that only the network's own machines are in; --cluster-network names the cluster's");
   };
-  if (hit != known.end()) return tell(true, *hit);
+  if (hit != known.end()) return report(true, *hit);
   if (std::ranges::any_of(known, [](const ClusterNetwork& one) { return !one.one_service; })) return;
   // Of a cluster that nothing here describes: sure where the route covers a default of each distribution.
   const auto usual = usual_cluster_networks(in);
@@ -195,7 +196,7 @@ void route_into_cluster(const Input& in, const NetworkView& network, const Desti
     covered.insert(cluster.name);
     if (first == nullptr) first = &cluster;
   }
-  if (first != nullptr) tell(covered.size() == names.size(), *first);
+  if (first != nullptr) report(covered.size() == names.size(), *first);
 }
 
 void routes_into_cluster(const Input& in, Findings& out) {
@@ -272,8 +273,8 @@ uint64_t certain_users(const Input& in, const NetworkView& network) {
 }
 
 // A finding that counts a network's pods rests on them.
-void rest_on_users(const Input& in, const NetworkView& network, doc::Diagnostic& told) {
-  for (const size_t user : network.users) told.rests_on(in.views.pods[user].pod->span);
+void rest_on_users(const Input& in, const NetworkView& network, doc::Diagnostic& reported) {
+  for (const size_t user : network.users) reported.rests_on(in.views.pods[user].pod->span);
 }
 
 struct Need {
@@ -301,18 +302,18 @@ void too_few_for_nodes(const Input& in, Findings& out) {
     const uint64_t vfs = per_node && !need.nodes.empty() ? need.vfs / need.nodes.size() : need.vfs;
     if (vfs <= addresses) continue;
     const uint64_t pods = per_node ? 0 : certain_users(in, network);
-    auto& told = out.warning(
+    auto& reported = out.warning(
         subnet_span(network, ranges.front()),
         fmt::format("{} addresses for the {} VFs of {} on {} node{}: further pods wait for an address", addresses, vfs,
                     network.resource, per_node ? 1 : need.nodes.size(), per_node || need.nodes.size() == 1 ? "" : "s"));
     for (const PolicyView* policy : in.views.policies_of(network))
-      if (const Value* count = policy->spec->find("numVfs")) told.note(count->span, "VFs per PF");
+      if (const Value* count = policy->spec->find("numVfs")) reported.note(count->span, "VFs per PF");
     if (pods > addresses) {
-      told.severity = doc::Severity::kError;
-      told.message += fmt::format(", and the pods here ask for {} at once", pods);
-      rest_on_users(in, network, told);
+      reported.severity = doc::Severity::kError;
+      reported.message += fmt::format(", and the pods here ask for {} at once", pods);
+      rest_on_users(in, network, reported);
     }
-    told.with_fix(fmt::format("a range of at least {} addresses", vfs));
+    reported.with_fix(fmt::format("a range of at least {} addresses", vfs));
   }
 }
 
@@ -348,19 +349,19 @@ void full_after_few_nodes(const Input& in, Findings& out) {
     if (per_node == 0 || addresses >= per_node * kFewNodes) continue;
     const Value* count = policies[0]->spec->find("numVfs");
     const uint64_t pods = certain_users(in, network);
-    auto& told = out.note(subnet_span(network, ranges.front()),
-                          fmt::format("{} addresses are enough for {} node{}: a node has {} VF{} or more of {}",
-                                      addresses, addresses / per_node, addresses / per_node == 1 ? "" : "s", per_node,
-                                      per_node == 1 ? "" : "s", network.resource));
+    auto& reported = out.note(subnet_span(network, ranges.front()),
+                              fmt::format("{} addresses are enough for {} node{}: a node has {} VF{} or more of {}",
+                                          addresses, addresses / per_node, addresses / per_node == 1 ? "" : "s",
+                                          per_node, per_node == 1 ? "" : "s", network.resource));
     if (pods > addresses) {
-      told.severity = doc::Severity::kError;
-      told.message =
+      reported.severity = doc::Severity::kError;
+      reported.message =
           fmt::format("{} addresses, and the pods here ask for {} at once: further pods do not start", addresses, pods);
-      rest_on_users(in, network, told);
+      rest_on_users(in, network, reported);
     } else if (addresses < per_node) {
-      told.severity = doc::Severity::kWarning;
+      reported.severity = doc::Severity::kWarning;
     }
-    told.note(count == nullptr ? doc::Span() : count->span, "VFs per PF; PFs are named by the nicSelector")
+    reported.note(count == nullptr ? doc::Span() : count->span, "VFs per PF; PFs are named by the nicSelector")
         .with_fix("count VFs × PFs × nodes, also of the nodes to come");
   }
 }
@@ -411,10 +412,10 @@ void static_for_many_pods(const Input& in, Findings& out) {
     if (addresses == nullptr || text_at(network.ipam, "type") != "static") continue;
     const int64_t count = users(in, network);
     if (count < 2) continue;
-    auto& told =
+    auto& reported =
         out.error(addresses->span, fmt::format("{} pods use {} and all get this same address", count, network.label()))
             .with_fix("whereabouts, or \"ips\" in the networks annotation of each pod (capability \"ips\")");
-    rest_on_users(in, network, told);
+    rest_on_users(in, network, reported);
   }
 }
 
@@ -444,7 +445,7 @@ void dhcp_without_daemon(const Input& in, Findings& out) {
 }
 
 void one_subnet_twice(const Input& in, Findings& out) {
-  std::set<std::pair<const NetworkView*, const NetworkView*>> told;
+  std::set<std::pair<const NetworkView*, const NetworkView*>> reported;
   constexpr size_t kMost = 64;  // rails of a pod that are compared
   for (const PodView& pod : in.views.pods)
     for (size_t i = 0; i < std::min(pod.networks.size(), kMost); ++i)
@@ -454,7 +455,7 @@ void one_subnet_twice(const Input& in, Findings& out) {
         if (later == nullptr || first == nullptr || later == first) continue;
         for (const api::IpamRange& a : ranges_of(*later))
           for (const api::IpamRange& b : ranges_of(*first)) {
-            if (!a.subnet.overlaps(b.subnet) || !told.insert({first, later}).second) continue;
+            if (!a.subnet.overlaps(b.subnet) || !reported.insert({first, later}).second) continue;
             out.warning(subnet_span(*later, a),
                         fmt::format("{} has two interfaces in one subnet ({} and {}): Linux sends through one of them, "
                                     "and answers for both on either",
@@ -489,9 +490,10 @@ void gateway_outside(const Input& in, Findings& out) {
       const bool needed = has_routes_through_gateway(network);
       const std::string text = fmt::format("the gateway {} is not in {}", gateway,
                                            IpPrefix{ranges.front().subnet.network(), ranges.front().subnet.length});
-      auto& told = needed ? out.error(span, text + ": the kernel refuses routes through it, and the pod does not start")
-                          : out.warning(span, text + ": pods cannot reach it").that_fails_where_applied();
-      told.note(subnet_span(network, ranges.front()), "the addresses of pods")
+      auto& reported =
+          needed ? out.error(span, text + ": the kernel refuses routes through it, and the pod does not start")
+                 : out.warning(span, text + ": pods cannot reach it").that_fails_where_applied();
+      reported.note(subnet_span(network, ranges.front()), "the addresses of pods")
           .with_fix("an address of the same subnet");
     }
   }

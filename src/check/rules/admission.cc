@@ -29,18 +29,18 @@ bool makes_pods_verbatim(const PodTemplate& pod) {
   return std::ranges::find(kKinds, pod.document->kind) != std::end(kKinds) && is_whole_object(*pod.document);
 }
 
-// Calls `tell` with each container of a pod that is made of its template, and its limits and requests, null where
+// Calls `visit` with each container of a pod that is made of its template, and its limits and requests, null where
 // absent.
-template <typename Tell>
-void each_plain_container(const Input& in, Tell tell) {
+template <typename Visit>
+void each_plain_container(const Input& in, Visit visit) {
   for (const PodTemplate& pod : in.pods) {
     if (!is_whole_object(*pod.document)) continue;
     for (const Container& container : pod.containers) {
       if (container.made) continue;
       const Value* limits = at(*container.value, "resources.limits");
       const Value* requests = at(*container.value, "resources.requests");
-      tell(pod, container, limits != nullptr && limits->is_object() ? limits : nullptr,
-           requests != nullptr && requests->is_object() ? requests : nullptr);
+      visit(pod, container, limits != nullptr && limits->is_object() ? limits : nullptr,
+            requests != nullptr && requests->is_object() ? requests : nullptr);
     }
   }
 }
@@ -194,13 +194,13 @@ void selector_misses_template(const Input& in, Findings& out) {
     if (selector == nullptr || !is_whole_object(document)) continue;
     const Value::Member* wanted = unmatched(*selector, labels_of(pod.labels));
     if (wanted == nullptr) continue;
-    auto& told =
+    auto& reported =
         out.error(wanted->key_span, fmt::format("the selector of {} wants the label {}, which its template does "
                                                 "not have: the API server refuses it",
                                                 pod.label(), wanted->key));
     if (const Value* label = pod.labels == nullptr ? nullptr : pod.labels->find(wanted->key))
-      told.note(label->span, "the template has another value");
-    told.with_fix("the same labels in spec.selector.matchLabels and in spec.template.metadata.labels");
+      reported.note(label->span, "the template has another value");
+    reported.with_fix("the same labels in spec.selector.matchLabels and in spec.template.metadata.labels");
   }
 }
 
@@ -241,13 +241,13 @@ void mount_without_volume(const Input& in, Findings& out) {
           if (std::ranges::find(names, text) != names.end()) continue;
           // An operator may add volumes to the pods that it makes, as the MPI operator does (mpi-job-config, ssh-auth).
           const bool sure = is_built_in(pod.document->api_version);
-          const std::string told_text = fmt::format(
+          const std::string reported_text = fmt::format(
               "container {} of {} mounts the volume {}, which the pod does not have: {}", container.name, pod.label(),
               text, sure ? "the API server refuses it" : "the API server refuses it unless the operator adds it");
-          auto& told = sure ? out.error(name->span, told_text) : out.warning(name->span, told_text);
+          auto& reported = sure ? out.error(name->span, reported_text) : out.warning(name->span, reported_text);
           const std::string near = doc::nearest(text, names);
-          told.with_fix(near.empty() ? fmt::format("a volume named {} in the pod's volumes", text)
-                                     : "did you mean " + near + "?");
+          reported.with_fix(near.empty() ? fmt::format("a volume named {} in the pod's volumes", text)
+                                         : "did you mean " + near + "?");
         }
       }
     }
@@ -331,7 +331,7 @@ bool is_made(const PodTemplate& pod) {
 }
 
 void annotation_above_the_template(const Input& in, Findings& out) {
-  std::set<const Document*> told;
+  std::set<const Document*> reported;
   std::set<const Document*> right;
   for (const PodTemplate& pod : in.pods)
     if (networks_annotation(pod.annotations) != nullptr) right.insert(pod.document);
@@ -339,7 +339,7 @@ void annotation_above_the_template(const Input& in, Findings& out) {
     const Document& document = *pod.document;
     const Value* own = at(document.value, "metadata.annotations");
     const Value::Member* asked = networks_annotation(own);
-    if (asked == nullptr || own == pod.annotations || right.contains(&document) || !told.insert(&document).second)
+    if (asked == nullptr || own == pod.annotations || right.contains(&document) || !reported.insert(&document).second)
       continue;
     out.warning(asked->key_span, fmt::format("the networks annotation is on the {} and not on its pods: they get no "
                                              "network from it",
@@ -366,14 +366,14 @@ void unknown_network_annotation(const Input& in, Findings& out) {
       if (std::ranges::find(kNetworkKeys, member.key) != std::end(kNetworkKeys)) continue;
       const std::string near = doc::nearest(member.key, {std::begin(kNetworkKeys), std::end(kNetworkKeys)});
       if (!group && near.empty()) continue;
-      auto& told = out.warning(member.key_span,
-                               fmt::format("nothing reads the annotation {}: no network comes of it", member.key));
+      auto& reported = out.warning(member.key_span,
+                                   fmt::format("nothing reads the annotation {}: no network comes of it", member.key));
       if (near.empty())
-        told.with_fix(std::string(kNetworkKeys[0]) + ", or leave it out");
+        reported.with_fix(std::string(kNetworkKeys[0]) + ", or leave it out");
       else
-        told.with_fix("did you mean " + near + "?").that_fails_where_applied();
+        reported.with_fix("did you mean " + near + "?").that_fails_where_applied();
       if (!near.empty() && member.key_span.length == static_cast<int>(member.key.size()))
-        told.with_edit(member.key_span, near);
+        reported.with_edit(member.key_span, near);
     }
   };
   for (const PodTemplate& pod : in.pods) {

@@ -45,7 +45,7 @@ struct Overbooked {
   double gbps = 0;  // of the port
 };
 
-// The port with the least room for the promise; null where all have room, or nothing tells their rates.
+// The port with the least room for the promise; null where all have room, or nothing says their rates.
 Overbooked overbooked(std::span<const PoolPart> parts, int64_t mbps, bool one_vf) {
   Overbooked worst;
   for (const PoolPart& part : parts) {
@@ -81,8 +81,8 @@ void promises_more_than_the_port_has(const Input& in, Findings& out) {
                                          static_cast<double>(promise.mbps * at.part->vfs) / 1000, port_of(at),
                                          wanted >= vfs ? "the pods use all of them, and none gets what is promised"
                                                        : "with all of them in use none gets what is promised");
-    auto& told = wanted >= vfs ? out.error(promise.place->span, text) : out.warning(promise.place->span, text);
-    told.with_fix(
+    auto& reported = wanted >= vfs ? out.error(promise.place->span, text) : out.warning(promise.place->span, text);
+    reported.with_fix(
         fmt::format("{} at most, or fewer VFs", static_cast<int64_t>(std::floor(at.gbps * 1000 / at.part->vfs))));
   }
 }
@@ -106,14 +106,14 @@ std::string_view purpose_of(const graph::VfGroup& group) {
 
 // VFs for RDMA need a lossless port, and what others send without flow control fills the same buffers.
 void unlike_modes_on_one_port(const Input& in, Findings& out) {
-  std::set<std::pair<std::string, std::string>> told;  // of policies, once for all ports and nodes
+  std::set<std::pair<std::string, std::string>> reported;  // of policies, once for all ports and nodes
   for (const graph::Graph& graph : in.graphs)
     for (const graph::PfWanted& pf : graph.pfs) {
       const auto rdma = std::ranges::find(pf.groups, true, &graph::VfGroup::rdma);
       const auto other = std::ranges::find(pf.groups, false, &graph::VfGroup::rdma);
       if (rdma == pf.groups.end() || other == pf.groups.end()) continue;
       if (is_shared_on_purpose(in, *rdma->from) || is_shared_on_purpose(in, *other->from)) continue;
-      if (!told.emplace(rdma->from->policy, other->from->policy).second) continue;
+      if (!reported.emplace(rdma->from->policy, other->from->policy).second) continue;
       out.note(other->from->span,
                fmt::format("{} of {} has VFs for RDMA (policy {}) and VFs {} (policy {}): they share its rate, its "
                            "buffers and its flow control",

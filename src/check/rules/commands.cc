@@ -65,18 +65,18 @@ void unknown_option(const Input& in, Findings& out) {
       if (problem.what != OptionProblem::kUnknown || is_placeholder_word(problem.option)) continue;
       const Word& word = one.word(problem.word);
       const doc::Span span = part_of(word.span, 0, problem.option.size());
-      auto& told = out.error(span, fmt::format("{} ({}) has no option '{}'; it ends with its usage text",
-                                               one.tool->name, one.tool->package, problem.option));
+      auto& reported = out.error(span, fmt::format("{} ({}) has no option '{}'; it ends with its usage text",
+                                                   one.tool->name, one.tool->package, problem.option));
       if (problem.nearest.empty()) {
-        told.at_most(doc::Confidence::kMedium, "a version of the tool that is not known here may have it");
+        reported.at_most(doc::Confidence::kMedium, "a version of the tool that is not known here may have it");
         continue;
       }
-      told.with_fix(fmt::format("did you mean '{}'?", problem.nearest));
-      if (word.text.starts_with(problem.option)) told.with_edit(span, problem.nearest);
+      reported.with_fix(fmt::format("did you mean '{}'?", problem.nearest));
+      if (word.text.starts_with(problem.option)) reported.with_edit(span, problem.nearest);
       const ToolCommand* other = other_with(all, one, problem.nearest);
       if (other != nullptr)
-        told.note(other->word(other->parsed.given(*other->tool, problem.nearest)->word).span,
-                  "the other side says it so");
+        reported.note(other->word(other->parsed.given(*other->tool, problem.nearest)->word).span,
+                      "the other side says it so");
     }
   }
 }
@@ -143,11 +143,11 @@ void sides_differ(const Input& in, Findings& out) {
         return given->argument.empty() ? given->name : fmt::format("{} {}", given->name, given->argument);
       };
       const doc::Span at = client ? pair.client->word(client->word).span : pair.client->command->span;
-      auto& told = out.error(at, fmt::format("the client of {} has '{}', its server '{}': they run different tests",
-                                             pair.client->tool->name, said(client), said(server)));
-      told.note(server ? pair.server->word(server->word).span : pair.server->command->span, "the server")
+      auto& reported = out.error(at, fmt::format("the client of {} has '{}', its server '{}': they run different tests",
+                                                 pair.client->tool->name, said(client), said(server)));
+      reported.note(server ? pair.server->word(server->word).span : pair.server->command->span, "the server")
           .with_fix("use the same options on both sides");
-      if (!is_script(at)) told.at_most(doc::Confidence::kMedium, "the two commands are examples of a text");
+      if (!is_script(at)) reported.at_most(doc::Confidence::kMedium, "the two commands are examples of a text");
     }
   }
 }
@@ -277,14 +277,14 @@ void mst_name_of_another_card(const Input& in, Findings& out) {
       const std::string_view name = mst_name(word.text);
       if (name.empty() || fits(known, selected, name)) continue;
       const Card* card = find_card(known, &Card::mst, name);
-      auto& told = out.warning(part_of(word.span, word.text.find(name), name.size()),
-                               card == nullptr ? fmt::format("no card is named {}", name)
-                                               : fmt::format("{} is a {} (device {}), which no policy here selects",
-                                                             name, card->name, card->pf));
+      auto& reported = out.warning(part_of(word.span, word.text.find(name), name.size()),
+                                   card == nullptr ? fmt::format("no card is named {}", name)
+                                                   : fmt::format("{} is a {} (device {}), which no policy here selects",
+                                                                 name, card->name, card->pf));
       for (const auto& [id, span] : selected)
         if (const Card* its = find_card(known, &Card::pf, id); its != nullptr && !its->mst.empty())
-          told.note(span, fmt::format("device {} is a {}; its name there is {}", id, its->name, its->mst));
-      told.with_fix("name the card by its PCI address, which needs no mst driver: -d 0000:5e:00.0");
+          reported.note(span, fmt::format("device {} is a {}; its name there is {}", id, its->name, its->mst));
+      reported.with_fix("name the card by its PCI address, which needs no mst driver: -d 0000:5e:00.0");
     }
 }
 
@@ -359,13 +359,13 @@ void devices_of_the_node(const Input& in, Findings& out) {
     if (lists && command.where.starts_with("node/")) on_node = &command;
   }
   if (on_node == nullptr) return;
-  auto& told = out.note(on_node->span,
-                        "these are the devices of the node; a pod sees only those that its device plugin allocated");
-  told.with_fix("also check in a pod: kubectl exec POD -- ls /dev/infiniband");
+  auto& reported = out.note(
+      on_node->span, "these are the devices of the node; a pod sees only those that its device plugin allocated");
+  reported.with_fix("also check in a pod: kubectl exec POD -- ls /dev/infiniband");
   for (const Prose& prose : in.bundle.prose)
     if (same_source(prose.span, on_node->span) && prose.span.line >= on_node->span.line &&
         prose.span.line <= on_node->span.line + 3 && prose.text.find("GPU Operator") != std::string_view::npos)
-      told.note(prose.span, "the GPU Operator does not load the driver of the network card");
+      reported.note(prose.span, "the GPU Operator does not load the driver of the network card");
 }
 
 void answer_is_no_proof(const Input& in, Findings& out) {

@@ -16,12 +16,12 @@ namespace {
 
 using doc::Value;
 
-// Calls `tell` with each network of a pod whose definition is in the files.
-template <typename Tell>
-void each_known_network(const Input& in, Tell tell) {
+// Calls `visit` with each network of a pod whose definition is in the files.
+template <typename Visit>
+void each_known_network(const Input& in, Visit visit) {
   for (const PodView& pod : in.views.pods)
     for (const PodView::Net& net : pod.networks)
-      if (net.network != nullptr && !net.network->plugins.empty()) tell(pod, net);
+      if (net.network != nullptr && !net.network->plugins.empty()) visit(pod, net);
 }
 
 doc::Span selection_span(const PodView::Net& net) {
@@ -61,13 +61,13 @@ void addresses_that_nothing_gives(const Input& in, Findings& out) {
     const Result<void> given = api::can_give(*ipam, net.key, requested);
     if (given) return;
     const doc::Span span = requested.empty() ? selection_span(net) : doc::Span(net.selection->ips.front().span);
-    auto& told = out.error(span, fmt::format("{} does not start: {}", pod.pod->label(), given.error().message));
-    if (net.network->ipam_text != nullptr) told.note(net.network->ipam_text->span, "its addresses");
-    told.rests_on(name_span(*net.network->document));
-    told.with_fix(requested.empty()
-                      ? std::string("addresses in the network's ipam, or \"ips\" in the networks annotation")
-                  : given.error().hint.empty() ? std::string("an address of the network, with its prefix length")
-                                               : given.error().hint);
+    auto& reported = out.error(span, fmt::format("{} does not start: {}", pod.pod->label(), given.error().message));
+    if (net.network->ipam_text != nullptr) reported.note(net.network->ipam_text->span, "its addresses");
+    reported.rests_on(name_span(*net.network->document));
+    reported.with_fix(requested.empty()
+                          ? std::string("addresses in the network's ipam, or \"ips\" in the networks annotation")
+                      : given.error().hint.empty() ? std::string("an address of the network, with its prefix length")
+                                                   : given.error().hint);
   });
 }
 
@@ -112,11 +112,12 @@ void two_default_routes(const PodView& pod, Findings& out) {
   if (!clash) return;
   const PodView::Net& first = pod.networks[clash->first];
   const PodView::Net& second = pod.networks[clash->second];
-  auto& told = out.error(selection_span(second),
-                         fmt::format("{} asks for two default routes of IPv{}: by {} and by {}, and it does not start",
-                                     pod.pod->label(), clash->family == IpFamily::kV4 ? 4 : 6, first.key, second.key));
-  if (clash->first != clash->second) told.note(selection_span(first), "the first one");
-  told.with_fix("\"default-route\" in one network only");
+  auto& reported =
+      out.error(selection_span(second),
+                fmt::format("{} asks for two default routes of IPv{}: by {} and by {}, and it does not start",
+                            pod.pod->label(), clash->family == IpFamily::kV4 ? 4 : 6, first.key, second.key));
+  if (clash->first != clash->second) reported.note(selection_span(first), "the first one");
+  reported.with_fix("\"default-route\" in one network only");
 }
 
 void default_routes(const Input& in, Findings& out) {
@@ -128,15 +129,16 @@ void default_routes(const Input& in, Findings& out) {
       const std::vector<Route> routes = ipam_of(*net.network)->routes;
       for (const IpAddress& gateway : net.selection->default_route) {
         if (api::is_on_link(gateway, *subnets, routes)) continue;
-        auto& told = out.error(selection_span(net),
-                               fmt::format("{} asks for a default route by {}, which is in no subnet of {}: the kernel "
-                                           "refuses it, and the pod does not start",
-                                           pod.pod->label(), gateway, net.network->label()));
-        if (net.network->ipam_text != nullptr) told.note(net.network->ipam_text->span, "its addresses");
-        told.rests_on(name_span(*net.network->document));
-        told.with_fix(subnets->empty() ? std::string("addresses in the network's ipam, or no \"default-route\"")
-                                       : fmt::format("a gateway in {}",
-                                                     IpPrefix{subnets->front().network(), subnets->front().length}));
+        auto& reported =
+            out.error(selection_span(net),
+                      fmt::format("{} asks for a default route by {}, which is in no subnet of {}: the kernel "
+                                  "refuses it, and the pod does not start",
+                                  pod.pod->label(), gateway, net.network->label()));
+        if (net.network->ipam_text != nullptr) reported.note(net.network->ipam_text->span, "its addresses");
+        reported.rests_on(name_span(*net.network->document));
+        reported.with_fix(subnets->empty() ? std::string("addresses in the network's ipam, or no \"default-route\"")
+                                           : fmt::format("a gateway in {}", IpPrefix{subnets->front().network(),
+                                                                                     subnets->front().length}));
       }
     }
   }

@@ -4,7 +4,7 @@
 //
 // Why: a pod with a claim for a VF needs no extended resource, and with the operator's gate nobody offers one. Rules
 // that count extended resources must know both. Threading: immutable; points into the Input, which must outlive it.
-// Failure: none; what cannot be told is "may".
+// Failure: none; what is not known is "may".
 #pragma once
 
 #include <string_view>

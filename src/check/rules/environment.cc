@@ -15,14 +15,14 @@ namespace {
 
 using doc::Value;
 
-// Calls `tell` for each variable whose row has `field` and whose value is in the manifest.
-template <typename Tell>
-void each_with(const Input& in, std::string_view field, Tell tell) {
+// Calls `visit` for each variable whose row has `field` and whose value is in the manifest.
+template <typename Visit>
+void each_with(const Input& in, std::string_view field, Visit visit) {
   for (const PodView& pod : in.views.pods)
     for (const Setting& setting : settings_of(pod))
       if (setting.row != nullptr && setting.row->find(field) != nullptr && setting.value != nullptr &&
           setting.text.find("$(") == std::string::npos)
-        tell(setting, *setting.row->find(field));
+        visit(setting, *setting.row->find(field));
 }
 
 bool same(std::string_view a, std::string_view b) {
@@ -124,10 +124,12 @@ void misspelt(const Input& in, Findings& out) {
       if (std::ranges::none_of(prefixes, [&](const Word& one) { return setting.name.starts_with(one.text); })) continue;
       const std::string near = doc::nearest(setting.name, known_variables().names);
       if (near.empty()) continue;
-      auto& told = out.warning(setting.name_span, fmt::format("unknown variable {}: no library reads it", setting.name))
-                       .with_fix("did you mean " + near + "?");
-      told.fails_where_applied = is_sure_slip(setting, near);
-      if (setting.name_span.length == static_cast<int>(setting.name.size())) told.with_edit(setting.name_span, near);
+      auto& reported =
+          out.warning(setting.name_span, fmt::format("unknown variable {}: no library reads it", setting.name))
+              .with_fix("did you mean " + near + "?");
+      reported.fails_where_applied = is_sure_slip(setting, near);
+      if (setting.name_span.length == static_cast<int>(setting.name.size()))
+        reported.with_edit(setting.name_span, near);
     }
 }
 
@@ -177,20 +179,20 @@ bool ucx_has_rdma(std::string_view tls) {
 }
 
 void rdma_switched_off(const Input& in, Findings& out) {
-  const auto tell = [&](const Setting& setting) {
+  const auto report = [&](const Setting& setting) {
     out.warning(setting.value->span, fmt::format("{}={} disables RDMA, but {} has RDMA networks: they stay unused",
                                                  setting.name, setting.text, setting.pod->pod->label()))
         .note(setting.pod->networks.front().selection->name.span, "its networks")
         .with_fix("leave it out");
   };
   each_with(in, "off", [&](const Setting& setting, const Value& off) {
-    if (listed(off, setting.text) && has_rdma(in, *setting.pod)) tell(setting);
+    if (listed(off, setting.text) && has_rdma(in, *setting.pod)) report(setting);
   });
   for (const PodView& pod : in.views.pods)
     for (const Setting& setting : settings_of(pod))
       if (setting.name == "UCX_TLS" && setting.value != nullptr && !setting.text.empty() &&
           !ucx_has_rdma(setting.text) && has_rdma(in, pod))
-        tell(setting);
+        report(setting);
 }
 
 // "mlx5_3", "=mlx5_3:1": a device by its number.
@@ -243,12 +245,12 @@ const graph::Graph* node_without(const Input& in, const PodView& pod, const Devi
 void interface_not_on_the_node(const Input& in, const Setting& setting, const DeviceList& list, Findings& out) {
   const graph::Graph* node = node_without(in, *setting.pod, list);
   if (node == nullptr) return;
-  auto& told = out.error(setting.value->span,
-                         fmt::format("{} is in the host's network, and node {} has no interface {}: the library "
-                                     "fails without one",
-                                     setting.pod->pod->label(), node->facts->node, setting.text));
-  told.with_fix(fmt::format("one of {}", fmt::join(interfaces_of(*node->facts), ", ")));
-  if (!must_run_on(*setting.pod->pod, *node)) told.at_most(doc::Confidence::kMedium, std::string(kOtherNodes));
+  auto& reported = out.error(setting.value->span,
+                             fmt::format("{} is in the host's network, and node {} has no interface {}: the library "
+                                         "fails without one",
+                                         setting.pod->pod->label(), node->facts->node, setting.text));
+  reported.with_fix(fmt::format("one of {}", fmt::join(interfaces_of(*node->facts), ", ")));
+  if (!must_run_on(*setting.pod->pod, *node)) reported.at_most(doc::Confidence::kMedium, std::string(kOtherNodes));
 }
 
 void interface_not_there(const Input& in, Findings& out) {

@@ -39,12 +39,12 @@ bool is_before_pascal(const facts::PciDevice& gpu) {
 }
 
 void gpu_before_pascal(const Input& in, Findings& out) {
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const PodView* pod : pods_for_gpudirect(in))
     for (const std::string& resource : pod->resources)
       for (const PoolPart& part : in.views.pool(resource))
         for (const facts::Gpu& gpu : part.graph->facts->gpus) {
-          if (!is_before_pascal(gpu.pci) || !told.insert(gpu.pci.device).second) continue;
+          if (!is_before_pascal(gpu.pci) || !reported.insert(gpu.pci.device).second) continue;
           const std::string model = facts::short_model(gpu.pci.model);
           out.note(pod->pod->span,
                    fmt::format(
@@ -60,7 +60,7 @@ void gpu_before_pascal(const Input& in, Findings& out) {
 constexpr double kLeastGbps = 100;
 
 void slow_rail(const Input& in, Findings& out) {
-  std::set<std::pair<std::string, double>> told;  // kinds of cards, with their rates
+  std::set<std::pair<std::string, double>> reported;  // kinds of cards, with their rates
   for (const PodView* pod : pods_for_gpudirect(in))
     for (const std::string& resource : pod->resources)
       for (const PoolPart& part : in.views.pool(resource)) {
@@ -68,7 +68,7 @@ void slow_rail(const Input& in, Findings& out) {
         const auto gbps = facts::port_speed(nic);
         const bool hardware = facts::hardware_port(nic) != nullptr;
         if (!gbps || !hardware || part.graph->facts->gpus.empty() || *gbps >= kLeastGbps) continue;
-        if (!told.emplace(nic.pci.device, *gbps).second) continue;
+        if (!reported.emplace(nic.pci.device, *gbps).second) continue;
         out.note(
                part.group->from->span,
                fmt::format("policy {} makes rails for GPUs on {} of {}, which has {:g}G: {:g}G or more is recommended "
@@ -168,7 +168,7 @@ void releases_far_apart(const Input& in, Findings& out) {
   constexpr int kYear = 4;
   const std::vector<KernelSide> sides = kernel_sides(in);
   if (sides.empty()) return;
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const PodTemplate& pod : in.pods)
     for (const Container& container : pod.containers) {
       const Value* image = container.value->find("image");
@@ -179,7 +179,7 @@ void releases_far_apart(const Input& in, Findings& out) {
         const auto kernel = quarter_of(side.version);
         return user && kernel && std::abs(*user - *kernel) >= kYear;
       });
-      if (far == sides.end() || !told.insert(*image->as_string()).second) continue;
+      if (far == sides.end() || !reported.insert(*image->as_string()).second) continue;
       auto& said =
           out.note(image->span, fmt::format("this image has libraries of release {}, and the drivers of {} are of "
                                             "{}: releases a year apart are not tested together",

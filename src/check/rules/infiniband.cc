@@ -18,7 +18,7 @@ const Value* link_type_of(const PolicyView& policy) {
 
 // Why the VFs of `resource` have their link type: a note at what says so.
 void note_link_source(const Input& in, const std::string& resource, const graph::ResourceLink& link, bool infiniband,
-                      doc::Diagnostic& told) {
+                      doc::Diagnostic& reported) {
   const auto policies = in.views.policies_of(resource);
   const std::string_view word = infiniband ? "InfiniBand" : "Ethernet";
   const Producer* producer = in.views.producer(resource);
@@ -26,23 +26,23 @@ void note_link_source(const Input& in, const std::string& resource, const graph:
     case graph::LinkSource::kFacts:
       for (const graph::Graph& graph : in.graphs)
         if (!graph::links_found(graph, resource).empty() && !policies.empty()) {
-          told.note(name_span(*policies.front()->document),
-                    fmt::format("its ports on node {} are {}", graph.facts->node, word));
+          reported.note(name_span(*policies.front()->document),
+                        fmt::format("its ports on node {} are {}", graph.facts->node, word));
           return;
         }
       return;
     case graph::LinkSource::kPolicy:
       for (const PolicyView* policy : policies)
         if (!policy->link_type.empty() && (policy->link_type == "ib") == infiniband) {
-          told.note(link_type_of(*policy)->span, "the VFs are made here");
+          reported.note(link_type_of(*policy)->span, "the VFs are made here");
           return;
         }
       return;
     case graph::LinkSource::kDevicePlugin:
-      if (producer != nullptr) told.note(producer->span, fmt::format("linkTypes of this resource say {}", word));
+      if (producer != nullptr) reported.note(producer->span, fmt::format("linkTypes of this resource say {}", word));
       return;
     case graph::LinkSource::kNames:
-      if (producer != nullptr) told.note(producer->span, fmt::format("its ports have names of {} ports", word));
+      if (producer != nullptr) reported.note(producer->span, fmt::format("its ports have names of {} ports", word));
       return;
     case graph::LinkSource::kNone:
       return;
@@ -68,20 +68,20 @@ void network_of_other_link(const Input& in, Findings& out) {
                  "that they do not have",
                  network.label(), network.resource);
     // A name only suggests what a port is.
-    auto& told = link.source == graph::LinkSource::kNames ? out.warning(span, text) : out.error(span, text);
-    note_link_source(in, network.resource, link, !ib, told);
-    told.with_fix(is_crd ? (ib ? "kind: SriovNetwork" : "kind: SriovIBNetwork")
-                         : (ib ? "\"type\": \"sriov\"" : "\"type\": \"ib-sriov\""));
+    auto& reported = link.source == graph::LinkSource::kNames ? out.warning(span, text) : out.error(span, text);
+    note_link_source(in, network.resource, link, !ib, reported);
+    reported.with_fix(is_crd ? (ib ? "kind: SriovNetwork" : "kind: SriovIBNetwork")
+                             : (ib ? "\"type\": \"sriov\"" : "\"type\": \"ib-sriov\""));
   }
 }
 
 void link_type_not_said(const Input& in, Findings& out) {
-  std::set<const PolicyView*> told;
+  std::set<const PolicyView*> reported;
   for (const NetworkView& network : in.views.networks) {
-    // Of Ethernet ports RB-IB-001 tells that the network does not fit.
+    // For Ethernet ports RB-IB-001 reports that the network does not fit.
     if (network.type != "ib-sriov" || in.views.link(network.resource).all_ethernet()) continue;
     for (const PolicyView* policy : in.views.policies_of(network)) {
-      if (!policy->link_type.empty() || !told.insert(policy).second) continue;
+      if (!policy->link_type.empty() || !reported.insert(policy).second) continue;
       out.warning(name_span(*policy->document),
                   fmt::format("policy {} does not say linkType: IB: a card that is in Ethernet mode is "
                               "taken too, and stays Ethernet",
@@ -155,13 +155,13 @@ void link_kept_down(const Input& in, Findings& out) {
   }
 }
 
-// Calls `tell` for each PF whose VFs a policy takes, once, with the place in the policy.
-template <typename Tell>
-void each_ib_pf(const Input& in, Tell tell) {
+// Calls `visit` for each PF whose VFs a policy takes, once, with the place in the policy.
+template <typename Visit>
+void each_ib_pf(const Input& in, Visit visit) {
   for (const graph::Graph& graph : in.graphs)
     for (const graph::PfWanted& pf : graph.pfs) {
       if (pf.nic->link_type != facts::LinkType::kInfiniband || pf.groups.empty()) continue;
-      tell(graph, pf, pf.groups.front().from->span);
+      visit(graph, pf, pf.groups.front().from->span);
     }
 }
 
@@ -170,9 +170,9 @@ void bad_vf_guids(const Input& in, Findings& out) {
   each_ib_pf(in, [&](const graph::Graph& graph, const graph::PfWanted& pf, const doc::Span& span) {
     for (const facts::Vf& vf : pf.nic->vfs) {
       const std::string name = fmt::format("VF {} of {} on {}", vf.index.value, pf.name, graph.facts->node);
-      // The PF tells about its VFs, and of this one it has no GUID: it is all zeros or ones.
-      const bool told = !vf.link_state.empty();
-      if (!vf.port_guid && !told) continue;
+      // The PF reports on its VFs, and of this one it has no GUID: it is all zeros or ones.
+      const bool reported = !vf.link_state.empty();
+      if (!vf.port_guid && !reported) continue;
       if (!vf.port_guid || vf.port_guid->value == UINT64_MAX) {
         out.warning(span, fmt::format("{} has no GUID: the subnet manager leaves its port down", name))
             .with_fix("railbed up sets the GUIDs of VFs; with the operator, delete the VFs so that it re-creates them");

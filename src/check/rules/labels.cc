@@ -83,9 +83,9 @@ struct NfdConfig {
 
 NfdConfig read_nfd(const Value& text) {
   NfdConfig nfd{.text = &text};
-  doc::Diagnostics told_elsewhere;
-  auto documents =
-      doc::parse_yaml(std::make_shared<doc::Source>(doc::Source{"workerConfig", *text.as_string()}), told_elsewhere);
+  doc::Diagnostics reported_elsewhere;
+  auto documents = doc::parse_yaml(std::make_shared<doc::Source>(doc::Source{"workerConfig", *text.as_string()}),
+                                   reported_elsewhere);
   if (!documents.empty()) nfd.config = std::move(documents.front());
   nfd.has_whitelist = at(nfd.config, "sources.pci.deviceClassWhitelist") != nullptr;
   for (const Word& word : texts_at(nfd.config, "sources.pci.deviceClassWhitelist"))
@@ -221,9 +221,9 @@ void nobody_makes_label(const Input& in, Findings& out) {
   const auto made = made_here(in);
   const auto configs = nfd_configs(in);
   const bool openshift = is_openshift(in.bundle);
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const SelectedNodes& one : selected(in)) {
-    if (made.contains(one.key) || !told.insert(one.key).second) continue;
+    if (made.contains(one.key) || !reported.insert(one.key).second) continue;
     if (!one.key.starts_with(kFeature)) {
       typo_of_well_known_label(in, one, out);
       continue;
@@ -269,14 +269,14 @@ void whitelist_without_infiniband(const Input& in, Findings& out) {
     const std::string text =
         "InfiniBand ports are of PCI class 0207, which is not listed: such nodes get no pci-15b3 label, and the "
         "operators skip their drivers there";
-    auto& told = infiniband ? out.warning(inside(*nfd.text, "deviceClassWhitelist"), text)
-                            : out.note(inside(*nfd.text, "deviceClassWhitelist"), text);
-    told.with_fix("add \"0207\" (or \"02\" for all network controllers)");
+    auto& reported = infiniband ? out.warning(inside(*nfd.text, "deviceClassWhitelist"), text)
+                                : out.note(inside(*nfd.text, "deviceClassWhitelist"), text);
+    reported.with_fix("add \"0207\" (or \"02\" for all network controllers)");
   }
 }
 
 void capable_before_enabled(const Input& in, Findings& out) {
-  std::set<std::pair<const doc::Source*, uint32_t>> told;
+  std::set<std::pair<const doc::Source*, uint32_t>> reported;
   for (const graph::Graph& graph : in.graphs) {
     if (graph.labels.contains(std::string(kCapable))) continue;
     const facts::Nic* card = nullptr;
@@ -291,7 +291,7 @@ void capable_before_enabled(const Input& in, Findings& out) {
       const auto label = std::ranges::find(*members, kCapable, &Value::Member::key);
       if (label == members->end()) continue;
       const doc::Span& place = label->key_span;
-      if (!told.insert({place.source.get(), place.offset}).second) continue;
+      if (!reported.insert({place.source.get(), place.offset}).second) continue;
       out.warning(place,
                   fmt::format("{} has {} with SR-IOV switched off in its firmware, so it gets this label only after "
                               "the policy has enabled SR-IOV, but the policy waits for the label",
@@ -314,7 +314,7 @@ void label_that_nobody_selects(const Input& in, Findings& out) {
   std::set<std::string> used;
   for (const Document& document : in.bundle.documents)
     if (document.kind != "Node") add_used(document.value, used);
-  const auto tell = [&](const doc::Span& span, const std::string& key) {
+  const auto report = [&](const doc::Span& span, const std::string& key) {
     if (set_by_others(key) || used.contains(key)) return;
     out.note(span, fmt::format("no selector uses label {}: setting it has no effect", key))
         .with_fix("select by it, or leave it out");
@@ -322,14 +322,14 @@ void label_that_nobody_selects(const Input& in, Findings& out) {
   for (const Document& document : in.bundle.documents) {
     const Value* labels = document.kind == "Node" ? at(document.value, "metadata.labels") : nullptr;
     if (labels == nullptr || !labels->is_object()) continue;
-    for (const Value::Member& label : *labels->as_object()) tell(label.key_span, label.key);
+    for (const Value::Member& label : *labels->as_object()) report(label.key_span, label.key);
   }
   for (const Command& command : in.bundle.commands) {
     const auto& words = command.words;
     if (words.size() < 4 || words[1].text != "label" || !words[2].text.starts_with("no")) continue;
     for (const Word& word : words)
       if (const size_t equals = word.text.find('='); equals != std::string::npos && word.text[0] != '-')
-        tell(word.span, word.text.substr(0, equals));
+        report(word.span, word.text.substr(0, equals));
   }
 }
 
@@ -340,11 +340,11 @@ void documented_only(const Input& in, Findings& out) {
     if (row == nullptr || row->find("instead") == nullptr || made.contains(one.key)) continue;
     if (has_label(in, one.key)) continue;
     const std::string instead(text_at(*row, "instead"));
-    auto& told =
+    auto& reported =
         out.error(one.span,
                   fmt::format("Node Feature Discovery does not set label {}; the selector matches no node", one.key))
             .with_fix(instead + ": \"true\"");
-    if (one.span.length == static_cast<int>(one.key.size())) told.with_edit(one.span, instead);
+    if (one.span.length == static_cast<int>(one.key.size())) reported.with_edit(one.span, instead);
   }
 }
 

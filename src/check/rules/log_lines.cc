@@ -122,10 +122,10 @@ void log_shows_tcp(const Input& in, Findings& out) {
   for (auto& [source, places] : places_of(in.bundle, tcp)) {
     if (is_deliberate(source->text, data)) continue;
     std::ranges::sort(places, {}, &SignInText::sign);  // the plainest line first, as in the data
-    std::set<std::string_view> told;
+    std::set<std::string_view> reported;
     for (const SignInText& one : places) {
       const std::string& library = one.sign->library;
-      if (!told.insert(library).second) continue;
+      if (!reported.insert(library).second) continue;
       const auto of_library = [&](const SignInText& other) { return other.sign->library == library; };
       // A page that shows a run with RDMA as well compares the two, or shows both ends of a fault.
       const auto other_runs = where_rdma.find(source);

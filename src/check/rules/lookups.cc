@@ -174,11 +174,11 @@ void add_plugins(const Value& list, std::vector<Value>& out) {
 }
 
 std::optional<Value> embedded(const Value* text) {
-  doc::Diagnostics told_elsewhere;
+  doc::Diagnostics reported_elsewhere;
   if (text == nullptr) return std::nullopt;
   if (text->is_object()) return *text;
   if (!text->is_string()) return std::nullopt;
-  return doc::parse_embedded_json(*text, told_elsewhere);
+  return doc::parse_embedded_json(*text, reported_elsewhere);
 }
 
 void read_definition(const Document& document, NetworkView& view) {
@@ -212,8 +212,9 @@ void read_network(const Document& document, std::string_view type, std::string_v
   view.ipam_text = spec->find("ipam");
   if (auto ipam = embedded(view.ipam_text)) view.ipam = std::move(*ipam);
   if (const Value* meta = spec->find("metaPlugins"); meta != nullptr && meta->is_string()) {
-    doc::Diagnostics told_elsewhere;
-    if (const auto plugins = doc::parse_embedded_json_list(*meta, told_elsewhere)) add_plugins(*plugins, view.plugins);
+    doc::Diagnostics reported_elsewhere;
+    if (const auto plugins = doc::parse_embedded_json_list(*meta, reported_elsewhere))
+      add_plugins(*plugins, view.plugins);
   }
   const Value* resource = spec->find("resourceName");
   if (resource != nullptr && resource->as_string() != nullptr) {
@@ -258,8 +259,8 @@ std::optional<NetworkView> network_view(const Document& document, const Settings
   view.key = ns + "/" + document.name;
   if (!view.plugins.empty()) view.type = text_at(view.plugins.front(), "type");
   if (view.ipam.is_object()) {
-    doc::Diagnostics told_elsewhere;
-    view.addresses = api::parse_ipam(view.ipam, told_elsewhere);
+    doc::Diagnostics reported_elsewhere;
+    view.addresses = api::parse_ipam(view.ipam, reported_elsewhere);
     if (!view.addresses) view.addresses = bounds_of(view.ipam);
   }
   return view;

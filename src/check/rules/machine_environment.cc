@@ -45,9 +45,9 @@ struct SeenList {
   bool takes(const HostPort& port) const { return list.takes(port.device, port.port->number); }
 };
 
-// Calls `tell` for each node on which the list says something wrong, until it returns true.
-template <typename Tell>
-void each_seen_list(const Input& in, Tell tell) {
+// Calls `visit` for each node on which the list says something wrong, until it returns true.
+template <typename Visit>
+void each_seen_list(const Input& in, Visit visit) {
   if (in.graphs.empty()) return;
   for (const PodView& pod : in.views.pods) {
     if (!sees_host_devices(in, pod)) continue;
@@ -57,7 +57,7 @@ void each_seen_list(const Input& in, Tell tell) {
       if (list.entries.empty()) continue;
       for (const graph::Graph* node : nodes_for(in, *pod.pod)) {
         const SeenList seen{setting, list, *node, ports_of(*node->facts)};
-        if (!seen.ports.empty() && tell(seen)) break;
+        if (!seen.ports.empty() && visit(seen)) break;
       }
     }
   }
@@ -84,7 +84,7 @@ void device_that_no_node_has(const Input& in, Findings& out) {
       if (std::ranges::none_of(seen.ports,
                                [&](const HostPort& port) { return entry.takes(port.device, port.port->number); }))
         missing.push_back(entry.name);
-    // Of interfaces, which UCX takes too, the interface's own rules tell.
+    // Of interfaces, which UCX takes too, the interface's own rules report.
     const auto interfaces = interfaces_of(*seen.node.facts);
     std::erase_if(missing, [&](const std::string& name) { return std::ranges::count(interfaces, name) > 0; });
     if (missing.empty()) return false;
@@ -95,10 +95,10 @@ void device_that_no_node_has(const Input& in, Findings& out) {
         fmt::format("node {} has no RDMA device {}: {}; there are {}", seen.node.facts->node, fmt::join(missing, ", "),
                     none ? "the library finds none and goes over TCP without a word" : "it uses fewer rails",
                     fmt::join(there, ", "));
-    auto& told = none ? out.error(seen.setting.value->span, text) : out.warning(seen.setting.value->span, text);
-    told.with_fix(rails_as_list(seen));
+    auto& reported = none ? out.error(seen.setting.value->span, text) : out.warning(seen.setting.value->span, text);
+    reported.with_fix(rails_as_list(seen));
     if (!must_run_on(*seen.setting.pod->pod, seen.node))
-      told.at_most(doc::Confidence::kMedium, std::string(kOtherNodes));
+      reported.at_most(doc::Confidence::kMedium, std::string(kOtherNodes));
     return true;
   });
 }
@@ -211,12 +211,13 @@ void ipv6_only_rails(const Input& in, Findings& out) {
     });
     if (net == pod.networks.end() || !uses_collectives(pod)) continue;
     if (has_setting(pod, "NCCL_IB_ADDR_FAMILY") || has_setting(pod, "NCCL_IB_GID_INDEX")) continue;
-    auto& told = out.warning(net->selection->name.span,
-                             fmt::format("{} has IPv6 addresses only, and NCCL looks for an IPv4 GID: without one it "
-                                         "takes GID 0, the link-local one, which no router forwards",
-                                         net->network->label()));
-    if (const Value* ipam = net->network->ipam_text) told.note(ipam->span, "its addresses");
-    told.with_fix("env NCCL_IB_ADDR_FAMILY: AF_INET6");
+    auto& reported =
+        out.warning(net->selection->name.span,
+                    fmt::format("{} has IPv6 addresses only, and NCCL looks for an IPv4 GID: without one it "
+                                "takes GID 0, the link-local one, which no router forwards",
+                                net->network->label()));
+    if (const Value* ipam = net->network->ipam_text) reported.note(ipam->span, "its addresses");
+    reported.with_fix("env NCCL_IB_ADDR_FAMILY: AF_INET6");
   }
 }
 
@@ -335,13 +336,14 @@ void other_vendors_settings(const Input& in, Findings& out) {
     for (const Setting& setting : settings_of(pod)) {
       const std::string why = foreign_setting(setting, *vendor);
       if (why.empty()) continue;
-      auto& told =
+      auto& reported =
           out.warning(setting.name_span, fmt::format("{} has GPUs of {} ({}), and sets {}: {}", pod.pod->label(),
                                                      vendor->name, vendor->resource, setting.name, why));
       if (setting.name == "UCX_TLS")
-        told.with_fix(fmt::format("UCX_TLS=rc,{}{}sm,self", vendor->transports, vendor->transports.empty() ? "" : ","));
+        reported.with_fix(
+            fmt::format("UCX_TLS=rc,{}{}sm,self", vendor->transports, vendor->transports.empty() ? "" : ","));
       else
-        told.with_fix("leave it out");
+        reported.with_fix("leave it out");
     }
   }
 }

@@ -53,14 +53,14 @@ TEST(Maturity, TheTableNamesRulesAndGrounds) {
 
 TEST(Maturity, APreviewGivesNoError) {
   const auto source = std::make_shared<const doc::Source>(doc::Source{"a.yaml", "a: 1\n"});
-  doc::Diagnostics told;
+  doc::Diagnostics reported;
   Rule rule{.id = "RB-X-001", .summary = "x", .run = nullptr, .state = RuleState::kPreview};
-  Findings(rule, told).error({source, 1, 1, 1, 0}, "wrong");
-  EXPECT_EQ(told.all().front().severity, doc::Severity::kWarning);
-  EXPECT_TRUE(told.all().front().preview);
+  Findings(rule, reported).error({source, 1, 1, 1, 0}, "wrong");
+  EXPECT_EQ(reported.all().front().severity, doc::Severity::kWarning);
+  EXPECT_TRUE(reported.all().front().preview);
   rule.state = RuleState::kStable;
-  Findings(rule, told).error({source, 1, 1, 1, 0}, "wrong");
-  EXPECT_EQ(told.all().back().severity, doc::Severity::kError);
+  Findings(rule, reported).error({source, 1, 1, 1, 0}, "wrong");
+  EXPECT_EQ(reported.all().back().severity, doc::Severity::kError);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ class MissingNetworks {
   void look_at(const PodView& pod) {
     for (const PodView::Net& net : pod.networks) {
       const Missing missing{pod, net};
-      if (!has_network(missing)) tell(missing);
+      if (!has_network(missing)) report(missing);
     }
   }
 
@@ -78,7 +78,7 @@ class MissingNetworks {
     return doc::nearest(std::string(key), keys);
   }
 
-  void tell(const Missing& missing) {
+  void report(const Missing& missing) {
     const doc::Span& name = missing.net.selection->name.span;
     const doc::Span span = name.known() ? name : missing.net.selection->span;
     const std::string label = missing.pod.pod->label();
@@ -102,16 +102,16 @@ class MissingNetworks {
     const std::string meant = near(key);
     const bool is_near = !meant.empty() && !differ_in_numbers(meant, key);
     const Absence absence = absence_of(world_, *missing.pod.pod->document, makers_, is_near);
-    doc::Diagnostic told{
+    doc::Diagnostic reported{
         .id = "RB-POD-001",
         .severity = absence.severity,
         .span = span,
         .message = absence.why.empty()
                        ? fmt::format("{} requests network {}, which does not exist", label, key)
                        : fmt::format("{} requests network {}, which is not here: {}", label, key, absence.why)};
-    told.looks_for(key).that_says(doc::Says::kMissingNetwork);
-    if (!meant.empty() && (absence.why.empty() || is_near)) told.with_fix("did you mean " + meant + "?");
-    findings_.mutable_all().push_back(std::move(told));
+    reported.looks_for(key).that_says(doc::Says::kMissingNetwork);
+    if (!meant.empty() && (absence.why.empty() || is_near)) reported.with_fix("did you mean " + meant + "?");
+    findings_.mutable_all().push_back(std::move(reported));
   }
 
   const Views& views_;
@@ -122,7 +122,7 @@ class MissingNetworks {
 
 }  // namespace
 
-void tell_missing_networks(const Bundle& bundle, const Views& views, const World& world, doc::Diagnostics& findings) {
+void report_missing_networks(const Bundle& bundle, const Views& views, const World& world, doc::Diagnostics& findings) {
   std::erase_if(findings.mutable_all(),
                 [](const doc::Diagnostic& finding) { return finding.says == doc::Says::kMissingNetwork; });
   if (views.networks.empty()) return;

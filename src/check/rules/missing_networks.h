@@ -14,6 +14,6 @@
 namespace railbed::check {
 
 // Removes wrong findings of the graph about missing networks, and adds those that it cannot see.
-void tell_missing_networks(const Bundle& bundle, const Views& views, const World& world, doc::Diagnostics& findings);
+void report_missing_networks(const Bundle& bundle, const Views& views, const World& world, doc::Diagnostics& findings);
 
 }  // namespace railbed::check

@@ -95,14 +95,14 @@ void network_above_policy(const Input& in, Findings& out) {
       for (const PoolPart& part : in.views.pool(network.resource))
         if (!part.pf->nic->netdevs.empty()) most = std::max<int64_t>(most, part.pf->nic->netdevs.front().mtu);
       if (most == 0 || *wanted->as_int() <= most) continue;
-      auto& told = out.error(wanted->span, fmt::format("a VF's MTU cannot be above its PF's, which is {}: "
-                                                       "pods with {} do not start",
-                                                       most, network.label()));
+      auto& reported = out.error(wanted->span, fmt::format("a VF's MTU cannot be above its PF's, which is {}: "
+                                                           "pods with {} do not start",
+                                                           most, network.label()));
       if (given != nullptr)
-        told.note(given->span, "the policy raises the PF to this");
+        reported.note(given->span, "the policy raises the PF to this");
       else
-        told.at_most(doc::Confidence::kMedium, std::string(kOtherNodes));
-      told.with_fix(fmt::format("mtu: {} in the policy, or {} here", *wanted->as_int(), most));
+        reported.at_most(doc::Confidence::kMedium, std::string(kOtherNodes));
+      reported.with_fix(fmt::format("mtu: {} in the policy, or {} here", *wanted->as_int(), most));
       break;
     }
   }
@@ -205,13 +205,13 @@ bool has_roce(const Input& in, const PodView& pod) {
   });
 }
 
-// Calls `tell` with each container of RoCE pods and its NCCL_IB_TC; null where it has none.
-template <typename Tell>
-void each_roce_container(const Input& in, Tell tell) {
+// Calls `visit` with each container of RoCE pods and its NCCL_IB_TC; null where it has none.
+template <typename Visit>
+void each_roce_container(const Input& in, Visit visit) {
   for (const PodView& pod : in.views.pods)
     if (has_roce(in, pod))
       for (const Container& container : pod.pod->containers)
-        if (!container.init) tell(pod, container, container.env("NCCL_IB_TC"));
+        if (!container.init) visit(pod, container, container.env("NCCL_IB_TC"));
 }
 
 std::optional<int> number_of(const Value& value) {
@@ -231,15 +231,16 @@ void class_without_pfc(const Input& in, Findings& out) {
     const auto priority = static_cast<size_t>(dscp >> 3);
     for (const Qos& qos : templates) {
       if (qos.lossless[priority]) continue;
-      auto& told = out.error(tc->span, fmt::format("traffic class {} is DSCP {}, priority {}, for which PFC is off: "
-                                                   "packets are dropped under load, and RoCE slows down",
-                                                   *number, dscp, priority));
-      told.note(qos.pfc == nullptr ? name_span(*qos.document) : qos.pfc->span, "lossless priorities are set here");
+      auto& reported =
+          out.error(tc->span, fmt::format("traffic class {} is DSCP {}, priority {}, for which PFC is off: "
+                                          "packets are dropped under load, and RoCE slows down",
+                                          *number, dscp, priority));
+      reported.note(qos.pfc == nullptr ? name_span(*qos.document) : qos.pfc->span, "lossless priorities are set here");
       const auto lossless = std::ranges::find(qos.lossless, true);
       if (lossless != qos.lossless.end()) {
         // The middle of the eight DSCPs of a priority, as switches use it: 26 for priority 3.
         const auto wanted = (lossless - qos.lossless.begin()) * 8 + 2;
-        told.with_fix(fmt::format("NCCL_IB_TC: \"{}\" (DSCP {})", wanted << 2, wanted));
+        reported.with_fix(fmt::format("NCCL_IB_TC: \"{}\" (DSCP {})", wanted << 2, wanted));
       }
       return;
     }
@@ -261,10 +262,10 @@ void no_traffic_class(const Input& in, Findings& out) {
   const auto templates = qos_templates(in);
   const Prose* prose = lossless_prose(in);
   if (templates.empty() ? prose == nullptr : templates.front().lossless[0]) return;
-  std::set<const PodView*> told;
+  std::set<const PodView*> reported;
   each_roce_container(in, [&](const PodView& pod, const Container& container, const Value* tc) {
     if (tc != nullptr || gpus_of(*pod.pod) == 0 || container.value->find("envFrom") != nullptr) return;
-    if (container.env("UCX_IB_TRAFFIC_CLASS") != nullptr || !told.insert(&pod).second) return;
+    if (container.env("UCX_IB_TRAFFIC_CLASS") != nullptr || !reported.insert(&pod).second) return;
     const std::string text = fmt::format(
         "{} names no traffic class: NCCL sends with class 0, which is not the lossless one", pod.pod->label());
     doc::Diagnostic* finding = nullptr;

@@ -66,14 +66,14 @@ std::set<std::string> vf_interfaces(const PodTemplate& machine) {
   return names;
 }
 
-// Calls `tell` with each network that a virtual machine has by a VF and whose definition is here.
-template <typename Tell>
-void each_machine_vf(const Input& in, Tell tell) {
+// Calls `visit` with each network that a virtual machine has by a VF and whose definition is here.
+template <typename Visit>
+void each_machine_vf(const Input& in, Visit visit) {
   for (const PodView& pod : in.views.pods) {
     if (!pod.pod->virtual_machine) continue;
     const auto names = vf_interfaces(*pod.pod);
     for (const PodView::Net& net : pod.networks)
-      if (net.network != nullptr && names.contains(net.interface)) tell(pod, net);
+      if (net.network != nullptr && names.contains(net.interface)) visit(pod, net);
   }
 }
 
@@ -96,10 +96,10 @@ void machine_on_kernel_driver(const Input& in, Findings& out) {
 }
 
 void machine_with_addresses(const Input& in, Findings& out) {
-  std::set<const NetworkView*> told;
+  std::set<const NetworkView*> reported;
   each_machine_vf(in, [&](const PodView& pod, const PodView::Net& net) {
     const NetworkView& network = *net.network;
-    if (text_at(network.ipam, "type").empty() || !told.insert(&network).second) return;
+    if (text_at(network.ipam, "type").empty() || !reported.insert(&network).second) return;
     const Value* place = network.ipam_text != nullptr ? network.ipam_text : network.ipam.find("type");
     out.error(place->span,
               fmt::format("{} gives addresses, and {} has it as a VF: there is no interface in the pod to set them on, "

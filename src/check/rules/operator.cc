@@ -98,10 +98,10 @@ void fixed_names(const Input& in, Findings& out) {
       if (document.kind != row.kind || !document.api_version.starts_with(row.group)) continue;
       const Value* name = at(document.value, "metadata.name");
       if (name == nullptr || document.name.empty() || document.name == row.name) continue;
-      auto& told = out.error(name->span, fmt::format("{}, so this one has no effect", row.why))
-                       .with_fix(fmt::format("name: {}", row.name));
+      auto& reported = out.error(name->span, fmt::format("{}, so this one has no effect", row.why))
+                           .with_fix(fmt::format("name: {}", row.name));
       if (name->span.length == static_cast<int>(document.name.size()))
-        told.with_edit(name->span, std::string(row.name));
+        reported.with_edit(name->span, std::string(row.name));
     }
 }
 
@@ -203,10 +203,11 @@ void defined_twice(const Input& in, Findings& out) {
     if (here == nullptr || there == nullptr) continue;
     const auto found = difference(*here, *there, std::string(part));
     if (!found) continue;
-    auto& told = out.warning(found->here.known() ? found->here : name_span(document),
-                             fmt::format("{} is defined twice with differences ({}): the last one applied takes effect",
-                                         document.label(), found->text));
-    told.note(found->there.known() ? found->there : name_span(*first->second), "the other one")
+    auto& reported =
+        out.warning(found->here.known() ? found->here : name_span(document),
+                    fmt::format("{} is defined twice with differences ({}): the last one applied takes effect",
+                                document.label(), found->text));
+    reported.note(found->there.known() ? found->there : name_span(*first->second), "the other one")
         .with_fix("keep one definition and refer to that file elsewhere")
         .that_says(doc::Says::kGivenTwice);
   }
@@ -240,8 +241,8 @@ bool is_an_operators_namespace(std::string_view ns) {
   return std::ranges::find(kNames, ns) != std::end(kNames);
 }
 
-// The object that tells where an operator runs: its configuration, else one that stands in a namespace with a name that
-// such an operator has; null where nothing tells. `sure`: the first.
+// The object that says where an operator runs: its configuration, else one that is in a namespace with a name that
+// such an operator has; null where nothing says it. `sure`: the first.
 struct OperatorPlace {
   const Document* document = nullptr;
   bool sure = false;
@@ -260,7 +261,7 @@ class OperatorPlaces {
     }
   }
 
-  // Of the operator that reads an object, as far as its own environment tells. Where an operator is in each of several
+  // Of the operator that reads an object, as far as its own environment says. Where an operator is in each of several
   // namespaces, it is that of the object's.
   OperatorPlace of(const Document& read) const {
     const auto its_own = [&](const Document* one) { return belong_together(ties_, read, *one); };
@@ -293,8 +294,9 @@ void outside_of_its_namespace(const Input& in, Findings& out) {
     if (document.ns == operators || (!place.sure && is_an_operators_namespace(document.ns))) continue;
     const std::string text = fmt::format(
         "the operator runs in {} and reads {} objects only there: this one has no effect", operators, document.kind);
-    auto& told = place.sure ? out.error(ns->span, text) : out.warning(ns->span, text);
-    told.note(written_namespace(*place.document)->span,
+    auto& reported = place.sure ? out.error(ns->span, text) : out.warning(ns->span, text);
+    reported
+        .note(written_namespace(*place.document)->span,
               place.sure ? "the operator's namespace" : "other objects of the operator are in its namespace")
         .with_fix("namespace: " + operators);
   }
@@ -316,8 +318,8 @@ void network_for_another_namespace(const Input& in, Findings& out) {
         "{} is not in the operator's namespace, so the operator's webhook refuses "
         "networkNamespace in it",
         document.label());
-    auto& told = place.sure ? out.error(target->span, text) : out.warning(target->span, text);
-    told.note(written_namespace(*place.document)->span, "the operator's namespace")
+    auto& reported = place.sure ? out.error(target->span, text) : out.warning(target->span, text);
+    reported.note(written_namespace(*place.document)->span, "the operator's namespace")
         .with_fix(fmt::format("namespace: {}; or no networkNamespace, and the network is for pods in {}",
                               place.document->ns, document.ns));
   }

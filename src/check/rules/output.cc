@@ -73,11 +73,11 @@ std::optional<double> measured_gbps(const Command& command) {
 void ibping_clock(const Input& in, Findings& out) {
   for (const ToolCommand& one : tool_commands(in.bundle)) {
     if (one.tool->name != "ibping") continue;
-    const Line* told = nullptr;
+    const Line* reported = nullptr;
     for (const Line& line : one.command->output)
-      if (has(line.text, "rtt min/avg/max") || (told == nullptr && has(line.text, "Pong from"))) told = &line;
-    if (told == nullptr) continue;
-    out.warning(told->span,
+      if (has(line.text, "rtt min/avg/max") || (reported == nullptr && has(line.text, "Pong from"))) reported = &line;
+    if (reported == nullptr) continue;
+    out.warning(reported->span,
                 "ibping counts ten nanoseconds as one: these times are ten times too small, and a ping across a second "
                 "boundary shows 900 ms too much")
         .with_fix(
@@ -166,11 +166,12 @@ void switches_of_one_name(const Input& in, Findings& out) {
 }
 
 void clock_changes(const Input& in, Findings& out) {
-  std::set<doc::SourcePtr> told;
+  std::set<doc::SourcePtr> reported;
   for (const TextLine& line : text_lines(in.bundle)) {
     for (std::string_view sign : {"Conflicting CPU frequency", "CPU Frequency is not max"}) {
       const size_t at = line.text.find(sign);
-      if (at == std::string_view::npos || line.command == nullptr || !told.insert(line.span->source).second) continue;
+      if (at == std::string_view::npos || line.command == nullptr || !reported.insert(line.span->source).second)
+        continue;
       out.warning(part_of(*line.span, at, sign.size()),
                   "the CPU frequency changed during the test: results of small messages are unreliable")
           .with_fix("set the governor to performance (cpupower frequency-set -g performance) and measure again");
@@ -228,7 +229,7 @@ std::vector<NeverPrinted> never_printed_lines() {
 void never_printed(const Input& in, Findings& out) {
   if (in.bundle.commands.empty() && text_lines(in.bundle).empty()) return;
   const std::vector<NeverPrinted> lines = never_printed_lines();
-  const auto tell = [&](std::string_view text, const doc::Span& span, size_t before) {
+  const auto report = [&](std::string_view text, const doc::Span& span, size_t before) {
     for (const NeverPrinted& never : lines) {
       const size_t at = text.find(never.text);
       if (at == std::string_view::npos) continue;
@@ -237,12 +238,12 @@ void never_printed(const Input& in, Findings& out) {
           .with_fix(fmt::format("look for '{}'", never.instead));
     }
   };
-  for (const TextLine& line : text_lines(in.bundle)) tell(line.text, *line.span, 0);
+  for (const TextLine& line : text_lines(in.bundle)) report(line.text, *line.span, 0);
   for (const Command& command : in.bundle.commands)
     if (!command.words.empty() && command.words[0].text.ends_with("grep"))
       for (const Word& word : command.words) {
         const std::string_view written = std::string_view(word.span.source->text).substr(word.span.offset, 1);
-        tell(word.text, word.span, written == "\"" || written == "'" ? 1 : 0);
+        report(word.text, word.span, written == "\"" || written == "'" ? 1 : 0);
       }
 }
 

@@ -29,7 +29,7 @@ std::string some_of(const std::vector<std::string>& names) {
 struct KnownNode {
   std::string name;
   const graph::Labels* labels = nullptr;
-  const std::vector<api::Taint>* taints = nullptr;  // null: nothing tells them
+  const std::vector<api::Taint>* taints = nullptr;  // null: not known
 };
 
 std::vector<KnownNode> known_nodes(const Input& in) {
@@ -136,8 +136,8 @@ void no_taint_tolerated(const Input& in, Findings& out) {
                   pod.pod->label(), api::to_string(*kept->taint), where, some_of(kept->nodes))
             : fmt::format("{} does not tolerate the taint {} of {} ({}): {}", pod.pod->label(),
                           api::to_string(*kept->taint), where, some_of(kept->nodes), end);
-    auto& told = may_be_added ? out.note(pod.pod->span, text) : out.error(pod.pod->span, text);
-    told.note(kept->taint->span, "this taint")
+    auto& reported = may_be_added ? out.note(pod.pod->span, text) : out.error(pod.pod->span, text);
+    reported.note(kept->taint->span, "this taint")
         .with_fix(fmt::format("tolerations: [{}]", api::toleration_for(*kept->taint)));
   }
 }
@@ -153,7 +153,7 @@ const api::Taint* dedicating_taint(const KnownNode& node) {
 
 void hole_in_a_pool(const Input& in, Findings& out) {
   const std::vector<KnownNode> nodes = known_nodes(in);
-  std::set<std::vector<std::string>> told;
+  std::set<std::vector<std::string>> reported;
   for (const PolicyView& policy : in.views.policies) {
     if (policy.ignored) continue;
     const graph::Labels selector = doc::text_map_at(*policy.spec, "nodeSelector");
@@ -166,7 +166,7 @@ void hole_in_a_pool(const Input& in, Findings& out) {
       if (taint == nullptr) taint = one;
       (one == nullptr ? open : dedicated).push_back(node.name);
     }
-    if (taint == nullptr || open.empty() || !told.insert(open).second) continue;
+    if (taint == nullptr || open.empty() || !reported.insert(open).second) continue;
     const Value* where = policy.spec->find("nodeSelector");
     out.note(where == nullptr ? name_span(*policy.document) : where->span,
              fmt::format("policy {} makes VFs on {}, which {} the taint {}, and on {}, which {} none: pods without "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What policies say about PFs, from their text alone. With facts of nodes the graph tells it exactly.
+// What policies say about PFs, from their text alone. With facts of nodes the graph reports it exactly.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -95,7 +95,7 @@ bool are_of_one_page(const Document& one, const Document& other) {
 }
 
 void two_policies_take_the_same(const Input& in, Findings& out) {
-  if (!in.graphs.empty()) return;  // with facts RB-POLICY-011 and -012 tell what becomes of it
+  if (!in.graphs.empty()) return;  // with facts RB-POLICY-011 and -012 report what becomes of it
   for (size_t i = 0; i < in.views.policies.size(); ++i) {
     const PolicyView& later = in.views.policies[i];
     if (later.ignored) continue;
@@ -106,18 +106,18 @@ void two_policies_take_the_same(const Input& in, Findings& out) {
         continue;
       const auto both = shared(first, later);
       if (!both) continue;
-      auto& told = out.warning(
+      auto& reported = out.warning(
           both->other.word.span,
           fmt::format("{} and {} both take {}: {}", first.document->name, later.document->name,
                       what(both->one, both->other),
                       both->refused ? "the operator's webhook rejects the second; without it one of them loses its VFs"
                                     : "with one priority the operator keeps the VFs of one of them"));
-      told.note(both->one.word.span, "here, too")
+      reported.note(both->one.word.span, "here, too")
           .with_fix("ranges that do not overlap (pfNames: [\"ens1f0#0-3\"]), or one policy");
       // Where one apply takes both, the webhook refuses one of them.
       const bool tied = in.settings.world == nullptr || in.settings.world->tied(*first.document, *later.document);
-      if (both->refused && tied) told.severity = doc::Severity::kError;
-      if (are_of_one_page(*first.document, *later.document)) told.severity = doc::Severity::kNote;
+      if (both->refused && tied) reported.severity = doc::Severity::kError;
+      if (are_of_one_page(*first.document, *later.document)) reported.severity = doc::Severity::kNote;
       break;
     }
   }
@@ -140,8 +140,9 @@ void conditions_exclude_each_other(const Input& in, Findings& out) {
     const std::string text =
         fmt::format("pfNames has {} PF{} and rootDevices {}: a PF must be in both, so a node has at most {} of them",
                     names.size(), names.size() == 1 ? "" : "s", roots.size(), names.size());
-    auto& told = one_card(roots) ? out.warning(roots.front().span, text) : out.note(roots.front().span, text);
-    told.note(pf_names.front().span, "the names").with_fix("leave one of the two lists out, or name all PFs in both");
+    auto& reported = one_card(roots) ? out.warning(roots.front().span, text) : out.note(roots.front().span, text);
+    reported.note(pf_names.front().span, "the names")
+        .with_fix("leave one of the two lists out, or name all PFs in both");
   }
 }
 
@@ -156,13 +157,13 @@ void capitals_in_selector(const Input& in, Findings& out) {
       for (const Word& word : texts_at(*policy.spec, fmt::format("nicSelector.{}", key))) {
         const bool hexadecimal = word.text.find_first_not_of("0123456789abcdefABCDEF:.") == std::string::npos;
         if (!hexadecimal || !has_capitals(word.text)) continue;
-        auto& told =
+        auto& reported =
             out.warning(word.span, fmt::format("the operator compares {} as a text, and the kernel writes small "
                                                "letters: {} matches nothing",
                                                key, word.text))
                 .with_fix(lower(word.text))
                 .that_fails_where_applied();
-        if (word.span.length == static_cast<int>(word.text.size())) told.with_edit(word.span, lower(word.text));
+        if (word.span.length == static_cast<int>(word.text.size())) reported.with_edit(word.span, lower(word.text));
       }
 }
 

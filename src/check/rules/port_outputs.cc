@@ -239,7 +239,7 @@ constexpr std::string_view kGiveGuid =
     "give the VF a GUID (ib-kubernetes, guid of its network, or: ip link set PF vf N port_guid …), then bind its driver "
     "again";
 
-void tell_state(const PrintedPort& port, Findings& out) {
+void report_state(const PrintedPort& port, Findings& out) {
   const bool waits = port.state != PrintedState::kDown || (is_infiniband(port) && port.has_link);
   const bool for_interface = waits && port.link_layer == "Ethernet";
   std::string_view why = "this port has no link";
@@ -252,16 +252,16 @@ void tell_state(const PrintedPort& port, Findings& out) {
     fix = "check that a subnet manager runs and knows the port's GUID, then check again";
   }
   if (waits && is_infiniband(port) && port.zero_guid.is_there()) fix = kGiveGuid;
-  doc::Diagnostic& told =
+  doc::Diagnostic& reported =
       out.note(port.state_word.span(), fmt::format("{}: the device exists but carries no traffic", why));
   if (is_infiniband(port) && port.zero_guid.is_there())
-    told.note(port.zero_guid.span(), "its GUID is zero, which no subnet manager accepts");
+    reported.note(port.zero_guid.span(), "its GUID is zero, which no subnet manager accepts");
   if (port.unassigned_lid.is_there())
-    told.note(port.unassigned_lid.span(), "65535 is no LID: the subnet manager has not taken the port in");
-  told.with_fix(std::string(fix));
+    reported.note(port.unassigned_lid.span(), "65535 is no LID: the subnet manager has not taken the port in");
+  reported.with_fix(std::string(fix));
 }
 
-bool is_told_by_state(const PrintedPort& port) {
+bool is_reported_by_state(const PrintedPort& port) {
   return port.state == PrintedState::kDown || port.state == PrintedState::kInit || port.state == PrintedState::kArmed;
 }
 
@@ -291,7 +291,7 @@ constexpr double kFastGbps = 40;      // from such a rate on the size of packets
 constexpr double kFasterThan25 = 25;  // a result that only such a link gives
 constexpr int kSmallMtu = 1024;
 
-void tell_mtu(const doc::Span& span, int mtu, double gbps, bool is_measured, bool is_infiniband, Findings& out) {
+void report_mtu(const doc::Span& span, int mtu, double gbps, bool is_measured, bool is_infiniband, Findings& out) {
   out.warning(span, fmt::format("packets of {} bytes on a link {} {:.0f} Gb/s: 4096 are possible", mtu,
                                 is_measured ? "that carries" : "of", gbps))
       .with_fix(is_infiniband ? "let the partition have an MTU of 4096 (mtu=5 in the subnet manager's partitions.conf)"
@@ -305,8 +305,8 @@ void port_not_active(const Input& in, Findings& out) {
     if (!command.words.empty() && command.words.front().text == "ip") vf_link_disabled(command, out);
   for (const Command& command : in.bundle.commands) {
     const std::vector<PrintedPort> ports = printed_ports(command);
-    const auto first = std::ranges::find_if(ports, is_told_by_state);
-    if (first != ports.end()) tell_state(*first, out);
+    const auto first = std::ranges::find_if(ports, is_reported_by_state);
+    if (first != ports.end()) report_state(*first, out);
   }
 }
 
@@ -315,10 +315,10 @@ void port_without_guid(const Input& in, Findings& out) {
   for (const Command& command : in.bundle.commands) {
     const std::vector<PrintedPort> ports = printed_ports(command);
     for (const PrintedPort& port : ports) {
-      if (!is_infiniband(port) || !port.zero_guid.is_there() || is_told_by_state(port)) continue;
-      doc::Diagnostic& told = out.note(port.zero_guid.span(), std::string(kSays));
-      if (port.unassigned_lid.is_there()) told.note(port.unassigned_lid.span(), "65535 is no LID");
-      told.with_fix(std::string(kGiveGuid));
+      if (!is_infiniband(port) || !port.zero_guid.is_there() || is_reported_by_state(port)) continue;
+      doc::Diagnostic& reported = out.note(port.zero_guid.span(), std::string(kSays));
+      if (port.unassigned_lid.is_there()) reported.note(port.unassigned_lid.span(), "65535 is no LID");
+      reported.with_fix(std::string(kGiveGuid));
       break;
     }
     if (command.words.empty() || command.words[0].text != "ip") continue;
@@ -339,7 +339,7 @@ void small_path_mtu(const Input& in, Findings& out) {
       const auto rates = rates_in(in.bundle, command.span.source);
       const auto known = rates.find(port.device);
       const double rate = port.rate_gbps > 0 ? port.rate_gbps : known == rates.end() ? 0 : known->second;
-      if (rate >= kFastGbps) tell_mtu(port.active_mtu.span(), mtu, rate, false, is_infiniband(port), out);
+      if (rate >= kFastGbps) report_mtu(port.active_mtu.span(), mtu, rate, false, is_infiniband(port), out);
     }
   for (const ToolCommand& one : tool_commands(in.bundle)) {
     if (one.tool->package != "perftest" || one.parsed.given(*one.tool, "-m") != nullptr) continue;
@@ -357,9 +357,9 @@ void small_path_mtu(const Input& in, Findings& out) {
     const auto known = device == nullptr ? rates.end() : rates.find(device->text);
     const double measured = measured_gbps(*one.command).value_or(0);
     if (known != rates.end() && known->second >= kFastGbps)
-      tell_mtu(printed.span(), mtu, known->second, false, is_ib, out);
+      report_mtu(printed.span(), mtu, known->second, false, is_ib, out);
     else if (measured > kFasterThan25)
-      tell_mtu(printed.span(), mtu, measured, true, is_ib, out);
+      report_mtu(printed.span(), mtu, measured, true, is_ib, out);
   }
 }
 

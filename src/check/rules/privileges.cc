@@ -27,13 +27,13 @@ bool runs_as_non_root(const PodTemplate& pod, const Container& container) {
 
 namespace {
 
-// Calls `tell` with each capability that a container adds.
-template <typename Tell>
-void each_added(const Input& in, Tell tell) {
+// Calls `visit` with each capability that a container adds.
+template <typename Visit>
+void each_added(const Input& in, Visit visit) {
   for (const PodTemplate& pod : in.pods)
     for (const Container& container : pod.containers)
       for (const Word& word : texts_at(*container.value, "securityContext.capabilities.add"))
-        tell(pod, container, word);
+        visit(pod, container, word);
 }
 
 void capability_without_effect(const Input& in, Findings& out) {
@@ -43,7 +43,7 @@ void capability_without_effect(const Input& in, Findings& out) {
     const Value* user = non_root_value(pod, container);
     const bool mapped = flag_at(*pod.spec, "hostUsers") == false;
     if (user == nullptr && !mapped) return;
-    auto& told = out.warning(
+    auto& reported = out.warning(
         word.span,
         mapped
             ? fmt::format("container {} of {} gets IPC_LOCK in a user namespace of its own (hostUsers: false), and the "
@@ -52,7 +52,7 @@ void capability_without_effect(const Input& in, Findings& out) {
             : fmt::format("container {} of {} does not run as root, and Kubernetes has no ambient capabilities: "
                           "IPC_LOCK has no effect, and registering RDMA memory fails with ENOMEM",
                           container.name, pod.label()));
-    told.note(mapped ? at(*pod.spec, "hostUsers")->span : user->span, mapped ? "set here" : "its user is set here")
+    reported.note(mapped ? at(*pod.spec, "hostUsers")->span : user->span, mapped ? "set here" : "its user is set here")
         .with_fix(
             "LimitMEMLOCK=infinity for the container runtime (containerd, CRI-O), a root user, or setcap "
             "cap_ipc_lock+ep on the program in the image");
@@ -61,17 +61,17 @@ void capability_without_effect(const Input& in, Findings& out) {
 
 void capability_with_prefix(const Input& in, Findings& out) {
   constexpr std::string_view kPrefix = "CAP_";
-  const auto tell = [&](const PodTemplate& pod, const Container& container, const Word& word) {
+  const auto report = [&](const PodTemplate& pod, const Container& container, const Word& word) {
     if (!word.text.starts_with(kPrefix)) return;
     const std::string name = word.text.substr(kPrefix.size());
-    auto& told =
+    auto& reported =
         out.warning(word.span, fmt::format("{} of container {} of {}: Kubernetes names capabilities without "
                                            "CAP_, and containerd makes CAP_{} of this one, which does not exist",
                                            word.text, container.name, pod.label(), word.text))
             .with_fix(name);
-    if (word.span.length == static_cast<int>(word.text.size())) told.with_edit(word.span, name);
+    if (word.span.length == static_cast<int>(word.text.size())) reported.with_edit(word.span, name);
   };
-  each_added(in, tell);
+  each_added(in, report);
 }
 
 // What Pod Security's standard "baseline" refuses in a pod: a sentence's part and its place.

@@ -69,9 +69,9 @@ void fewer_rails_than_gpus(const Input& in, Findings& out) {
         fmt::format("{} has {} GPUs and {} rail{}{}", pod.pod->label(), gpus, rails, rails == 1 ? "" : "s",
                     even ? fmt::format(": {} GPUs share {}", gpus / rails, rails == 1 ? "it" : "each")
                          : ": GPUs share them unevenly, and all wait for the slowest");
-    auto& told =
+    auto& reported =
         gpus / rails >= 4 || !even ? out.warning(gpu_span(*pod.pod), text) : out.note(gpu_span(*pod.pod), text);
-    told.note(pod.networks.front().selection->name.span, "its networks")
+    reported.note(pod.networks.front().selection->name.span, "its networks")
         .with_fix("a network and a VF per GPU where the node has a port for each");
   }
 }
@@ -102,7 +102,7 @@ void networks_and_vfs_differ(const Input& in, Findings& out) {
       for (const Container& container : pod.pod->containers)
         if (const Value* count = container.resource(resource); where == nullptr) where = count;
       if (where == nullptr) continue;
-      auto& told =
+      auto& reported =
           asked < used
               ? out.error(where->span,
                           fmt::format("{} networks of {} use {}, but it requests {}: the {} network gets no VF and the "
@@ -110,11 +110,11 @@ void networks_and_vfs_differ(const Input& in, Findings& out) {
                                       used, pod.pod->label(), resource, asked, asked + 1 == used ? "last" : "later"))
               : out.warning(where->span, fmt::format("{} requests {} VFs of {} but uses {}: the others stay unused",
                                                      pod.pod->label(), asked, resource, used));
-      told.note(pod.networks.front().selection->name.span, "its networks")
+      reported.note(pod.networks.front().selection->name.span, "its networks")
           .with_fix(fmt::format("{}: {}", resource, used));
       for (const PodView::Net& net : pod.networks)
         if (net.network != nullptr && net.network->resource == resource)
-          told.rests_on(name_span(*net.network->document));
+          reported.rests_on(name_span(*net.network->document));
     }
 }
 
@@ -244,20 +244,20 @@ bool takes_all(const Input& in, std::string_view resource, int64_t used) {
 }
 
 void rails_from_one_pool(const Input& in, Findings& out) {
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const PodView& pod : in.views.pods)
     for (const std::string& resource : pod.resources) {
       const int64_t used = pod.networks_with(resource);
-      if (used < 2 || pfs_named(in, resource) < 2 || takes_all(in, resource, used) || !told.insert(resource).second)
+      if (used < 2 || pfs_named(in, resource) < 2 || takes_all(in, resource, used) || !reported.insert(resource).second)
         continue;
       const auto policies = in.views.policies_of(resource);
-      auto& told_here = out.warning(
+      auto& reported_here = out.warning(
           pod.networks.front().selection->name.span,
           fmt::format("{} takes {} VFs of {}, which are of several PFs: the kubelet may allocate all of one port, and "
                       "a rail's number does not identify its port",
                       pod.pod->label(), used, resource));
-      if (!policies.empty()) told_here.note(policies[0]->resource_span, "one resource for all ports");
-      told_here.with_fix("a policy, a resource and a network per port");
+      if (!policies.empty()) reported_here.note(policies[0]->resource_span, "one resource for all ports");
+      reported_here.with_fix("a policy, a resource and a network per port");
     }
 }
 

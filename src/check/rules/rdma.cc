@@ -217,11 +217,12 @@ void device_without_rdma(const Input& in, Findings& out) {
     const PodView* pod = pod_wanting_rdma(in, network);
     if (asks == nullptr && pod == nullptr) continue;
     const Value* type = network.plugins.front().find("type");
-    auto& told = out.warning(type->span,
-                             "host-device moves only the interface: the RDMA device stays outside, and the pod does "
-                             "not get /dev/infiniband");
-    if (pod != nullptr) told.note(pod->pod->span, "this pod needs RDMA");
-    told.with_fix(
+    auto& reported =
+        out.warning(type->span,
+                    "host-device moves only the interface: the RDMA device stays outside, and the pod does "
+                    "not get /dev/infiniband");
+    if (pod != nullptr) reported.note(pod->pod->span, "this pod needs RDMA");
+    reported.with_fix(
         "a resource that brings the device files (a device plugin with isRdma, named in annotation "
         "k8s.v1.cni.cncf.io/resourceName); in exclusive mode also a plugin {\"type\": \"rdma\"} behind it");
   }
@@ -230,15 +231,15 @@ void device_without_rdma(const Input& in, Findings& out) {
 // Whether RDMA devices are shared by all namespaces, and who says so for an object: a pool of its environment, else the
 // nodes.
 struct RdmaMode {
-  std::string mode;  // empty: nothing tells
+  std::string mode;  // empty: nothing says
   std::string where;
   doc::Span because;  // unknown: facts
 
-  void explain(doc::Diagnostic& told) const {
+  void explain(doc::Diagnostic& reported) const {
     if (because.known())
-      told.note(because, "the mode is set here");
+      reported.note(because, "the mode is set here");
     else
-      told.at_most(doc::Confidence::kMedium, std::string(kOtherNodes));
+      reported.at_most(doc::Confidence::kMedium, std::string(kOtherNodes));
   }
 };
 
@@ -272,12 +273,12 @@ void shared_plugin_in_exclusive_mode(const Input& in, const std::vector<const Do
     const RdmaMode mode = rdma_mode_for(in, pools, *document);
     if (mode.mode != "exclusive") continue;
     const doc::Span section = key_span(document->value, "spec.rdmaSharedDevicePlugin");
-    auto& told = out.error(section.known() ? section : name_span(*document),
-                           fmt::format("the RDMA shared device plugin exits where RDMA devices are per namespace "
-                                       "(exclusive), as on {}: its resources do not exist",
-                                       mode.where));
-    mode.explain(told);
-    told.with_fix("rdmaMode: shared (rdma system set netns shared), or VFs of their own for pods");
+    auto& reported = out.error(section.known() ? section : name_span(*document),
+                               fmt::format("the RDMA shared device plugin exits where RDMA devices are per namespace "
+                                           "(exclusive), as on {}: its resources do not exist",
+                                           mode.where));
+    mode.explain(reported);
+    reported.with_fix("rdmaMode: shared (rdma system set netns shared), or VFs of their own for pods");
   }
 }
 
@@ -289,18 +290,19 @@ void namespace_mode(const Input& in, Findings& out) {
     const RdmaMode mode = rdma_mode_for(in, pools, *network.document);
     const Value* rdma = network.plugin("rdma");
     if (mode.mode == "exclusive" && rdma == nullptr) {
-      auto& told = out.error(name_span(*network.document),
-                             fmt::format("RDMA devices are per namespace on {} (exclusive), and {} does "
-                                         "not move them: pods see none",
-                                         mode.where, network.label()));
-      mode.explain(told);
-      told.with_fix("metaPlugins: '{\"type\": \"rdma\"}', or mode shared");
+      auto& reported = out.error(name_span(*network.document),
+                                 fmt::format("RDMA devices are per namespace on {} (exclusive), and {} does "
+                                             "not move them: pods see none",
+                                             mode.where, network.label()));
+      mode.explain(reported);
+      reported.with_fix("metaPlugins: '{\"type\": \"rdma\"}', or mode shared");
     } else if (mode.mode == "shared" && rdma != nullptr) {
-      auto& told = out.error(rdma->span, fmt::format("the rdma plugin fails on {}: its RDMA devices are shared by all "
-                                                     "namespaces",
-                                                     mode.where));
-      mode.explain(told);
-      told.with_fix("rdmaMode: exclusive (rdma system set netns exclusive), or no rdma plugin");
+      auto& reported =
+          out.error(rdma->span, fmt::format("the rdma plugin fails on {}: its RDMA devices are shared by all "
+                                            "namespaces",
+                                            mode.where));
+      mode.explain(reported);
+      reported.with_fix("rdmaMode: exclusive (rdma system set netns exclusive), or no rdma plugin");
     }
   }
 }
@@ -439,7 +441,7 @@ void parameters_on_one_line(const Input& in, Findings& out) {
     for (const Value::Member& member : *data->as_object()) {
       const std::string* text = member.value.as_string();
       if (text == nullptr) continue;
-      // Nobody can tell where the lines ended of a page that lost all its line breaks; RB-DOC-001 reports that.
+      // There is no way to know where the lines ended of a page that lost all its line breaks; RB-DOC-001 reports that.
       if (document.rebuilt && text->find('\n') == std::string::npos) continue;
       for (size_t begin = 0; begin < text->size();) {
         const size_t end = std::min(text->find('\n', begin), text->size());
@@ -495,7 +497,7 @@ void module_config_not_used(const Input& in, Findings& out) {
 }
 
 void placeholder_left(const Input& in, Findings& out) {
-  const auto tell = [&](const Value* value, std::string_view what) {
+  const auto report = [&](const Value* value, std::string_view what) {
     const std::string* text = value == nullptr ? nullptr : value->as_string();
     if (text == nullptr || !api::has_placeholder(*text)) return;
     if (what == "image" && text->find("$(") != std::string::npos) return;  // the parameter of a pipeline
@@ -505,18 +507,18 @@ void placeholder_left(const Input& in, Findings& out) {
   };
   for (const PodTemplate& pod : in.pods) {
     if (pod.document->kind != "Pod")  // RB-API-008 reports it for pods
-      for (const Container& container : pod.containers) tell(container.value->find("image"), "image");
+      for (const Container& container : pod.containers) report(container.value->find("image"), "image");
     const Value* secrets = pod.spec->find("imagePullSecrets");
     if (secrets != nullptr && secrets->is_array())
-      for (const Value& secret : *secrets->as_array()) tell(secret.find("name"), "pull secret");
+      for (const Value& secret : *secrets->as_array()) report(secret.find("name"), "pull secret");
   }
   for (const NetworkView& network : in.views.networks)
     for (const Value& plugin : network.plugins)
-      for (const std::string_view key : {"device", "master", "pciBusID"}) tell(plugin.find(key), key);
+      for (const std::string_view key : {"device", "master", "pciBusID"}) report(plugin.find(key), key);
 }
 
 void rdma_not_asked(const Input& in, Findings& out) {
-  std::set<const PolicyView*> told;
+  std::set<const PolicyView*> reported;
   for (const NetworkView& network : in.views.networks) {
     if (network.type != "sriov") continue;
     const PodView* pod = pod_wanting_rdma(in, network);
@@ -524,7 +526,7 @@ void rdma_not_asked(const Input& in, Findings& out) {
     for (const PolicyView* policy : in.views.policies_of(network)) {
       const std::string vendor = lower(text_at(*policy->spec, "nicSelector.vendor"));
       if (policy->rdma || (!vendor.empty() && vendor != "15b3")) continue;
-      if (text_at(*policy->spec, "deviceType") == "vfio-pci" || !told.insert(policy).second) continue;
+      if (text_at(*policy->spec, "deviceType") == "vfio-pci" || !reported.insert(policy).second) continue;
       const doc::Span flag = key_span(*policy->spec, "isRdma");
       auto& finding = out.error(
           flag.known() ? flag : name_span(*policy->document),

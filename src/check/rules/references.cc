@@ -101,7 +101,7 @@ std::vector<Reference> references(const Input& in) {
 }
 
 // Classes that a driver's chart brings, and names that something fills in.
-bool is_told_elsewhere(const Word& name) {
+bool is_reported_elsewhere(const Word& name) {
   return name.text.empty() || name.text.find_first_of("<{$") != std::string::npos;
 }
 
@@ -136,21 +136,21 @@ void missing_object(const Input& in, const Reference& reference, Findings& out) 
   const std::string text =
       fmt::format("{} {} of {} does not exist here: {}", what, reference.name.text, reference.user->label(),
                   open && near.empty() ? absence.why : "what needs it waits forever");
-  auto& told = !open          ? out.error(reference.name.span, text)
-               : near.empty() ? out.note(reference.name.span, text)
-                              : out.warning(reference.name.span, text);
+  auto& reported = !open          ? out.error(reference.name.span, text)
+                   : near.empty() ? out.note(reference.name.span, text)
+                                  : out.warning(reference.name.span, text);
   if (near.empty())
-    told.with_fix(fmt::format("one of {}, or add the {}", fmt::join(names, ", "), reference.kinds.front()));
+    reported.with_fix(fmt::format("one of {}, or add the {}", fmt::join(names, ", "), reference.kinds.front()));
   else
-    told.with_fix("did you mean " + near + "?");
+    reported.with_fix("did you mean " + near + "?");
 }
 
 void missing_objects(const Input& in, Findings& out) {
-  std::set<std::pair<const doc::Source*, uint32_t>> told;
+  std::set<std::pair<const doc::Source*, uint32_t>> reported;
   for (const Reference& reference : references(in)) {
     const doc::Span& span = reference.name.span;
-    if (is_told_elsewhere(reference.name)) continue;
-    if (reference.user->patch || !told.insert({span.source.get(), span.offset}).second) continue;
+    if (is_reported_elsewhere(reference.name)) continue;
+    if (reference.user->patch || !reported.insert({span.source.get(), span.offset}).second) continue;
     missing_object(in, reference, out);
   }
 }

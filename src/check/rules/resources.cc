@@ -102,21 +102,21 @@ void nothing_produces(const Input& in, Findings& out) {
     const Absence absence =
         absence_of_resource(in, request, !near.empty() && !differ_in_numbers(near, request.resource));
     const std::string pod = request.pod->pod->label();
-    auto& told = out.error(
+    auto& reported = out.error(
         request.span,
         absence.why.empty()
             ? fmt::format("no policy or device plugin here creates {}: {} waits for it forever", request.resource, pod)
             : fmt::format("no policy or device plugin here creates {} for {}: {}", request.resource, pod, absence.why));
-    told.severity = absence.severity;
-    told.looks_for(request.resource).rests_on_itself();  // absence_of() has judged what else there is
+    reported.severity = absence.severity;
+    reported.looks_for(request.resource).rests_on_itself();  // absence_of() has judged what else there is
     const auto& networks = request.pod->resources;
     if (!near.empty())
-      told.note(in.views.producer(near)->span, "this is near").with_fix("did you mean " + near + "?");
+      reported.note(in.views.producer(near)->span, "this is near").with_fix("did you mean " + near + "?");
     else if (networks.size() == 1 && in.views.producer(networks[0]) != nullptr)
-      told.note(in.views.producer(networks[0])->span, "the pod's network takes its VFs from this one")
+      reported.note(in.views.producer(networks[0])->span, "the pod's network takes its VFs from this one")
           .with_fix(networks[0] + ": 1");
     else
-      told.note(in.views.producers.front().span, fmt::format("made here: {}", fmt::join(made, ", ")))
+      reported.note(in.views.producers.front().span, fmt::format("made here: {}", fmt::join(made, ", ")))
           .with_fix("ask for one of these, or add the policy or device plugin that makes it");
   }
 }
@@ -160,7 +160,7 @@ void produced_twice(const Input& in, Findings& out) {
   for (size_t i = 0; i < in.views.producers.size(); ++i) {
     const Producer& producer = in.views.producers[i];
     const Producer* other = producer.by == Producer::By::kPolicy ? nullptr : rival(in.views, i);
-    // A DeviceClass gives the devices of policies a name; RB-RES-013 tells where a device plugin has it, too.
+    // A DeviceClass gives the devices of policies a name; RB-RES-013 reports where a device plugin has it, too.
     if (other == nullptr || producer.by == Producer::By::kDeviceClass || other->by == Producer::By::kDeviceClass)
       continue;
     const std::string text =
@@ -198,14 +198,15 @@ void without_prefix(const Input& in, Findings& out) {
           const bool placeholder = member.key.find_first_of("<{$") != std::string::npos;
           if (member.key.find('/') != std::string::npos || is_standard(member.key) || placeholder) continue;
           const Producer* meant = same_base(in, member.key);
-          auto& told = out.error(member.key_span,
-                                 fmt::format("{} is not a container resource: an extended resource has a prefix, and "
-                                             "the API server rejects {} with this one",
-                                             member.key, pod.pod->label()));
-          told.rests_on_itself();
-          if (meant != nullptr) told.note(meant->span, fmt::format("this one is {}", meant->resource));
-          told.with_fix(meant != nullptr ? meant->resource
-                                         : fmt::format("{}/{}", resource_prefix(in.bundle, in.settings), member.key));
+          auto& reported = out.error(
+              member.key_span, fmt::format("{} is not a container resource: an extended resource has a prefix, and "
+                                           "the API server rejects {} with this one",
+                                           member.key, pod.pod->label()));
+          reported.rests_on_itself();
+          if (meant != nullptr) reported.note(meant->span, fmt::format("this one is {}", meant->resource));
+          reported.with_fix(meant != nullptr
+                                ? meant->resource
+                                : fmt::format("{}/{}", resource_prefix(in.bundle, in.settings), member.key));
         }
       }
     }
@@ -257,13 +258,14 @@ void other_prefix(const Input& in, Findings& out) {
     const std::string text =
         fmt::format("{} requests {}, but the policy creates {}{}", request.pod->pod->label(), request.resource,
                     other->resource, plugin ? "; only the device plugin alongside it has the other name" : "");
-    auto& told = plugin ? out.warning(request.span, text) : out.error(request.span, text);
-    told.note(other->span, fmt::format("becomes {}: the operator's RESOURCE_PREFIX goes before it", other->resource))
+    auto& reported = plugin ? out.warning(request.span, text) : out.error(request.span, text);
+    reported
+        .note(other->span, fmt::format("becomes {}: the operator's RESOURCE_PREFIX goes before it", other->resource))
         .with_fix(fmt::format("{}, or the prefix of your operator (--resource-prefix)", other->resource));
     if (is_prefix_known(*other->document, in.settings)) continue;
     if (!used) used = is_prefix_used(in);
     if (!*used)
-      told.at_most(doc::Confidence::kMedium, "nothing says the operator's prefix, and its default is assumed");
+      reported.at_most(doc::Confidence::kMedium, "nothing says the operator's prefix, and its default is assumed");
   }
 }
 
@@ -319,8 +321,8 @@ void not_requested(const Input& in, Findings& out) {
           : injected ? "the injector is off, so the pod gets no VF and its network fails"
                      : "it gets a VF only where the network resources injector runs and sees its namespace");
       const doc::Span span = net->selection->name.span;
-      auto& told = injected && !claim ? out.error(span, text) : out.warning(span, text);
-      told.note(net->network->resource_span, "the network takes its VFs from here")
+      auto& reported = injected && !claim ? out.error(span, text) : out.warning(span, text);
+      reported.note(net->network->resource_span, "the network takes its VFs from here")
           .with_fix(claim ? std::string("resourceClaims with a ResourceClaimTemplate for a VF of this network")
                           : fmt::format("resources.limits: {}: {}", resource, pod.networks_with(resource)));
     }
@@ -509,8 +511,8 @@ void name_that_is_refused(const Input& in, Findings& out) {
     std::ranges::replace_if(fixed, [](char c) { return c == '-' || c == '.'; }, '_');
     const std::string text = fmt::format("{} does not accept '{}' in a resourceName: {} ({}){}", reader.who, name[at],
                                          reader.then, name, takes_it.versions.empty() ? "" : "; " + takes_it.versions);
-    auto& told = takes_it.holds == Holds::kNo ? out.error(producer.span, text) : out.warning(producer.span, text);
-    told.with_fix(fmt::format("{} (letters, digits and '_' pass everywhere)", fixed));
+    auto& reported = takes_it.holds == Holds::kNo ? out.error(producer.span, text) : out.warning(producer.span, text);
+    reported.with_fix(fmt::format("{} (letters, digits and '_' pass everywhere)", fixed));
   }
 }
 
@@ -526,11 +528,12 @@ void selectors_of_nothing(const Producer& producer, const Value& selectors, Find
   for (const Word& word : texts_at(selectors, "devices")) {
     if (is_device_id(word.text) || word.text.find_first_of("<{$") != std::string::npos) continue;
     const bool address = PciAddress::parse(word.text).has_value();
-    auto& told = out.error(word.span, fmt::format("\"{}\" is not a PCI device id and selects nothing: the pool of {} "
-                                                  "stays empty",
-                                                  word.text, producer.resource));
-    told.with_fix(address ? fmt::format("\"pciAddresses\": [\"{}\"]", word.text)
-                          : "four hexadecimal digits, as \"101e\" (lspci -nn shows them)");
+    auto& reported =
+        out.error(word.span, fmt::format("\"{}\" is not a PCI device id and selects nothing: the pool of {} "
+                                         "stays empty",
+                                         word.text, producer.resource));
+    reported.with_fix(address ? fmt::format("\"pciAddresses\": [\"{}\"]", word.text)
+                              : "four hexadecimal digits, as \"101e\" (lspci -nn shows them)");
   }
   for (const Word& word : texts_at(selectors, "drivers"))
     for (const auto& [name, meant] : kNoPciDrivers)

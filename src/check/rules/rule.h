@@ -86,7 +86,7 @@ struct Rule {
   RuleState state = RuleState::kStable;
 };
 
-// Where a rule tells; every finding gets the rule's id, and what the rule explains.
+// Where a rule reports; every finding gets the rule's id, and what the rule explains.
 class Findings {
  public:
   Findings(const Rule& rule, doc::Diagnostics& out) : rule_(rule), out_(out) {}

@@ -17,7 +17,7 @@
 
 namespace railbed::check {
 
-// What tells of two objects whether somebody applies both; without it all belong together.
+// What shows of two objects whether both are applied; without it all belong together.
 struct Ties {
   const World* world = nullptr;
   const Policy* policy = nullptr;
@@ -27,8 +27,8 @@ struct Ties {
 };
 
 // Whether both are of one environment: of one file, kustomization, rendering or server; of one environment that the
-// project file names; of one folder, or of folders that complete each other, unless one of them is in a file that is one
-// of several versions; or the user says that all files are one bundle.
+// project file names; of one folder, or of folders that complete each other, unless one of them is in a file that is
+// one of several versions; or the user says that all files are one bundle.
 bool belong_together(const Ties& ties, const Document& one, const Document& other);
 
 // Of several candidates those that belong to `user`; all of them where none does.
