@@ -21,7 +21,7 @@ size_t colour_length(std::string_view text) {
   return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
-// What the standard output does not take is told here, while the reason is known. Nothing is written behind it.
+// What the standard output does not take is reported here, while the reason is known. Nothing is written behind it.
 void report_unwritten(FILE* out, int sys_errno) {
   if (out == stdout) (void)give_up(system_error(sys_errno != 0 ? sys_errno : EIO, "write the standard output"));
 }

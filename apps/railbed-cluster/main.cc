@@ -3,7 +3,7 @@
 // and gRPC libraries that they need.
 //
 // Why beside railbedd: an agent on a machine of its own would have twice its memory with them. People type
-// `railbed agent` and `railbed operator` all the same; the options say which program it is (command/programs.h).
+// `railbed agent` and `railbed operator` anyway; the options say which program it is (command/programs.h).
 #include "addresses.h"
 #include "agent.h"
 #include "command/programs.h"

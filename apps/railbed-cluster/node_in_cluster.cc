@@ -98,7 +98,7 @@ class NodeInCluster : public NodeCluster {
   void pod_came() override { vfs_->pod_came(); }
   void pod_gone() override { vfs_->wake(); }
 
-  // What is wrong with VFs is no reason to keep pods without VFs from the node: `railbed status` tells it.
+  // What is wrong with VFs is no reason to keep pods without VFs from the node: `railbed status` says it.
   std::vector<std::string> not_ready() const override { return side_.not_ready(); }
   std::vector<agent::Sample> samples() const override {
     std::vector<agent::Sample> all = side_.samples();

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::chrono::seconds kOnePodList{60};  // pods of a large cluster are many megabytes
 
-// A kind that the cluster does not have is an empty list; what may not be read is told, and the rest is shown.
+// A kind that the cluster does not have is an empty list; what may not be read is reported, and the rest is shown.
 report::ClusterObjects objects_of(kube::Client& client) {
   report::ClusterObjects objects;
   const auto list = [&](const kube::Resource& kind, const kube::Trim& trim, std::vector<doc::Value>& into) {

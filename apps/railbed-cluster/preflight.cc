@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed preflight: what in a cluster stands against railbed.
+// railbed preflight: whether a cluster is ready for railbed.
 //
 //   API server ─► look_at_cluster() ─► cluster_findings() ┐
 //                                                         ├─► lines, and the exit status

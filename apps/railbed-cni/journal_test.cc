@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A DEL that keep() said to have is there after a power failure: every step that makes an entry is followed by the sync
-// of the folder it is in, and a step that fails is told. This program's fsync() is called instead of the C library's.
+// of the folder it is in, and a step that fails is reported. This program's fsync() is called instead of the C
+// library's.
 #include "journal.h"
 
 #include <cerrno>
@@ -57,7 +58,7 @@ class Journal : public ::testing::Test {
     }
     return out;
   }
-  // What was synced, below the root, without the names that tell time and process.
+  // What was synced, below the root, without the names that say time and process.
   std::vector<std::string> story() const {
     std::vector<std::string> out;
     for (const std::string& path : synced) {

@@ -85,9 +85,9 @@ const char* environment(const char* name, const char* otherwise) {
   return value == nullptr || *value == '\0' ? otherwise : value;
 }
 
-Deadline deadline(const char* told_by, int64_t otherwise) {
-  const int64_t told = atoll(environment(told_by, "0"));
-  return {now_ms() + (told > 0 && told < 3'600'000 ? told : otherwise)};
+Deadline deadline(const char* variable, int64_t otherwise) {
+  const int64_t configured = atoll(environment(variable, "0"));
+  return {now_ms() + (configured > 0 && configured < 3'600'000 ? configured : otherwise)};
 }
 
 void pause(int ms) {
@@ -121,7 +121,7 @@ std::string hexadecimal(uint64_t value) {
   return digits;
 }
 
-// Of a DEL that is kept; empty where it cannot be told.
+// Of a DEL that is kept; empty where it is not known.
 std::string netns_proof(int netns) {
   char boot[64];
   const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);

@@ -61,7 +61,7 @@ Result<void> write_recording(os::Recorder& recorder, const std::string& path) {
   return fail(system_error(problem, "write " + path));
 }
 
-// What NCCL's file tells goes into the facts; where the machine tells something else, a person should know.
+// What NCCL's file says goes into the facts; where the machine reports something else, a person should know.
 Result<void> print_node_with(facts::NodeFacts node, const DiscoverOptions& options) {
   std::vector<std::string> differences;
   if (!options.nccl_topology.empty()) {

@@ -86,7 +86,7 @@ void allow_connections(size_t count) {
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= count + kOthers) return;
   files.rlim_cur = std::min<rlim_t>(files.rlim_max, count + kOthers);
-  (void)setrlimit(RLIMIT_NOFILE, &files);  // who gets no connection is told as lost, with the reason
+  (void)setrlimit(RLIMIT_NOFILE, &files);  // who gets no connection is reported as lost, with the reason
 }
 
 // With what is whole in a damaged file; what is wrong with it goes to `damage`.

@@ -44,7 +44,7 @@ std::string count_text(std::optional<int64_t> count) {
   return count ? std::to_string(*count) : "-";
 }
 
-// False when it was told to stop.
+// False when it was instructed to stop.
 bool wait(std::stop_token stop, std::chrono::steady_clock::time_point until) {
   std::mutex mutex;
   std::condition_variable_any changed;
@@ -119,7 +119,7 @@ Result<int> watch_ports(const WatchArguments& arguments, const PerfCall& /*call*
         print("{}", watch_row(one, at));
     }
     flush_output();
-    if (std::ferror(stdout) != 0) break;  // told at the end of the program
+    if (std::ferror(stdout) != 0) break;  // reported at the end of the program
   }
   return kExitOk;
 }

@@ -39,7 +39,7 @@ class ResultFile {
 };
 
 // How a measurement with --save ends: by what ended it early, else by what saving it failed with; where both are there,
-// both are told.
+// both are reported.
 Result<void> end_of(std::optional<Error> ended_by, Result<void> saved);
 
 }  // namespace railbed

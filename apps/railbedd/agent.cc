@@ -85,7 +85,7 @@ constexpr milliseconds kStandbyStep{20};
 constexpr milliseconds kLastMoment{1'800};
 constexpr uint64_t kOpenFiles = 65536;
 
-void tell_manager(std::string_view state) {
+void notify_service_manager(std::string_view state) {
   const char* socket = std::getenv("NOTIFY_SOCKET");
   if (socket != nullptr) (void)os::notify_manager(socket, state);
 }
@@ -285,8 +285,8 @@ class Repeater {
       trouble(services_, "recovery", "executed plugins", lines.error().story());
     do {
       if (keeps_config_)
-        if (auto kept = services_.config.keep(); !kept.has_value()) tell("config", kept.error().story());
-      if (auto fresh = services_.in_use.refresh(); !fresh.has_value()) tell("in use", fresh.error().story());
+        if (auto kept = services_.config.keep(); !kept.has_value()) log_once("config", kept.error().story());
+      if (auto fresh = services_.in_use.refresh(); !fresh.has_value()) log_once("in use", fresh.error().story());
       for (const std::string& path : services_.in_use.take_odd())
         trouble(services_, "odd", path,
                 "more addresses than the limit per namespace; the rest can be allocated to other pods");
@@ -306,7 +306,7 @@ class Repeater {
   }
   void settle_ended() {
     auto settled = services_.ended.settle();
-    if (!settled.has_value()) return tell("ended", settled.error().story());
+    if (!settled.has_value()) return log_once("ended", settled.error().story());
     for (const agent::EndedPod& pod : *settled) {
       if (!pod.failure.empty())
         trouble(services_, "ended", pod.key,
@@ -320,22 +320,22 @@ class Repeater {
   // What got worse stays among the events until it is whole again.
   void look_at_manifests() {
     auto worse = services_.manifests.look();
-    if (!worse.has_value()) return tell("manifests", worse.error().story());
+    if (!worse.has_value()) return log_once("manifests", worse.error().story());
     for (const auto& [about, why] : *worse) trouble(services_, "manifests", about, why);
     for (const auto& [about, why] : worse_)
       if (!worse->contains(about)) services_.events.over("manifests", about);
     worse_ = *std::move(worse);
   }
   // Once, not every few seconds.
-  void tell(const std::string& of, const std::string& problem) {
-    if (std::string& told = told_[of]; problem != std::exchange(told, problem)) log::warn(problem);
+  void log_once(const std::string& of, const std::string& problem) {
+    if (std::string& logged = logged_[of]; problem != std::exchange(logged, problem)) log::warn(problem);
   }
 
   agent::Replay& replay_;
   AgentServices& services_;
   agent::KeptPages* pages_;
   bool keeps_config_;
-  std::map<std::string, std::string> told_;
+  std::map<std::string, std::string> logged_;
   std::map<std::string, std::string> worse_;
   std::jthread thread_;  // last member, because the thread uses the others
 };
@@ -365,7 +365,7 @@ agent::Reply handle(AgentServices& services, agent::Replay& replay, const cni::R
   });
 }
 
-// A DEL from the disk fails again and again: Replay tells each reason once, and how often it was.
+// A DEL from the disk fails again and again: Replay logs each reason once, and how often it was.
 agent::Reply repeat(AgentServices& services, const cni::Request& request) {
   agent::RequestStory story;
   agent::Reply reply = services.metrics.metered(
@@ -414,7 +414,7 @@ Result<std::unique_ptr<agent::KeptPages>> serve_pages(AgentServices& services, a
     return now;
   });
   agent::HttpPages pages;
-  // Alive is an agent that answers on its socket; what else is wrong a restart would not mend.
+  // Alive is an agent that answers on its socket; what else is wrong a restart would not fix.
   pages["/healthz"] = [&] {
     const auto answer = ask_for_report(options.socket, services.kernel.clock(), kAliveWithin);
     return health_page(answer.has_value() ? std::vector<std::string>() : std::vector{answer.error().story()});
@@ -516,13 +516,13 @@ Result<int> run(AgentOptions& options, JoinCluster join) {
     const Looker looker(services);
     const Repeater repeater(replay, services, pages.get(), options.cni_config);
     const std::stop_callback hurry(stop.token(), [&] {
-      tell_manager("STOPPING=1");
+      notify_service_manager("STOPPING=1");
       kernel->processes().end_all();
       services.engine.stop();
       if (services.cluster != nullptr) services.cluster->hurry();
     });
     log::info(fmt::format("railbed {} answers on {}", RAILBED_VERSION, options.socket));
-    tell_manager("READY=1");
+    notify_service_manager("READY=1");
     if (TRY(server.run(stop.token())) == agent::Server::End::kCutOff) cut_off();
   }
   services.dhcp.stop();

@@ -2,7 +2,7 @@
 // railbedd: `railbed agent` on a machine of its own (served_verbs.h).
 //
 // Why a program of its own: it is linked with what only servers need, which each `railbed status` would have to load,
-// too, and without what only a cluster needs (railbed-cluster). People type `railbed agent` all the same.
+// too, and without what only a cluster needs (railbed-cluster). People type `railbed agent` anyway.
 #include "agent.h"
 #include "command/programs.h"
 #include "os/real/service_manager.h"
