@@ -262,18 +262,18 @@ TEST(Watches, ListAgainAfterACompaction) {
   control_plane("start");
   gate.closed = false;
   EXPECT_TRUE(soon([&] { return running.value(ns, "new") == "1"; }));
-  EXPECT_EQ(running.value(ns, "gone"), "") << "the deletion that nobody told is found";
+  EXPECT_EQ(running.value(ns, "gone"), "") << "the deletion that was not reported is found";
   EXPECT_GE(running.informer.health().lists, 2u);
 
   std::optional<ApiError> error;
-  const auto told = [&] {
+  const auto reported = [&] {
     auto stream = api->client.watch(kMaps, {.ns = ns}, old_version, seconds(30));
     if (!stream) error = stream.error();
     if (stream)
       if (auto event = stream->next({}); !event) error = event.error();
     return error && error->expired();  // a server that has just started may not be able to say so yet
   };
-  EXPECT_TRUE(soon(told)) << (error ? error->to_string() : "");
+  EXPECT_TRUE(soon(reported)) << (error ? error->to_string() : "");
 }
 
 TEST(Watches, AnswerBookmarks) {
@@ -281,7 +281,7 @@ TEST(Watches, AnswerBookmarks) {
   const std::string ns = new_namespace();
   const auto all = api->client.list(kMaps, {.ns = ns});
   ASSERT_TRUE(all) << all.error().to_string();
-  // The last bookmark comes shortly before the watch's time is over, where there is a newer version to tell.
+  // The last bookmark comes shortly before the watch's time is over, where there is a newer version to report.
   shell("kubectl create configmap " + ns);
   EXPECT_TRUE(soon([&] {
     auto stream = api->client.watch(kMaps, {.ns = ns}, all->resource_version, seconds(6));
@@ -474,16 +474,16 @@ APF)"));
   EXPECT_EQ(failed, 0) << "each of them was let in some time";
   EXPECT_EQ(api.client.counters().retries, sent_away());
   Connection impatient(cluster::access_of("limited"), {.retry = {.tries = 1}});
-  std::atomic<bool> told = false;
+  std::atomic<bool> reported = false;
   EXPECT_TRUE(soon([&] {
     std::vector<std::jthread> callers;
     for (int i = 0; i < 16; ++i)
       callers.emplace_back([&] {
         const auto listed = impatient.client.list(kMaps, {.ns = ns});
-        if (!listed && listed.error().code == Code::kBusy && listed.error().retry_after >= seconds(1)) told = true;
+        if (!listed && listed.error().code == Code::kBusy && listed.error().retry_after >= seconds(1)) reported = true;
       });
     callers.clear();
-    return told.load();
+    return reported.load();
   })) << "429 with Retry-After";
   shell("kubectl delete flowschema limited");
 }

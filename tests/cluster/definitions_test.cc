@@ -119,11 +119,11 @@ TEST(Definitions, KeepEveryFieldThatCheckKnows) {
     ASSERT_TRUE(stored) << stored.error().to_string();
     expect_within(*object.find("spec"), *stored->find("spec"), resource.kind + ".spec");
     if (!known.fields.contains("status") || resource.group == "k8s.cni.cncf.io") continue;  // it has no status
-    Value told = *stored;
-    told.set("status", sample(*known.fields.at("status")));
-    const auto updated = api->client.update(kind_of(resource), told, kube::Part::kStatus);
+    Value reported = *stored;
+    reported.set("status", sample(*known.fields.at("status")));
+    const auto updated = api->client.update(kind_of(resource), reported, kube::Part::kStatus);
     ASSERT_TRUE(updated) << resource.kind << ": " << updated.error().to_string();
-    expect_within(*told.find("status"), *updated->find("status"), resource.kind + ".status");
+    expect_within(*reported.find("status"), *updated->find("status"), resource.kind + ".status");
   }
 }
 
@@ -147,7 +147,7 @@ TEST(Definitions, RefuseWhatCheckRefuses) {
   struct Row {
     const char* kind;
     const char* spec;
-    const char* told;
+    const char* reported;
   };
   constexpr const char* kPolicy = "SriovNetworkNodePolicy";
   const std::vector<Row> rows{
@@ -176,7 +176,7 @@ TEST(Definitions, RefuseWhatCheckRefuses) {
     object.set("spec", *doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"spec", row.spec}), found));
     const auto made = api->client.create(kind_of(resource), object);
     ASSERT_FALSE(made) << row.spec;
-    EXPECT_NE(made.error().message.find(row.told), std::string::npos) << made.error().message;
+    EXPECT_NE(made.error().message.find(row.reported), std::string::npos) << made.error().message;
   }
 }
 
@@ -202,8 +202,8 @@ TEST(Definitions, SayInKubectlWhereAPolicyAppliesAndWhyNot) {
                     "status", R"({"summary":"1 of 2","conditions":[{"type":"Ready","status":"False","reason":"Failed",)"
                               R"("message":"node gpu2: no VFs","lastTransitionTime":"2026-11-22T15:00:00Z"}]})"}),
                 found));
-  const auto told = api->client.update(kind_of(resource), *made, kube::Part::kStatus);
-  ASSERT_TRUE(told) << told.error().to_string();
+  const auto reported = api->client.update(kind_of(resource), *made, kube::Part::kStatus);
+  ASSERT_TRUE(reported) << reported.error().to_string();
   const std::string table = shell("kubectl -n " + ns + " get sriovnetworknodepolicies --no-headers | sed 's/  */ /g'");
   EXPECT_EQ(table.substr(0, table.rfind(' ')), "rail0 rail0 4 1 of 2 False node gpu2: no VFs");
 }

@@ -118,7 +118,7 @@ struct OperatorTest : ::testing::Test {
     return *found;
   }
   // Of a node state that is there.
-  api::SriovNetworkNodeState told_state(const std::string& node) {
+  api::SriovNetworkNodeState reported_state(const std::string& node) {
     std::optional<Value> found;
     EXPECT_TRUE(soon([&] { return (found = state(node)).has_value(); })) << node;
     doc::Diagnostics problems;
@@ -132,18 +132,18 @@ struct OperatorTest : ::testing::Test {
   }
   bool has(const std::string& node, const std::string& text) { return spec(node).find(text) != std::string::npos; }
   // The status that the agent of a recorded machine writes.
-  void tell(const std::string& node, const std::string& machine, const std::string& sync_status) {
+  void report(const std::string& node, const std::string& machine, const std::string& sync_status) {
     const facts::NodeFacts facts =
         facts::testing_fixture::facts_of(content(testdata() / "machines" / (machine + ".machine")));
     EXPECT_TRUE(soon([&] {
       auto stored = state(node);
       if (!stored) return false;
-      api::SriovNetworkNodeState told;
-      told.nics = graph::found_nics(facts);
-      told.sync_status = sync_status;
-      if (sync_status == "Failed") told.last_sync_error = "create 4 VFs: ENOSPC";
-      told.observed_generation = doc::number_in(*stored->find("metadata"), "generation");
-      stored->set("status", api::node_state_status(told));
+      api::SriovNetworkNodeState reported;
+      reported.nics = graph::found_nics(facts);
+      reported.sync_status = sync_status;
+      if (sync_status == "Failed") reported.last_sync_error = "create 4 VFs: ENOSPC";
+      reported.observed_generation = doc::number_in(*stored->find("metadata"), "generation");
+      stored->set("status", api::node_state_status(reported));
       return api->client.update(kube::kNodeStates, *stored, kube::Part::kStatus).has_value();
     })) << "the status of "
         << node << " cannot be written";
@@ -158,7 +158,7 @@ struct OperatorTest : ::testing::Test {
   void node_of(const std::string& name, const std::string& machine) {
     put_node(name);
     ASSERT_TRUE(soon([&] { return state(name).has_value(); })) << "no node state";
-    tell(name, machine, "");
+    report(name, machine, "");
   }
   std::string condition(const std::string& policy) {
     return shell(
@@ -186,8 +186,8 @@ TEST_F(OperatorTest, MakesNodeStatesOfPoliciesAndSaysWhatBecameOfThem) {
     EXPECT_FALSE(read->pfs.empty());
   }
   EXPECT_TRUE(soon([&] { return condition("rails").starts_with("0 of 2 Pending"); })) << condition("rails");
-  tell("gpu1", "gpu8-ib8", "Succeeded");
-  tell("gpu2", "seed-six-cx7", "Failed");
+  report("gpu1", "gpu8-ib8", "Succeeded");
+  report("gpu2", "seed-six-cx7", "Failed");
   EXPECT_TRUE(soon([&] { return condition("rails").starts_with("1 of 2 Failed node gpu2"); }))
       << condition("rails") << program.log();
   EXPECT_TRUE(soon([&] { return condition("none").starts_with("0 of 0 NoNicMatches node gpu"); })) << condition("none");
@@ -316,7 +316,7 @@ TEST_F(OperatorTest, ServesManifestsOfNvidiasOperatorWhereTheyAre) {
                  "jsonpath='{.metadata.annotations.k8s\\.v1\\.cni\\.cncf\\.io/resourceName}' || true") ==
            "nvidia.com/sriov_rdma_vf";
   })) << program.log();
-  tell("gpu1", "gpu8-ib8", "Succeeded");
+  report("gpu1", "gpu8-ib8", "Succeeded");
   EXPECT_TRUE(soon([&] { return condition_in("nvidia-network-operator").starts_with("Applied"); }))
       << condition_in("nvidia-network-operator") << program.log();
   EXPECT_TRUE(soon([&] { return condition_in(team).starts_with("Ignored policies count in namespaces "); }))
@@ -345,7 +345,7 @@ TEST_F(OperatorTest, CarriesOutTheExamples) {
   for (const Example& one : examples) {
     put_node(one.file, ", feature.node.kubernetes.io/network-sriov.capable: " + one.file);
     EXPECT_TRUE(soon([&] { return state(one.file).has_value(); }));
-    tell(one.file, "roce-2x-cx6dx", "");
+    report(one.file, "roce-2x-cx6dx", "");
     shell(
         fmt::format("sed 's/namespace: railbed/namespace: {}/; s/\\(namespace\\|networkNamespace\\): llm/\\1: {}/; "
                     "s/\\(sriov.capable\\): \"true\"/\\1: {}/' {}{}.yaml | kubectl apply -f -",
@@ -362,7 +362,7 @@ TEST_F(OperatorTest, CarriesOutTheExamples) {
       })) << network
           << program.log();
     if (one.policies.empty()) continue;
-    tell(one.file, "roce-2x-cx6dx", "Succeeded");
+    report(one.file, "roce-2x-cx6dx", "Succeeded");
     for (const std::string& policy : one.policies)
       EXPECT_TRUE(soon([&] { return condition(policy).starts_with("1 of 1 Applied"); })) << condition(policy);
   }
@@ -396,14 +396,14 @@ TEST_F(OperatorTest, IsKilledAtRandomWhilePoliciesChange) {
     const graph::Catalog catalog = graph::index(objects, {}, found);
     std::string out;
     for (const char* node : {"gpu1", "gpu2"}) {
-      const facts::NodeFacts facts = graph::facts_of(told_state(node), {});
+      const facts::NodeFacts facts = graph::facts_of(reported_state(node), {});
       out += doc::to_json(api::node_state_spec(graph::state_of(graph::resolve(catalog, facts, found))));
     }
     return out;
   }();
   const auto now = [&] {
     std::string out;
-    for (const char* node : {"gpu1", "gpu2"}) out += doc::to_json(api::node_state_spec(told_state(node).pfs));
+    for (const char* node : {"gpu1", "gpu2"}) out += doc::to_json(api::node_state_spec(reported_state(node).pfs));
     return out;
   };
   EXPECT_TRUE(soon([&] { return now() == wanted; })) << now() << "\n" << wanted << program->log();
@@ -519,9 +519,9 @@ TEST_F(OperatorTest, WorksFarAwayFromTheApiServer) {
   node_of("gpu1", "gpu8-ib8");
   put_policy("rails", "numVfs: 2, nicSelector: {vendor: 15b3}");
   EXPECT_TRUE(soon([&] { return has("gpu1", R"("numVfs":2)"); })) << program.log();
-  tell("gpu1", "gpu8-ib8", "Succeeded");
+  report("gpu1", "gpu8-ib8", "Succeeded");
   EXPECT_TRUE(soon([&] { return condition("rails").starts_with("1 of 1 Applied"); })) << condition("rails");
-  kube::real_clock()->wait(seconds(5), {});  // what was applied last is told
+  kube::real_clock()->wait(seconds(5), {});  // what was applied last is reported
   const int before = requests();
   kube::real_clock()->wait(seconds(6), {});
   const int asked = requests() - before;
@@ -582,7 +582,8 @@ TEST_F(OperatorTest, SharesNodeStatesWithAnotherTool) {
   EXPECT_THAT(doc::to_json(*left->find("metadata")), HasSubstr(R"("example.com/tool":"yes")"));
 }
 
-// Node states that went with their definition are made anew, and order nothing until their nodes tell what they have.
+// Node states that went with their definition are made again, and order nothing until their nodes report what they
+// have.
 TEST_F(OperatorTest, OrdersNothingWhenTheDefinitionOfNodeStatesIsDeleted) {
   Program program(ns, "one");
   node_of("gpu1", "gpu8-ib8");
@@ -595,7 +596,7 @@ TEST_F(OperatorTest, OrdersNothingWhenTheDefinitionOfNodeStatesIsDeleted) {
   install_kinds();
   EXPECT_TRUE(soon([&] { return state("gpu1").has_value(); })) << program.log();
   EXPECT_EQ(spec("gpu1").find("interfaces"), std::string::npos) << spec("gpu1");
-  tell("gpu1", "gpu8-ib8", "");
+  report("gpu1", "gpu8-ib8", "");
   EXPECT_TRUE(soon([&] { return has("gpu1", R"("numVfs":2)"); })) << program.log();
 }
 

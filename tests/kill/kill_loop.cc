@@ -321,7 +321,8 @@ Kill random_kill(std::mt19937& random, unsigned calls, int duration, unsigned st
   return kill;
 }
 
-int tell(const std::vector<std::unique_ptr<Loop>>& loops, const std::vector<Scenario>& all, const std::string& mode) {
+int print_results(const std::vector<std::unique_ptr<Loop>>& loops, const std::vector<Scenario>& all,
+                  const std::string& mode) {
   int failed = 0;
   for (size_t i = 0; i < loops.size(); ++i) {
     const Lines& failures = loops[i]->failures();
@@ -383,7 +384,7 @@ int run(const Options& options) {
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   fmt::print("{} kills: {} lost, {} doubled, {} refused; {:.1f} s, {:.1f} kills/s, seed {}\n", totals.kills,
              totals.lost, totals.doubled, totals.refused, seconds, totals.kills / seconds, options.seed);
-  return tell(loops, all, options.every ? "every call" : "random calls and times");
+  return print_results(loops, all, options.every ? "every call" : "random calls and times");
 }
 
 bool read_options(int argc, char** argv, Options& options) {

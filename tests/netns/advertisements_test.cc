@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routers' advertisements on the real kernel: where its settings begin anew, and that a rail with assigned addresses
+// Routers' advertisements on the real kernel: where its settings begin again, and that a rail with assigned addresses
 // takes nothing from a router, which a rail without them does.
 #include <algorithm>
 #include <thread>

@@ -124,7 +124,7 @@ TEST_F(CollectiveVerb, AFullDiskIsReported) {
   const Started second(serve());
   const auto ran = run_verb(collective({first.port(), second.port()}, {"-e", "8", "-n", "1", "--save", "/dev/full"}));
   EXPECT_EQ(ran.exit_status, 1);
-  EXPECT_THAT(ran.output, HasSubstr("all-reduce over TCP, 2 ranks"));  // what was measured is told all the same
+  EXPECT_THAT(ran.output, HasSubstr("all-reduce over TCP, 2 ranks"));  // what was measured is reported anyway
   EXPECT_THAT(ran.errors, HasSubstr("/dev/full: ENOSPC (No space left on device)"));
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a value is as a JSON schema says: the part of JSON Schema that docs/schemas uses. Only included by tests.
 //
-// Stricter than the standard in one point: a member that the schema does not name is told, unless the object has
+// Stricter than the standard in one point: a member that the schema does not name is reported, unless the object has
 // additionalProperties. So an output cannot grow a field that is documented nowhere, while programs of users stay free
-// to ignore new ones. A keyword that is not known here is told, too: it would hold nothing. Threading: pure. Failure:
-// what does not fit, one line each, with its path. Spec: JSON Schema 2020-12.
+// to ignore new ones. A keyword that is not known here is reported, too: it would hold nothing. Threading: pure.
+// Failure: what does not fit, one line each, with its path. Spec: JSON Schema 2020-12.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class JsonSchema {
   doc::Value root_;
   std::vector<std::string> found_;
 
-  void tell(const std::string& path, const std::string& what) {
+  void report(const std::string& path, const std::string& what) {
     found_.push_back((path.empty() ? "the document" : path) + " " + what);
   }
 
@@ -64,7 +64,7 @@ class JsonSchema {
     const std::string name = reference->as_string()->substr(std::string("#/$defs/").size());
     const doc::Value* found = root_.find("$defs") == nullptr ? nullptr : root_.find("$defs")->find(name);
     if (found != nullptr) return *found;
-    tell(path, "refers to " + name + ", which the schema does not define");
+    report(path, "refers to " + name + ", which the schema does not define");
     return schema;
   }
 
@@ -74,7 +74,7 @@ class JsonSchema {
         "required", "items",    "properties", "const",     "enum",     "additionalProperties", "minimum",
         "minItems", "maxItems", "pattern",    "minLength", "maxLength"};
     for (const doc::Value::Member& member : *schema.as_object())
-      if (!kKnown.contains(member.key)) tell(path, "has a schema with the unknown keyword " + member.key);
+      if (!kKnown.contains(member.key)) report(path, "has a schema with the unknown keyword " + member.key);
   }
 
   void check_type(const doc::Value& schema, const doc::Value& value, const std::string& path) {
@@ -86,15 +86,15 @@ class JsonSchema {
     };
     const doc::Value::Array* several = wanted->as_array();
     if (several == nullptr ? fits(*wanted) : std::ranges::any_of(*several, fits)) return;
-    tell(path, "is of type " + type + " and not " + doc::to_json(*wanted));
+    report(path, "is of type " + type + " and not " + doc::to_json(*wanted));
   }
 
   void check_choice(const doc::Value& schema, const doc::Value& value, const std::string& path) {
     if (const doc::Value* wanted = schema.find("const"); wanted != nullptr && !(*wanted == value))
-      tell(path, "is " + doc::to_json(value) + " and not " + doc::to_json(*wanted));
+      report(path, "is " + doc::to_json(value) + " and not " + doc::to_json(*wanted));
     if (const doc::Value* choices = schema.find("enum"))
       if (std::ranges::find(*choices->as_array(), value) == choices->as_array()->end())
-        tell(path, "is " + doc::to_json(value) + " and none of " + doc::to_json(*choices));
+        report(path, "is " + doc::to_json(value) + " and none of " + doc::to_json(*choices));
   }
 
   // The number of characters would need a decoder; bytes are stricter.
@@ -105,9 +105,9 @@ class JsonSchema {
     };
     const auto holds = [&](std::string_view least, std::string_view most, int64_t found, std::string_view of) {
       if (const int64_t* wanted = bound(least); wanted != nullptr && found < *wanted)
-        tell(path, fmt::format("has {} {} and not {} or more", found, of, *wanted));
+        report(path, fmt::format("has {} {} and not {} or more", found, of, *wanted));
       if (const int64_t* wanted = bound(most); wanted != nullptr && found > *wanted)
-        tell(path, fmt::format("has {} {} and not {} or fewer", found, of, *wanted));
+        report(path, fmt::format("has {} {} and not {} or fewer", found, of, *wanted));
     };
     if (const int64_t* number = value.as_int()) holds("minimum", "maximum", *number, "as its value");
     if (const doc::Value::Array* all = value.as_array())
@@ -117,13 +117,13 @@ class JsonSchema {
     holds("minLength", "maxLength", static_cast<int64_t>(text->size()), "bytes");
     if (const doc::Value* pattern = schema.find("pattern"))
       if (!std::regex_search(*text, std::regex(*pattern->as_string())))
-        tell(path, "is " + *text + ", which does not fit " + *pattern->as_string());
+        report(path, "is " + *text + ", which does not fit " + *pattern->as_string());
   }
 
   void check_members(const doc::Value& schema, const doc::Value& value, const std::string& path) {
     if (const doc::Value* required = schema.find("required"))
       for (const doc::Value& key : *required->as_array())
-        if (value.find(*key.as_string()) == nullptr) tell(path, "has no " + *key.as_string());
+        if (value.find(*key.as_string()) == nullptr) report(path, "has no " + *key.as_string());
     const doc::Value* properties = schema.find("properties");
     const doc::Value* others = schema.find("additionalProperties");
     for (const doc::Value::Member& member : *value.as_object()) {
@@ -132,7 +132,7 @@ class JsonSchema {
       if (inner != nullptr)
         compare(*inner, member.value, path + "." + member.key);
       else if (others == nullptr)
-        tell(path + "." + member.key, "is in no schema");
+        report(path + "." + member.key, "is in no schema");
     }
   }
 

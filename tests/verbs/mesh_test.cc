@@ -57,7 +57,7 @@ std::vector<std::string> problems_of_mesh(const std::string& json) {
   return JsonSchema(parsed(schema)).problems(parsed(json));
 }
 
-// Whether anything stands out is up to the machine; that all is measured, told and kept is not.
+// Whether anything is an outlier is up to the machine; that all is measured, reported and kept is not.
 TEST_F(MeshVerb, MeasuresSavesAndCompares) {
   const Started first(serve());
   const Started second(serve());

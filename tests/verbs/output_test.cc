@@ -73,7 +73,7 @@ TEST(Output, OnAFullDiskIsAnErrorInEveryVerb) {
     const std::string typed = testing::PrintToString(arguments);
     EXPECT_EQ(ran.exit_status, 1) << typed << ran.errors;
     EXPECT_EQ(ran.signal, 0) << typed;
-    // Beside it a verb may tell other things; this it tells once, with the reason.
+    // Beside it a verb may print other things; this it prints once, with the reason.
     const std::string reported = "railbed: write the standard output: ENOSPC (No space left on device)\n";
     const size_t first = ran.errors.find(reported);
     EXPECT_NE(first, std::string::npos) << typed << ran.errors;
@@ -109,7 +109,8 @@ class ChecksManifests : public testing::Test {
   std::filesystem::path folder_;
 };
 
-// Each verb that writes a file that a person named: what was there stays, nothing half is left, and the reason is told.
+// Each verb that writes a file that a person named: what was there stays, nothing half is left, and the reason is
+// reported.
 TEST_F(ChecksManifests, OnAFullDiskFilesStayAsTheyWere) {
   const std::string machine = (testdata() / "machines/six-cx7-unwell.machine").string();
   std::ofstream(path("fixable.yaml")) << content(testdata() / "check/RB-API-003/bad.yaml");

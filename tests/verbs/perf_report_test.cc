@@ -140,8 +140,8 @@ TEST_F(PerfReport, OfAMesh) {
   EXPECT_THAT(report({path("half.mesh")}).output, StartsWith("incomplete: "));
 }
 
-// The script of the page does its work: charts are drawn, and heat maps tell what is under the pointer. Without a
-// browser on this machine nobody can tell.
+// The script of the page does its work: charts are drawn, and heat maps show what is under the pointer. Without a
+// browser on this machine there is no way to know.
 TEST_F(PerfReport, IsDrawnByABrowser) {
   const std::string browser = "/usr/bin/chromium-headless-shell";  // tools/setup test
   if (!std::filesystem::exists(browser)) GTEST_SKIP() << "no " << browser << " here";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed status as a program: what it shows of what an agent tells.
+// railbed status as a program: what it shows of what an agent reports.
 #include <filesystem>
 #include <thread>
 
@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// An agent that tells what the test says.
+// An agent that reports what the test says.
 class StatusVerb : public testing::Test {
  protected:
   StatusVerb() {
@@ -29,7 +29,7 @@ class StatusVerb : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  void tells(std::string report) {
+  void reports(std::string report) {
     auto listener = os::UnixListener::open(folder_ / "agent.sock");
     ASSERT_TRUE(listener.has_value()) << listener.error().to_string();
     agent::ServerOptions options;
@@ -51,7 +51,7 @@ class StatusVerb : public testing::Test {
 };
 
 TEST_F(StatusVerb, WhatIsWrongWithVfsIsReportedAndTheAgentIsReady) {
-  tells(R"({"version": "1", "pid": 7, "notReady": [], "events": [],
+  reports(R"({"version": "1", "pid": 7, "notReady": [], "events": [],
     "cluster": {"server": "https://10.0.0.1:6443", "node": "gpu-1", "caches": [], "statusesPending": 2},
     "vfs": ["0000:3b:00.0: 4 VFs wait for llm/a", "no VFs are changed while the API server is unreachable: \u001b[2J"]})");
   const std::string text = status();
@@ -65,12 +65,12 @@ TEST_F(StatusVerb, WhatIsWrongWithVfsIsReportedAndTheAgentIsReady) {
 }
 
 TEST_F(StatusVerb, PluginsThatKeepAllRightsAreReported) {
-  tells(R"({"version": "1", "pid": 7, "notReady": [], "unfenced": ["cilium-cni", "x"], "events": []})");
+  reports(R"({"version": "1", "pid": 7, "notReady": [], "unfenced": ["cilium-cni", "x"], "events": []})");
   EXPECT_THAT(status(), HasSubstr("plugins that run with all rights of the agent (--unfenced): cilium-cni, x\n"));
 }
 
 TEST_F(StatusVerb, WhatKeepsItFromBeingReadyIsAnotherThing) {
-  tells(R"({"version": "1", "pid": 7, "notReady": ["pods is forbidden"], "events": [],
+  reports(R"({"version": "1", "pid": 7, "notReady": ["pods is forbidden"], "events": [],
     "cluster": {"server": "https://10.0.0.1:6443", "node": "gpu-1", "caches": [], "statusesPending": 0}, "vfs": []})");
   const std::string text = status();
   EXPECT_THAT(text, HasSubstr("agent 1, process 7: not ready\n\nnot ready: pods is forbidden\n"));
@@ -78,7 +78,7 @@ TEST_F(StatusVerb, WhatKeepsItFromBeingReadyIsAnotherThing) {
 }
 
 TEST_F(StatusVerb, LeasedAddressesAreReported) {
-  tells(
+  reports(
       R"({"version": "1", "pid": 7, "notReady": [], "events": [], "addresses": {"cells": 2, "addresses": 32, "waiting": 1,
     "heardSeconds": 7, "error": "connection refused", "lacking": ["no node has an address left"], "conflicts": ["10.0.0.1 \u001b[2J"]}})");
   const std::string text = status();

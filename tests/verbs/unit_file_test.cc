@@ -7,7 +7,7 @@
 namespace railbed {
 namespace {
 
-// Of 10; what an executed plugin may need stands against less (the unit names each).
+// Of 10; needs of executed plugins prevent a lower one (the unit names each).
 constexpr const char* kMostExposed = "--threshold=40";
 
 TEST(Unit, LeavesTheAgentNoMoreThanItNeeds) {
