@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Sourced inside tests/cluster/sandbox, as node.sh: the same node in a cluster with an API server, and an agent that asks it.
-# Wants what node.sh wants, TOOLS_API_SERVER, TOOLS_CONTROLLERS, and fail(), which is told what is wrong.
+# Wants what node.sh wants, TOOLS_API_SERVER, TOOLS_CONTROLLERS, and fail(), which prints what is wrong.
 . tests/cluster/node.sh
 plane=/run/control-plane
 export KUBE_FOLDER=$plane

@@ -47,7 +47,7 @@ spec:
     "ipam": { "type": "whereabouts", "range": "$range.0/29" } }'
 M
 }
-# What interfaces have, as the kernels of the machines tell: "10.75.0.1 10.75.0.2 ", sorted.
+# What interfaces have, as the kernels of the machines report: "10.75.0.1 10.75.0.2 ", sorted.
 addresses_on() { # MACHINE...
   local machine
   for machine; do
@@ -110,7 +110,7 @@ no_address_twice() {
   for got in b1 b2; do shared_pod $got guest-1; done
   shared_pod rival guest-1 "$address"
   holds "cut off: pods of the same range run on the other machine" kubectl wait -n llm --for=condition=Ready --timeout=600s pod/b1 pod/b2
-  has_soon "cut off: a pod that asks for an address of the machine that was cut off is told who has it" "another node has leased $address" events_on pod -n llm rival
+  has_soon "cut off: a pod that asks for an address of the machine that was cut off gets an Event that names its owner" "another node has leased $address" events_on pod -n llm rival
   same "cut off: pods of both machines have addresses" "$(addresses_on "${nodes[@]}" | sort -u | wc -l)" 4
   same "cut off: no address is given twice" "$(twice)" ""
   same "cut off: the machine's leases stay" "$(leased_by "$first")" 3

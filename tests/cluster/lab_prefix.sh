@@ -50,9 +50,9 @@ manifests_of_nvidia() {
   has "prefix: the kubelet gave it a VF by the published name" "$vf" 0000:02:10.
   same_soon "prefix: and its interface is that one" "$vf" vf_of gpu-training net1
   has_soon "prefix: with an address of the range" 192.168.100. network_status gpu-training
-  # One in a namespace that does not count is told so.
+  # One in a namespace that does not count gets an Event.
   sed 's/namespace: nvidia-network-operator/namespace: llm/' $manifests/document-d.yaml | awk 'BEGIN { RS = "---\n"; ORS = RS } /SriovNetworkNodePolicy/' | kubectl apply -f - >/dev/null
-  has_soon "prefix: a policy elsewhere is told that it is ignored" "Ignored policies count in namespaces nvidia-network-operator" \
+  has_soon "prefix: a policy elsewhere gets an Event that it is ignored" "Ignored policies count in namespaces nvidia-network-operator" \
     kubectl get sriovnetworknodepolicy -n llm gpu-sriov-policy -o 'jsonpath={.status.conditions[0].reason} {.status.conditions[0].message}'
   kubectl delete sriovnetworknodepolicy -n llm gpu-sriov-policy --timeout=180s >/dev/null
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Sourced by tests/cluster/lab: policies roll out and pods come and go while operator, agents and kubelets are killed, which and when
-# a seed says. Afterwards: no VF in two pods, none made anew that no order asked for, nothing left over, statuses are true.
+# a seed says. Afterwards: no VF in two pods, none made again that no order asked for, nothing left over, statuses are true.
 #   FAULT_SECONDS (15)  how long; SEED (20779). Steps that began are in LOGS/random.
 #
 # guest-1 has one pod, anchor, with a VF of rail1 all the time: whatever is ordered, that PF may not change there.
@@ -9,7 +9,7 @@ fault_seconds=${FAULT_SECONDS:-15}
 seed=${SEED:-20779}
 steps=0 kills=0 next_pod=0
 pods=()           # that are to be there
-declare -A orders # NODE PF: how many orders there were that may make its VFs anew
+declare -A orders # NODE PF: how many orders there were that may make its VFs again
 
 step() { steps=$((steps + 1)); printf '%d %s: %s\n' $(($(now_ms) - started)) $steps "$*" >>"$LOGS/random"; }
 below() { echo $((RANDOM % $1)); }
@@ -119,7 +119,7 @@ vfs_of_pods() {
     echo "$node $(vf_of "$pod" rail0)"
   done < <(kubectl get pod -n llm -l random=yes --field-selector status.phase=Running -o 'jsonpath={range .items[*]}{.metadata.name} {.spec.nodeName}{"\n"}{end}')
 }
-# Pods that were told a verbs device which a soft RDMA device then did not get never start (docs/kubernetes.md).
+# Pods that were promised a verbs device which a soft RDMA device then did not get never start (docs/kubernetes.md).
 without_their_verbs() {
   kubectl get pod -n llm -l random=yes -o 'jsonpath={range .items[*]}{.metadata.name} {.status.containerStatuses[*].state.waiting.message}{"\n"}{end}' |
     sed -n 's|^\([^ ]*\) .*/dev/infiniband/uverbs[0-9]*: no such file.*|\1|p'
@@ -140,7 +140,7 @@ left_over() { # NODE
   on "$1" 'rdma link; ls /run/netns | grep cni-; for vf in /sys/bus/pci/devices/*/physfn; do [ -d "${vf%/physfn}/net" ] || echo "${vf%/physfn} has no interface"; done'
 }
 found() { # NODE: VFs of its PFs as sysfs has them, then as the status of its node state does
-  echo "$(vfs "$1" 1) $(vfs "$1" 2), told: $(state_of "$1" '.status.interfaces[*].numVfs')"
+  echo "$(vfs "$1" 1) $(vfs "$1" 2), reported: $(state_of "$1" '.status.interfaces[*].numVfs')"
 }
 
 kubelet_dies_in_a_roll_out() {
@@ -153,7 +153,7 @@ kubelet_dies_in_a_roll_out() {
   kill_kubelet guest-2
   start_kubelet guest-2
   within "random: kubelet killed during a roll-out: it ends all the same" 300 eval 'is_done guest-2 && offers guest-2 rail0 2'
-  same "random: and made the VFs anew once" "$(($(made guest-2 1) - before))" 1
+  same "random: and made the VFs again once" "$(($(made guest-2 1) - before))" 1
 }
 
 part_random() {
@@ -168,7 +168,7 @@ part_random() {
   for node in "${nodes[@]}"; do within "random: $node says so" 180 is_done "$node" || return; done
   for node in "${nodes[@]}"; do node_script "$node" count-vfs; done
   # The VFs that there are were made since the boot, too.
-  for node in "${nodes[@]}"; do within "random: the driver of $node tells when it makes VFs" 60 eval "[ \"\$(made $node 1)\" -gt 0 ] && [ \"\$(made $node 2)\" -gt 0 ]" || return; done
+  for node in "${nodes[@]}"; do within "random: the driver of $node logs when it makes VFs" 60 eval "[ \"\$(made $node 1)\" -gt 0 ] && [ \"\$(made $node 2)\" -gt 0 ]" || return; done
   kubelet_dies_in_a_roll_out
   one_vf_pod anchor guest-1 rail1 10.11.1.1 | kubectl apply -f - >/dev/null
   kubectl label pod -n llm anchor random- >/dev/null
@@ -204,7 +204,7 @@ random_ends() { # ANCHOR MADE-BEFORE
   within "random: the last order is carried out, and offered" 300 offers_all 5
   for node in "${nodes[@]}"; do
     within "random: $node says so" 180 is_done "$node"
-    same_soon "random: the status of $node is true" "5 4, told: 5 4" found "$node"
+    same_soon "random: the status of $node is true" "5 4, reported: 5 4" found "$node"
     same_soon "random: nothing is orphaned on $node" '"sandboxes":[]}' left_over "$node"
   done
   for pf in rail0 rail1; do
@@ -213,9 +213,9 @@ random_ends() { # ANCHOR MADE-BEFORE
   while read -r node pf before; do
     now=$(made "$node" "$pf")
     if [ $((now - before)) -le "${orders[$node $pf]:-0}" ]; then
-      pass "random: VFs of $node's PF $pf: made anew at most once for an order"
+      pass "random: VFs of $node's PF $pf: made again at most once for an order"
     else
-      fail "random: VFs of $node's PF $pf were made anew $((now - before)) times for ${orders[$node $pf]:-0} orders"
+      fail "random: VFs of $node's PF $pf were made again $((now - before)) times for ${orders[$node $pf]:-0} orders"
     fi
   done <<<"$2"
   [ $failed = 0 ] || sed 's/^/    /' "$LOGS/random"

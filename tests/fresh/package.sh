@@ -98,13 +98,13 @@ check_programs() {
   expect "railbed check says yes" 0 "0 errors, 0 warnings" "railbed check good.yaml"
   expect "railbed check says no" 2 "spec.numVfs must be an integer" "railbed check broken.yaml"
   expect "railbed check cannot say" 1 "nowhere.yaml" "railbed check nowhere.yaml"
-  expect "railbed explain tells more" 0 "RB-API-004: " "railbed explain RB-API-004"
+  expect "railbed explain prints more" 0 "RB-API-004: " "railbed explain RB-API-004"
   expect "railbed discover reads this machine" 0 "node " "railbed discover"
   expect "and its facts are facts" 0 " on 1 node" "railbed discover -o yaml >node.yaml 2>/dev/null && { railbed check good.yaml node.yaml || [ \$? = 2 ]; }"
   expect "railbed-cni runs" 0 '"supportedVersions"' "echo '{}' | CNI_COMMAND=VERSION railbed-cni"
 }
 
-# The agent is another program, which railbed finds where the package put it; it ends in order when it is told to.
+# The agent is another program, which railbed finds where the package put it; it ends in order when it is asked to.
 check_agent() {
   expect "railbed agent serves until SIGTERM" 0 "answers on /tmp/railbed-test/socket" "mkdir manifests && timeout --foreground --preserve-status 3 \
     railbed agent --socket /tmp/railbed-test/socket --state-dir state --pending pending --records records --manifests manifests --metrics off"

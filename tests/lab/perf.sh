@@ -56,7 +56,7 @@ packets() { on p1 cat /sys/class/net/eth0/statistics/rx_packets; }
 measuring() { # PACKETS-BEFORE
   on p1 "for i in \$(seq 1000); do [ \$(cat /sys/class/net/eth0/statistics/rx_packets) -gt $(($1 + 1000)) ] && exit 0; sleep 0.1; done"
 }
-# A client on p2, killed when it measures, which 1000 packets more tell.
+# A client on p2, killed when it measures, which 1000 packets more show.
 killed_in_the_middle() { # COMMAND
   on p2 "rx() { cat /sys/class/net/eth0/statistics/rx_packets; }; before=\$(rx); $1 >/dev/null 2>&1 & client=\$!
     for i in \$(seq 1000); do [ \$(rx) -gt \$((before + 1000)) ] && break; sleep 0.1; done; kill -9 \$client" || fail "a client that is to be killed has ended: $1"
@@ -449,7 +449,7 @@ wrong_places() {
   out=$(on p2 'railbed perf bw 10.0.0.1 -D 1 --device mlx5_0 2>&1; echo "status $?"')
   has "no such device: lists those there are" "$out" "this machine has rxe0, rxe1"
   out=$(on p2 'railbed perf bw 10.0.0.1 -D 1 --remote-device mlx5_0 2>&1; echo "status $?"')
-  has "no such device at the server: the client is told" "$out" "at the server: the peer says: no RDMA device mlx5_0"
+  has "no such device at the server: the client reports it" "$out" "at the server: the peer says: no RDMA device mlx5_0"
   out=$(on p2 'railbed perf bw 10.7.0.1 -D 1 2>&1; echo "status $?"')
   has "no route to the server: says so" "$out" "ENETUNREACH"
   has "no route to the server: what to do" "$out" "ip route get 10.7.0.1"

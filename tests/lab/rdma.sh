@@ -18,7 +18,7 @@ devices_of() { if [ "$1" = host ]; then on "rdma link | cut -d ' ' -f 2-4"; else
 whole_host() { on "rdma link; ls -d /sys/bus/pci/devices/*/infiniband/*; sh attach.sh vf $vf0; sh attach.sh vf $vf1"; }
 
 # vf0 has two RDMA devices, roce1 on its interface and roce2 on a macvlan of that; vf1 has roce3. roce0 was there before
-# them and is gone, so that the kernel numbers files anew in a move.
+# them and is gone, so that the kernel numbers files again in a move.
 make_devices() {
   local nic0 nic1
   read -r vf0 _ vf1 _ < <(on 'sh vfs.sh 2' | tr , ' ')

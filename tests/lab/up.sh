@@ -41,16 +41,16 @@ first_up() {
   has "without root: status 1" "$refused" "status 1"
   same "without root: nothing was changed" "$(on guest 'sh state.sh x')" "$before"
 
-  # Two at once: one works, one is told, one waits; status looks at it meanwhile.
+  # Two at once: one works, one gets an error, one waits; status looks at it meanwhile.
   local both
   both=$(on guest 'railbed up full --node guest --soft-rdma >first.log 2>&1 & one=$!
     until grep -q "create" first.log || ! kill -0 $one 2>/dev/null; do sleep 0.05; done
-    railbed up full --node guest --soft-rdma 2>&1; echo "told: $?"
+    railbed up full --node guest --soft-rdma 2>&1; echo "second: $?"
     railbed up full --node guest --soft-rdma --wait 60 >waited.log 2>&1 & two=$!
     railbed status >status.log; echo "status: $?"
     wait $one; echo "first: $?"; wait $two; echo "waited: $?"; tail -1 waited.log')
-  has "two at once: the second is told who is running" "$both" "is running"
-  has "two at once: and ends with status 1" "$both" "told: 1"
+  has "two at once: the second reports who is running" "$both" "is running"
+  has "two at once: and ends with status 1" "$both" "second: 1"
   has "two at once: status does not wait" "$both" "status: 0"
   has "two at once: the first does its work" "$both" "first: 0"
   has "two at once: the third waits for it" "$both" "waited: 0"
@@ -103,13 +103,13 @@ again() {
 faults() {
   local text
   text=$(on guest 'railbed up too-many --node guest 2>&1; echo status $?')
-  has "too many VFs: told with the place" "$text" "too-many/1-policies.yaml:7"
+  has "too many VFs: reported with the place" "$text" "too-many/1-policies.yaml:7"
   has "too many VFs: status 1" "$text" "status 1"
   has "too many VFs: status shows it" "$(on guest railbed status)" "refused"
   on guest railbed down >/dev/null
   for one in EBUSY:16 ENOMEM:12 EIO:5; do
     text=$(on guest "LD_PRELOAD=/t/kill_shim.so SHIM_REFUSE='01:00.0/sriov_numvfs' SHIM_ERRNO=${one#*:} railbed up no-pods --node guest 2>&1; echo status \$?")
-    has "${one%:*} from sysfs: told" "$text" "sriov_numvfs: ${one%:*}"
+    has "${one%:*} from sysfs: reported" "$text" "sriov_numvfs: ${one%:*}"
     has "${one%:*} from sysfs: status 1" "$text" "status 1"
     has "${one%:*} from sysfs: status shows step and errno" "$(on guest railbed status)" "sriov_numvfs: ${one%:*}"
   done
@@ -138,7 +138,7 @@ generated() {
   has "generate: up takes it as it is" "$(on guest 'railbed up made.yaml 2>&1')" "2 interfaces attached"
   has "generate: up again" "$(on guest 'railbed up made.yaml 2>/dev/null')" "nothing to do"
   text=$(on guest 'sed "s/: rail0, rail1/: rail0, rail0/" made.yaml >wrong.yaml; railbed up wrong.yaml 2>&1; echo status $?')
-  has "rules of check stop up: told with the id" "$text" "[RB-RAIL-002]"
+  has "rules of check stop up: reported with the id" "$text" "[RB-RAIL-002]"
   has "rules of check stop up: nothing was changed" "$text" "the manifests have errors, nothing was changed"
   has "rules of check stop up: status 1" "$text" "status 1"
   has "rules of check: --force goes on" "$(on guest 'railbed up wrong.yaml --force RB-RAIL-002 2>&1')" "up: 0 steps done, 1 interface attached"

@@ -4,7 +4,7 @@
     measured.py FILE SECONDS COMMAND...
 
 Daemons that leave their parent (virtual machines, a kubelet) become children of this process, so their time counts too. After
-SECONDS, or when this process is told to end, all of them are ended. The status is the command's; 124 after SECONDS.
+SECONDS, or when this process is asked to end, all of them are ended. The status is the command's; 124 after SECONDS.
 """
 import ctypes
 import os
@@ -78,12 +78,12 @@ def main():
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
-    def told_to_end(number, _):
+    def asked_to_end(number, _):
         end_all(signal.SIGTERM, signal.SIGKILL, 10)
         os._exit(128 + number)
 
-    signal.signal(signal.SIGTERM, told_to_end)
-    signal.signal(signal.SIGINT, told_to_end)
+    signal.signal(signal.SIGTERM, asked_to_end)
+    signal.signal(signal.SIGINT, asked_to_end)
     status = run(limit_s, command)
     for _ in range(50):  # what the command has ended takes a moment to be gone
         if not reap():

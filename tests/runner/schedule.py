@@ -17,7 +17,7 @@ WORKERS = {"compile": 1, "prepare": 1, "test": 2, "wait": 2}
 class Schedule:
     waiting: list
     grow: object  # called with a task that has ended well: the tasks that it makes possible
-    told: object  # called with (task, outcome), one at a time
+    reported: object  # called with (task, outcome), one at a time
     running: list = dataclasses.field(default_factory=list)
     done: dict = dataclasses.field(default_factory=dict)
     changed: threading.Condition = dataclasses.field(default_factory=threading.Condition)
@@ -47,7 +47,7 @@ class Schedule:
             outcome = self.outcome_of(chosen)
             with self.changed:
                 self.done[chosen.name] = outcome
-                self.told(chosen, outcome)
+                self.reported(chosen, outcome)
                 new = self.grow(chosen, outcome)
                 self.known |= {task.name for task in new}
                 self.waiting += new

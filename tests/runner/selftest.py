@@ -61,7 +61,7 @@ def check_parts():
     ran, once = scratch / "ran", scratch / "once"
     flaky = tasks.run(script(text % (ran, once, once), attempts=2))
     same("only the failed part runs again", ran.read_text().split(), ["one", "two", "two"])
-    same("what passes then is counted, and told", (counts(flaky), flaky.lines), ((2, 0, 0, 1), ["FLAKY passed when run again: x: two"]))
+    same("what passes then is counted, and reported", (counts(flaky), flaky.lines), ((2, 0, 0, 1), ["FLAKY passed when run again: x: two"]))
     once.unlink()
     same("with one attempt it has failed", counts(tasks.run(script(text % (ran, once, once)))), (1, 1, 0, 0))
     silent = tasks.run(script("[ $# = 0 ] || exit 0; echo '== part a'; echo FAIL a; exit 1", attempts=2))
@@ -145,25 +145,25 @@ def check_schedule():
 
     given = [step("s late", "wait", after=["build b"], weight_s=1), step("s long", "wait", after=["build b"], weight_s=9), step("build b", "compile", counts=False),
              broken("build c", "compile"), step("s kept", "wait", after=["build c"]), step("s any", "wait", after=["~build c", "~build unknown"])]
-    told = {}
-    made = schedule.Schedule(given, lambda task, _: [step("s grown", "test")] if task.name == "build b" else [], lambda task, outcome: told.update({task.name: outcome}))
+    reported = {}
+    made = schedule.Schedule(given, lambda task, _: [step("s grown", "test")] if task.name == "build b" else [], lambda task, outcome: reported.update({task.name: outcome}))
     workers, schedule.WORKERS = schedule.WORKERS, {"compile": 1, "prepare": 1, "test": 1, "wait": 1}
     made.run()
     schedule.WORKERS = workers
     ran = order.read_text().split()
     same("what is needed comes first, and the longest of what is ready", (ran[0], ran.index("long") < ran.index("late")), ("b", True))
     same("tasks may come from others", "grown" in ran, True)
-    same("without its build a task has failed, and is named", (told["s kept"].failed, told["s kept"].lines), (1, ["FAIL s kept: build c failed"]))
-    same("what only waits for another's end runs", told["s any"].passed, 1)
+    same("without its build a task has failed, and is named", (reported["s kept"].failed, reported["s kept"].lines), (1, ["FAIL s kept: build c failed"]))
+    same("what only waits for another's end runs", reported["s any"].passed, 1)
     missing = tasks.Task("unit gone", "test", ["no/such_test"], recordable=True)
-    told.clear()
-    schedule.Schedule([missing], lambda task, _: [], lambda task, outcome: told.update({task.name: outcome})).run()
-    same("what the runner itself cannot do has failed, and nobody waits for it", told["unit gone"].failed, 1)
+    reported.clear()
+    schedule.Schedule([missing], lambda task, _: [], lambda task, outcome: reported.update({task.name: outcome})).run()
+    same("what the runner itself cannot do has failed, and nobody waits for it", reported["unit gone"].failed, 1)
     mark = scratch / "mark"
     pair = [script(f"mkdir {mark} && sleep 0.3 && rmdir {mark} && echo PASS {name}", f"s {name}", "wait", alone="one") for name in ("first", "second")]
-    told.clear()
-    schedule.Schedule(pair, lambda task, _: [], lambda task, outcome: told.update({task.name: outcome})).run()
-    same("what must be alone is not beside its like", sum(outcome.passed for outcome in told.values()), 2)
+    reported.clear()
+    schedule.Schedule(pair, lambda task, _: [], lambda task, outcome: reported.update({task.name: outcome})).run()
+    same("what must be alone is not beside its like", sum(outcome.passed for outcome in reported.values()), 2)
 
 
 def check_growth():

@@ -72,7 +72,7 @@ perf::Measurement sample() {
   point.slots = {slot};
   point.outages = {{.at_ms = 1.5, .duration_ms = 2.5}};
   m.latency.push_back(std::move(point));
-  m.ended_by = "told to stop";
+  m.ended_by = "asked to stop";
   return m;
 }
 

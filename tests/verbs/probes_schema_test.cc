@@ -25,7 +25,7 @@ TEST(ProbesSchema, HoldsAPing) {
   JsonSchema schema = schema_of_kind("Ping");
   EXPECT_THAT(schema.problems(parsed(to_json(report))), IsEmpty());
   for (uint64_t i = 0; i < 200'000; ++i) report.add({.message_ns = 5 + i, .read_ns = 7 + i, .write_ns = 9});
-  report.ended_by = "told to stop";
+  report.ended_by = "asked to stop";
   EXPECT_THAT(schema.problems(parsed(to_json(report))), IsEmpty());
   EXPECT_THAT(to_json(report), HasSubstr("\"p99_99_us\""));
 }
@@ -48,7 +48,7 @@ TEST(ProbesSchema, HoldsJitter) {
     for (const auto load : {perf::PathLoad::kIdle, perf::PathLoad::kLoaded}) rounds.push_back(round(load, 40'000));
   report.clock = perf::ProbeClock::kDevice;
   summarise(rounds, report);
-  report.ended_by = "told to stop";
+  report.ended_by = "asked to stop";
   const std::string written = to_json(report);
   EXPECT_THAT(schema.problems(parsed(written)), IsEmpty());
   for (const char* field : {"\"noticing\"", "\"drift\"", "\"p99_99_us\"", "\"load_is\"", "\"length_ms\""})

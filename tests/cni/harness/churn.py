@@ -5,7 +5,7 @@ come, the state is rolled back to what it was seconds before, and thieves take t
 them. Afterwards nothing may be lost, left or there twice.
 
 A life is what a runtime does with a pod: ADD, sometimes CHECK, DEL until it succeeds. What is said by an ADD that succeeded is
-compared with what all others that still live were told. `tests/cni/run churn --seconds N --seed N`; bench/churn.sh runs it for half an hour.
+compared with what all others that still live got. `tests/cni/run churn --seconds N --seed N`; bench/churn.sh runs it for half an hour.
 """
 import collections
 import json
@@ -29,7 +29,7 @@ MANIFESTS = pathlib.Path("/etc/railbed/churn.json")
 STATES = pathlib.Path("/run/railbed")
 STATE = STATES / "state.db"
 VERSION = "1.0.0"
-END_MS = 2000  # of an agent that was told to end; what takes longer is noted
+END_MS = 2000  # of an agent that was asked to end; what takes longer is noted
 END_MOST_MS = 15000  # other work on a small machine is no fault of the agent
 REASONS = ("no railbed agent answers", "closed the connection before it answered", "is stopping", "No space left on device", "disk is full",
            "network namespaces of this machine for addresses in use")  # that a fault has
@@ -54,7 +54,7 @@ def device(life):
 
 
 def write_manifests():
-    """One annotated pod for each life: what every runtime tells by K8S_POD_NAME."""
+    """One annotated pod for each life: what every runtime passes by K8S_POD_NAME."""
     objects = []
     for network in range(1, EXTRA + 1):
         conf = {"cniVersion": VERSION, "name": f"extra{network}", "plugins": [

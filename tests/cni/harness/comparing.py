@@ -15,7 +15,7 @@ def normalise(journal, case):
         return mac if mac in known or mac.startswith(("02:00:00:0", "00:00:00:00", "ff:ff")) else "random MAC"
 
     text = re.sub(r"(?<![0-9a-f:])[0-9a-f]{2}(?::[0-9a-f]{2}){5}(?![0-9a-f:])", replace, text)
-    ends = {}  # of veths that bridge and ptp make on the host, in the order in which they are told
+    ends = {}  # of veths that bridge and ptp make on the host, in the order in which they are listed
     return json.loads(re.sub(r"\bveth[0-9a-f]{6,8}\b", lambda match: ends.setdefault(match[0], f"end{len(ends)}"), text))
 
 

@@ -141,9 +141,9 @@ class Conformance:
         if "UP" not in link["flags"]:
             wrong.append("net1 is not up")
         has = {f"{one['local']}/{one['prefixlen']}" for one in map(json.loads, link["addresses"])}
-        told = {one["address"] for one in result.get("ips", [])}
-        if has != told:
-            wrong.append(f"net1 has {sorted(has)}, the result says {sorted(told)}")
+        reported = {one["address"] for one in result.get("ips", [])}
+        if has != reported:
+            wrong.append(f"net1 has {sorted(has)}, the result says {sorted(reported)}")
         for one in result.get("ips", []):
             if result["interfaces"][one.get("interface", 0)].get("name") != "net1":
                 wrong.append(f"{one['address']} points at interface {one.get('interface')}")
@@ -194,17 +194,17 @@ class Conformance:
     def refused(self, name, code, plugin, stdin, **changes):
         done = self.side.raw(plugin, stdin, self.environment(**changes))
         try:
-            told = json.loads(done.stdout)
+            reported = json.loads(done.stdout)
         except ValueError:
-            told = {}
-        good = done.returncode != 0 and isinstance(told.get("msg"), str) and told["msg"] and isinstance(told.get("code"), int)
+            reported = {}
+        good = done.returncode != 0 and isinstance(reported.get("msg"), str) and reported["msg"] and isinstance(reported.get("code"), int)
         if code is not None:
-            good = good and told.get("code") == code
+            good = good and reported.get("code") == code
         if "net1" in machine.see("conform")["links"]:
             good, done.stderr = False, "net1 is in the pod"
         self.report.check(f"conformance: refused by {plugin}: {name}", good,
                           [f"status {done.returncode}, wanted code {code}, got: {done.stdout.strip()} {done.stderr.strip()}"])
-        return told
+        return reported
 
     def foreign_ipam(self, stdin):
         """An IPAM plugin that is not ours, below one of ours, is executed for ADD and DEL."""
@@ -227,9 +227,9 @@ class Conformance:
                              ("host-local", text(ipam=addresses("host-local"))), ("static", text(ipam=addresses("static")))):
             old = json.loads(good)
             self.refused("a version that is not known", 1, plugin, json.dumps({**old, "cniVersion": "9.9.9"}))
-            told = self.refused("no CNI_IFNAME, no CNI_CONTAINERID", 4, plugin, good, CNI_IFNAME=None, CNI_CONTAINERID=None)
+            reported = self.refused("no CNI_IFNAME, no CNI_CONTAINERID", 4, plugin, good, CNI_IFNAME=None, CNI_CONTAINERID=None)
             self.report.check(f"conformance: {plugin} names all that is missing",
-                              "CNI_IFNAME" in str(told) and "CNI_CONTAINERID" in str(told), str(told))
+                              "CNI_IFNAME" in str(reported) and "CNI_CONTAINERID" in str(reported), str(reported))
             self.refused("no CNI_COMMAND's value that is known", 4, plugin, good, CNI_COMMAND="FROB")
             self.refused("no JSON", 6, plugin, good[:-5])
         own = f"/proc/{os.getpid()}/ns/net"
@@ -381,9 +381,9 @@ class Conformance:
         """It sends no list of what is valid: the library sends DEL for what it knows of, the plugins' GC is refused and says why."""
         added = subprocess.run([tool, "add", "tool", NETNS], env=env, capture_output=True, text=True)
         done = subprocess.run([tool, "gc", "tool", NETNS], env=env, capture_output=True, text=True)
-        told = done.stdout + done.stderr
+        reported = done.stdout + done.stderr
         wrong = [f"cnitool add: {added.stderr}"] if added.returncode else []
-        return wrong + ([] if done.returncode != 0 and NOT_VALID in told else [f"cnitool gc: {done.returncode} {told}"]) + self.nothing_left()
+        return wrong + ([] if done.returncode != 0 and NOT_VALID in reported else [f"cnitool gc: {done.returncode} {reported}"]) + self.nothing_left()
 
 
 def main(report, sides, options, folder):

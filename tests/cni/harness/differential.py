@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same configurations through the reference plugins and through railbed, and what differs afterwards.
 
-Each case runs twice on a topology made anew: first the reference, then railbed. After every step the pods and the host
+Each case runs twice on a topology made again: first the reference, then railbed. After every step the pods and the host
 are looked at; the two journals are compared value by value. A difference counts unless differences.md names it.
 """
 import copy

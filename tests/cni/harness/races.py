@@ -28,7 +28,7 @@ PENDING = pathlib.Path("/var/lib/railbed/pending-del")
 
 
 class Load(threading.Thread):
-    """One pod after another, each in a namespace of its own, until it is told to stop; as a runtime starts the plugins."""
+    """One pod after another, each in a namespace of its own, until it is asked to stop; as a runtime starts the plugins."""
 
     def __init__(self, side, number):
         super().__init__()
@@ -49,18 +49,18 @@ class Load(threading.Thread):
             round += 1
             pod = f"race{self.number}x{round}"
             machine.run("ip", "netns", "add", pod)
-            ok, told = self.call("ADD", pod)
+            ok, reported = self.call("ADD", pod)
             self.added += ok
             # A request that the agent had begun when it was killed is not asked again.
-            if not ok and '"code": 11' in told and "closed the connection before it answered" in told:
+            if not ok and '"code": 11' in reported and "closed the connection before it answered" in reported:
                 self.interrupted += 1
             elif not ok:
-                self.wrong.append(f"ADD: {told}")
+                self.wrong.append(f"ADD: {reported}")
             elif "net1" not in machine.see(pod)["links"]:
                 self.wrong.append("ADD succeeded, and there is no net1")
-            ok, told = self.call("DEL", pod)
+            ok, reported = self.call("DEL", pod)
             if not ok:
-                self.wrong.append(f"DEL: {told}")
+                self.wrong.append(f"DEL: {reported}")
             machine.del_netns(pod)
 
 
@@ -71,7 +71,7 @@ class Races:
         self.options = options
         self.rng = random.Random(options.seed)
         self.parents = ["p0", "d0", "d1"]
-        self.told_left = set()  # what a test left behind is told once, not by all that come after it
+        self.reported_left = set()  # what a test left behind is reported once, not by all that come after it
 
     # What each test starts and ends with.
     def pods(self, count):
@@ -87,7 +87,7 @@ class Races:
         end = time.monotonic() + 20
         while (wrong := self.left_now()) and time.monotonic() < end:
             time.sleep(0.1)
-        self.told_left.update(wrong)
+        self.reported_left.update(wrong)
         return wrong
 
     def left_now(self):
@@ -101,7 +101,7 @@ class Races:
             wrong.append(f"{len(left)} addresses are still reserved: {left[:4]}")
         if self.side.name == "railbed" and (left := self.side.left("race")):
             wrong.append(f"{len(left)} attachments are still recorded: {left[:3]}")
-        return [line for line in wrong if line not in self.told_left]
+        return [line for line in wrong if line not in self.reported_left]
 
     def request(self, conf, pod, ifname="net1", container=None, **more):
         return {"conf": conf, "netns": machine.netns_path(pod), "containerID": container or pod, "ifname": ifname, **more}
@@ -123,7 +123,7 @@ class Races:
     def errors(answers):
         return [answer["error"]["msg"] for answer in answers if not answer["ok"]]
 
-    def told(self, name, wrong):
+    def reported(self, name, wrong):
         self.report.check(f"races: {name}", not wrong, wrong)
 
     def addresses_of(self, pods):
@@ -144,7 +144,7 @@ class Races:
                 wrong.append(f"the pods have {has}")
             wrong += self.errors(self.series(pods, confs, ["del"], 2)[0]["answers"])
             self.drop(pods)
-        self.told("two pods at once, eight times", wrong + self.leftovers())
+        self.reported("two pods at once, eight times", wrong + self.leftovers())
 
     def burst(self):
         count = self.options.pods
@@ -162,7 +162,7 @@ class Races:
         times = sorted(answer["ms"] for answer in added["answers"])
         self.report.note(f"{count} pods at once: ADD of two networks in {added['ms']:.0f} ms for all, median {times[count // 2]:.0f} ms, "
                          f"DEL in {removed['ms']:.0f} ms")
-        self.told(f"{count} pods at once, two networks each", wrong + self.leftovers())
+        self.reported(f"{count} pods at once, two networks each", wrong + self.leftovers())
 
     def next_pod(self):
         """DEL of a pod while its successor asks for the same device, as runtimes do: ADD is tried again until it fits."""
@@ -189,7 +189,7 @@ class Races:
         self.drop(pods)
         if self.side.name == "railbed":
             wrong += [f"a refusal without a device's name: {one}" for one in refused if "d0" not in one["msg"]][:3]
-        self.told("DEL racing ADD of the next pod for the same device", wrong + self.leftovers())
+        self.reported("DEL racing ADD of the next pod for the same device", wrong + self.leftovers())
 
     def namespace_goes(self):
         confs, wrong = [macvlan(f"goes-{i}") for i in range(3)], []
@@ -201,7 +201,7 @@ class Races:
             self.series(pods, confs, ["add"], 1)  # either way is right
             killer.join()
             wrong += self.errors(self.series(pods, confs, ["del"], 1)[0]["answers"]) if self.side.name == "railbed" else []
-        self.told("the namespace goes during ADD, fifteen times", wrong + self.leftovers())
+        self.reported("the namespace goes during ADD, fifteen times", wrong + self.leftovers())
 
     def name_taken(self):
         wrong = []
@@ -225,7 +225,7 @@ class Races:
                     before = machine.see(pods[0])["links"]
             self.drop(pods)
             wrong += self.leftovers()
-        self.told("the interface's name is taken, by a name and by an altname", wrong)
+        self.reported("the interface's name is taken, by a name and by an altname", wrong)
 
     def way_back_taken(self):
         """While the device is in the pod, somebody on the host takes its name."""
@@ -246,7 +246,7 @@ class Races:
             if mac == "02:00:00:00:64:01" and name != "d0":
                 machine.ip_batch([f"link set {name} name d0"])
         self.drop(pods)
-        self.told("the device's name on the host is taken when it comes back", wrong + self.leftovers())
+        self.reported("the device's name on the host is taken when it comes back", wrong + self.leftovers())
 
     def address_in_use(self):
         conf = macvlan("wanted", capabilities={"ips": True})
@@ -261,7 +261,7 @@ class Races:
             wrong.append("net1 is left in the refused pod")
         wrong += self.errors([self.delete(conf, pods[1]), self.delete(conf, pods[0])])
         self.drop(pods)
-        self.told("an address that another pod has", wrong + self.leftovers())
+        self.reported("an address that another pod has", wrong + self.leftovers())
 
     def full_range(self):
         wrong = []
@@ -281,7 +281,7 @@ class Races:
             wrong += self.errors(self.at_once([{"op": "del", **self.request(conf, pod)} for pod in pods]))
             self.drop(pods)
             wrong += self.leftovers()
-        self.told("a range of three addresses and six pods at once", wrong)
+        self.reported("a range of three addresses and six pods at once", wrong)
 
     def restarts(self):
         """The agent is restarted, by turns in order and by kill -9, while pods come and go: railbed-cni waits for the next one."""
@@ -315,7 +315,7 @@ class Races:
             wrong.append(f"only {added} pods were attached: this tests nothing")
         self.report.note(f"{added} pods attached during 20 restarts, {interrupted} ADDs cut off by kill -9; the agent answers again "
                          f"after {sorted(times)[10] * 1000:.0f} ms, {max(times) * 1000:.0f} ms at most")
-        self.told("20 restarts of the agent while pods come and go", wrong + self.leftovers())
+        self.reported("20 restarts of the agent while pods come and go", wrong + self.leftovers())
 
     def same_again(self):
         conf, pods, wrong = macvlan("same"), self.pods(1), []
@@ -328,7 +328,7 @@ class Races:
             if "net1" in machine.see(pods[0])["links"]:
                 wrong.append("net1 is there after DEL")
         self.drop(pods)
-        self.told("equal requests at once", wrong + self.leftovers())
+        self.reported("equal requests at once", wrong + self.leftovers())
 
 
 def main(report, sides, options, folder):

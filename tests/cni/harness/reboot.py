@@ -43,7 +43,7 @@ class Reboot:
     def __init__(self, report, side):
         self.report, self.side, self.wrong = report, side, []
 
-    def told(self, name):
+    def reported(self, name):
         self.report.check(f"reboot: {name}", not self.wrong, self.wrong)
         self.wrong = []
 
@@ -70,7 +70,7 @@ class Reboot:
         return sorted(path.name for path in RECORDS.glob("*.json")) if RECORDS.exists() else []
 
     def boot(self, number):
-        """The agent is killed, namespaces end; /run is kept, as where it is no tmpfs: the boot id tells."""
+        """The agent is killed, namespaces end; /run is kept, as where it is no tmpfs: the boot id shows it."""
         if self.side.agent.poll() is None:
             self.side.end_agent(signal.SIGKILL)
         machine.del_netns(POD, OTHER)
@@ -101,7 +101,7 @@ class Reboot:
         self.expect(CALLS.read_text().split("\n")[-2] == f"DEL {POD} netns= prevResult", f"calls: {CALLS.read_text()}")
         reserved = machine.reserved_addresses()
         self.expect(len(reserved) == 2 and len(self.files()) == 2, f"left: {reserved}, {self.files()}")
-        self.told("DEL calls what was executed before it, and frees host-local's files")
+        self.reported("DEL calls what was executed before it, and frees host-local's files")
 
     def gc_after_the_boot(self):
         done = subprocess.run([self.side.program, "gc", "--yes"], capture_output=True, text=True)
@@ -109,7 +109,7 @@ class Reboot:
         self.expect(CALLS.read_text().split("\n")[-2] == f"DEL {OTHER} netns= prevResult", f"calls: {CALLS.read_text()}")
         self.expect(not machine.reserved_addresses() and not self.files(), f"left: {machine.reserved_addresses()}, {self.files()}")
         self.expect(not self.secrets(), f"a configuration is still in {self.secrets()}")
-        self.told("gc gives up what the runtime has no longer, and no file keeps its configuration")
+        self.reported("gc gives up what the runtime has no longer, and no file keeps its configuration")
 
     def lost_state(self):
         self.boot(3)
@@ -132,7 +132,7 @@ class Reboot:
         for pod in (POD, OTHER):
             self.ask("DEL", RAIL, pod)
             self.expect("eth0" not in machine.see(pod)["links"], f"eth0 is left in {pod}")
-        self.told("after the advice for a damaged state, a running pod keeps its address for itself")
+        self.reported("after the advice for a damaged state, a running pod keeps its address for itself")
 
     def hidden_address(self):
         """As gVisor does: the address is taken off the interface and used all the same. Then the state is lost, and the namespace's
@@ -160,7 +160,7 @@ class Reboot:
             if held:
                 held.kill()
             driver.close()
-        self.told("after a lost state, an address that no interface shows stays with its pod")
+        self.reported("after a lost state, an address that no interface shows stays with its pod")
 
     def rolled_back_state(self):
         """The state is what it was before one pod went and another one came."""
@@ -186,7 +186,7 @@ class Reboot:
         done = subprocess.run([self.side.program, "gc", "--yes"], capture_output=True, text=True)
         self.expect(done.returncode == 0, f"gc: {done.stdout}{done.stderr}")
         self.expect(not machine.reserved_addresses() and not self.files(), f"left: {machine.reserved_addresses()}, {self.files()}")
-        self.told("after a state that was rolled back, DEL and gc release what pods of before and afterwards had")
+        self.reported("after a state that was rolled back, DEL and gc release what pods of before and afterwards had")
 
 
 def main(report, sides, options, folder):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One generated case on one side, on a topology made anew: a journal of what was answered and of what could be seen."""
+"""One generated case on one side, on a topology made again: a journal of what was answered and of what could be seen."""
 import copy
 import json
 import pathlib

@@ -73,7 +73,7 @@ class Switching:
         self.side = side
         self.wrong = []
 
-    def told(self, name):
+    def reported(self, name):
         self.report.check(f"switching: {name}", not self.wrong, self.wrong)
         self.wrong = []
 
@@ -141,7 +141,7 @@ class Switching:
         self.must(self.runtime, "add", LAN, "old-c", "net1")
         pools((1, "old-b"), (2, "far"))
         self.expect("d0" not in machine.see()["links"], "d0 is not in old-a")
-        self.told("pods of the original plugins, as Multus leaves them")
+        self.reported("pods of the original plugins, as Multus leaves them")
 
     def over(self):
         before = self.reserved()
@@ -162,7 +162,7 @@ class Switching:
             has = self.address("new-2", "net9")
             self.expect(answer["ok"] and f"lan/{has}" not in before, f"a new pod got {has}: {answer.get('error')}")
             self.must(self.runtime, "del", conf, "new-2", "net9")
-        self.told("over: new pods beside those of before, no address twice")
+        self.reported("over: new pods beside those of before, no address twice")
 
     def wait_for_agent(self):
         end = time.monotonic() + 60
@@ -198,18 +198,18 @@ class Switching:
         self.expect(not any(pod.startswith("old") for pod in self.reserved().values()), f"host-local's files: {self.reserved()}")
         left = [str(path) for path in MULTUS.rglob("*old-*")]
         self.expect(not left, f"Multus' files are left: {left}")
-        self.told("DEL of the pods of before gives back what the originals left")
+        self.reported("DEL of the pods of before gives back what the originals left")
 
         self.restart()  # the list still has old-b, and must not bring it back
         self.must(self.runtime, "add", RAIL, "new-2", "net1")
         self.expect(self.address("new-2", "net1") == "10.84.0.1", f"new-2 has {self.address('new-2', 'net1')}")
-        pools()  # taken anew: the pod of the other node is gone
+        pools()  # taken again: the pod of the other node is gone
         self.restart()
         self.must(self.runtime, "add", RAIL, "new-3", "net1")
         self.expect(self.address("new-3", "net1") == "10.84.0.2", f"new-3 has {self.address('new-3', 'net1')}")
         for pod in ("new-2", "new-3"):
             self.must(self.runtime, "del", RAIL, pod, "net1")
-        self.told("whereabouts' addresses are free when their pods are gone, here and elsewhere")
+        self.reported("whereabouts' addresses are free when their pods are gone, here and elsewhere")
 
     # --- docs/break-glass.md
 
@@ -260,7 +260,7 @@ class Switching:
         self.must(self.runtime, "del", CLUSTER, "own-d", "eth0")
         self.must(self.runtime, "del", META, "own-m", "eth0")
         self.expect(any(pathlib.Path("/var/lib/railbed/pending-del").iterdir()), "the DEL of a pod of railbed was not kept")
-        self.told("break glass: without agent, image and API server a pod gets the default network, and another one goes")
+        self.reported("break glass: without agent, image and API server a pod gets the default network, and another one goes")
 
         self.side.begin_agent("--cni-config", str(NET))
         end = time.monotonic() + 30
@@ -275,7 +275,7 @@ class Switching:
         self.expect("default/own-m" in self.railbed("attachments").stdout, "railbed did not attach it")
         self.must(self.runtime, "del", META, "own-m", "eth0")
         self.restart()
-        self.told("break glass, and back: the agent carries out what was kept and serves new pods")
+        self.reported("break glass, and back: the agent carries out what was kept and serves new pods")
 
     def back(self):
         self.must(self.runtime, "add", LAN, "own-m", "net1")
@@ -300,7 +300,7 @@ class Switching:
             self.expect(not left, f"{pod} still has {left}")
         self.expect("d1" in machine.see()["links"], f"d1 is not back: {sorted(machine.see()['links'])}")
         self.expect(set(self.reserved().values()) == {"new-1"}, f"host-local's files: {self.reserved()}")
-        self.told("back: the originals give back what railbed attached")
+        self.reported("back: the originals give back what railbed attached")
 
         answer = self.ask(self.runtime, "del", META, "new-1", "eth0")
         self.expect(not answer["ok"] and "railbed" in answer["error"]["msg"], f"DEL without the meta plugin: {answer}")
@@ -312,7 +312,7 @@ class Switching:
         left = self.railbed("attachments").stdout
         self.expect(left == "nothing is attached\n", f"still recorded: {left}")
         self.shims("uninstall")
-        self.told("pods of the meta plugin wait for railbed; nothing is left in the end")
+        self.reported("pods of the meta plugin wait for railbed; nothing is left in the end")
 
 
 def main(report, sides, options, folder):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the agent tells, to whom: the log, the journal, the service manager, the pages of health, `railbed status`; and that
+"""What the agent reports, and where: the log, the journal, the service manager, the pages of health, `railbed status`; and that
 nobody who does not listen makes a pod wait."""
 import json
 import os
@@ -68,7 +68,7 @@ class Telling:
         self.report.check("telling: no configuration in the log", not any(SECRET in line for line in lines), lines)
 
     def pages_and_events(self):
-        """A full disk: told by STATUS, /readyz and `railbed status` alike, and over once there is room."""
+        """A full disk: reported by STATUS, /readyz and `railbed status` alike, and over once there is room."""
         good = self.until(lambda: self.page("/healthz") == (200, "ok\n") and self.page("/readyz") == (200, "ok\n"), 60)
         self.report.check("telling: healthy and ready", good and self.page("/metrics")[0] == 200, [self.page("/readyz")])
         self.ask("ADD")
@@ -82,9 +82,9 @@ class Telling:
         codes = {verb: self.ask(verb, {**CONF, "prevResult": {"cniVersion": "1.1.0"}} if verb == "CHECK" else None)[1].get("code")
                  for verb in ("ADD", "CHECK", "DEL")}
         self.report.check("telling: a full disk is no lack of addresses", 102 not in codes.values(), codes)
-        told = self.until(lambda: self.ask("STATUS")[1].get("code") == 50, 90)
+        reported = self.until(lambda: self.ask("STATUS")[1].get("code") == 50, 90)
         page, status = self.page("/readyz"), self.status()
-        good = told and page[0] == 503 and status["notReady"] and all(reason in page[1] for reason in status["notReady"])
+        good = reported and page[0] == 503 and status["notReady"] and all(reason in page[1] for reason in status["notReady"])
         self.report.check("telling: STATUS, /readyz and status agree that the disk is full", good, [page, status])
         self.report.check("telling: it lives all the same", self.page("/healthz") == (200, "ok\n"), [self.page("/healthz")])
         filler.unlink()

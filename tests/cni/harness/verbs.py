@@ -34,7 +34,7 @@ class Verbs:
         self.side = side
 
     def ask(self, kind, verb, conf, **more):
-        """(status, what was told)"""
+        """(status, what was reported)"""
         environment = {"CNI_COMMAND": verb, "CNI_PATH": self.side.folder}
         if verb in ("ADD", "DEL", "CHECK"):
             environment |= {"CNI_CONTAINERID": "conform-verbs", "CNI_NETNS": NETNS, "CNI_IFNAME": "net1"}
@@ -49,19 +49,19 @@ class Verbs:
         wrong = []
 
         def expect(what, code, answer, part=""):
-            status, told = answer
-            good = (status == 0) == (code == 0) and (code in (0, None) or told.get("code") == code) and part in str(told.get("msg", ""))
+            status, reported = answer
+            good = (status == 0) == (code == 0) and (code in (0, None) or reported.get("code") == code) and part in str(reported.get("msg", ""))
             if code != 0:
-                good = good and told.get("msg") and isinstance(told.get("code"), int)
+                good = good and reported.get("msg") and isinstance(reported.get("code"), int)
             if not good:
-                wrong.append(f"{what}: wanted code {code} {part}, got status {status}: {told}")
+                wrong.append(f"{what}: wanted code {code} {part}, got status {status}: {reported}")
 
         def since(verb):
             return 1 if version < SINCE[verb] else None
 
-        status, told = self.ask(kind, "VERSION", {"cniVersion": version})
-        if status != 0 or not set(VERSIONS) <= set(told.get("supportedVersions", [])):
-            wrong.append(f"VERSION: {status} {told}")
+        status, reported = self.ask(kind, "VERSION", {"cniVersion": version})
+        if status != 0 or not set(VERSIONS) <= set(reported.get("supportedVersions", [])):
+            wrong.append(f"VERSION: {status} {reported}")
         expect("STATUS", since("STATUS") or 0, self.ask(kind, "STATUS", conf))
         expect("GC", since("GC") or 0, self.ask(kind, "GC", conf, **{"cni.dev/valid-attachments": []}))
         expect("GC without a list", since("GC") or 7, self.ask(kind, "GC", conf), "" if since("GC") else NOT_VALID)
@@ -76,10 +76,10 @@ class Verbs:
         return wrong
 
     def life(self, kind, version):
-        """An IPAM type by itself: the result's form in this version, CHECK, DEL twice, and ADD anew."""
+        """An IPAM type by itself: the result's form in this version, CHECK, DEL twice, and ADD again."""
         conf = {"cniVersion": version, "name": "conform-verbs", "type": "bridge", "ipam": IPAM[kind]}
         wrong = []
-        for turn in ("ADD", "ADD anew"):
+        for turn in ("ADD", "ADD again"):
             status, result = self.ask(kind, "ADD", conf)
             ips = result.get("ips", [])
             if status != 0 or result.get("cniVersion") != version or not ips:
@@ -89,11 +89,11 @@ class Verbs:
             if not all("/" in one["address"] for one in ips):
                 wrong.append(f"{turn}: {ips}")
             if version >= SINCE["CHECK"]:
-                status, told = self.ask(kind, "CHECK", conf, prevResult=result)
-                wrong += [f"CHECK: {told}"] if status else []
+                status, reported = self.ask(kind, "CHECK", conf, prevResult=result)
+                wrong += [f"CHECK: {reported}"] if status else []
             for what in ("DEL", "DEL again"):
-                status, told = self.ask(kind, "DEL", conf, **({"prevResult": result} if version >= SINCE["CHECK"] else {}))
-                wrong += [f"{what}: {told}"] if status else []
+                status, reported = self.ask(kind, "DEL", conf, **({"prevResult": result} if version >= SINCE["CHECK"] else {}))
+                wrong += [f"{what}: {reported}"] if status else []
         if left := self.side.left("conform-verbs") + machine.reserved_addresses():
             wrong.append(f"left: {left}")
         return wrong
