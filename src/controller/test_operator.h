@@ -35,7 +35,7 @@ constexpr size_t kCaches = 9;
 // An API server with the definitions and the operator's namespace.
 struct OperatorWorld {
   kube::fake::ApiServer server;
-  kube::fake::FakeClock clock{kube::fake::FakeClock::Goes::kWhenTold};
+  kube::fake::FakeClock clock{kube::fake::FakeClock::Goes::kOnAdvance};
   size_t threads = 0;  // of all operators, that wait for a time or for news when nothing is to be done
   std::mutex mutex;
   std::vector<std::string> log;

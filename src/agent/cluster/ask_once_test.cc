@@ -116,7 +116,7 @@ TEST_F(AskOnceTest, OnlyTheServerSaysThatSomethingIsMissing) {
 }
 
 TEST_F(AskOnceTest, NoOneWaitsLongerThanSaid) {
-  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kOnAdvance);
   kube::Client slow(server, stepped, {.retry = {.tries = 1}});
   AskOnce impatient(slow, stop.get_token(), {.at_once = 1, .wait = seconds(3)});
   hold();

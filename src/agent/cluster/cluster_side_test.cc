@@ -93,7 +93,7 @@ TEST_F(ClusterSideTest, TheFirstAddWaitsForTheFirstListAndNotForEver) {
   side.reset();
   disk.put("/var/lib/railbed/cache/pods.json", "damaged");
   api.away = true;
-  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kOnAdvance);
   kube::Client slow(server, stepped, {.retry = {.tries = 1}});
   const auto again = start(slow, hours(2));
   std::atomic<bool> waited = false;
@@ -232,7 +232,7 @@ TEST_F(ClusterSideTest, AFailedAddBecomesOneEventAtThePod) {
 
 TEST_F(ClusterSideTest, EndsAtOnceWhileTheServerIsAway) {
   api.away = true;
-  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kOnAdvance);
   kube::Client slow(server, stepped, {.retry = {.tries = 1}});
   const auto side = start(slow, hours(2));
   // The two caches, the four that write statuses, and the one that keeps: all wait for times that do not come.

@@ -296,7 +296,7 @@ TEST_F(ClusterSourceTest, AServerThatHangsHoldsUpOnlyWhoHasToAsk) {
     released.wait(lock, [&] { return release; });
     return kube::unanswered(Code::kTimeout, kube::Delivery::kUnknown, "no answer");
   };
-  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kOnAdvance);
   kube::Client client_of_silent(silent, stepped, quick);
   AskOnce impatient(client_of_silent, {}, {.at_once = 2, .wait = seconds(10)});
   ClusterSource stuck(pods, networks, impatient, writer, *store, {.node = "node1"});

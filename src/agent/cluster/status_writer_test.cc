@@ -72,7 +72,7 @@ TEST_F(StatusWriterTest, TheLatestOfAPodWinsHoweverLongTheServerIsAway) {
 }
 
 TEST_F(StatusWriterTest, LeavesAServerAloneForAsLongAsItAsks) {
-  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kOnAdvance);
   kube::Client slow(server, stepped, {.retry = {.tries = 1}});
   StatusWriter patient(slow, {.first_pause = milliseconds(1), .longest_pause = hours(1)});
   server.put(pod_path("a"), pod_object("a"));
@@ -200,7 +200,7 @@ TEST_F(StatusWriterTest, NoMoreThanSaidWait) {
 }
 
 TEST_F(StatusWriterTest, StopsAtOnceWhileTheServerIsAway) {
-  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kWhenTold);
+  kube::fake::FakeClock stepped(kube::fake::FakeClock::Goes::kOnAdvance);
   kube::Client slow(server, stepped, {.retry = {.tries = 1}});
   StatusWriter patient(slow, {.first_pause = hours(1), .longest_pause = hours(1)});
   server.put(pod_path("a"), pod_object("a"));

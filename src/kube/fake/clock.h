@@ -2,7 +2,7 @@
 // A clock that advances only when a caller waits, or when a test advances it.
 //
 // There are two modes. With kWithWaits each wait() ends immediately and advances the clock, for code in one thread;
-// wait_for() takes real time there, since what ends it comes from other threads. With kWhenTold all waits last until
+// wait_for() takes real time there, since what ends it comes from other threads. With kOnAdvance all waits last until
 // the test has advanced the clock far enough, for code in several threads.
 // Threading: any thread.
 // Failure: none.
@@ -17,7 +17,7 @@ namespace railbed::kube::fake {
 
 class FakeClock : public Clock {
  public:
-  enum class Goes : uint8_t { kWithWaits, kWhenTold };
+  enum class Goes : uint8_t { kWithWaits, kOnAdvance };
 
   FakeClock() : FakeClock(Goes::kWithWaits) {}
   explicit FakeClock(Goes goes) : goes_(goes) {}
@@ -52,7 +52,7 @@ class FakeClock : public Clock {
     }
     return holds();
   }
-  // With kWhenTold it returns when all whose time is over have woken up.
+  // With kOnAdvance it returns when all whose time is over have woken up.
   void advance(milliseconds period) {
     std::unique_lock lock(mutex_);
     now_ += period;
@@ -61,7 +61,7 @@ class FakeClock : public Clock {
       for (const auto& [end, changed] : ends_) changed->notify_all();
     } while (!moved_.wait_for(lock, milliseconds(1), [&] { return ends_.empty() || ends_.begin()->first > now_; }));
   }
-  // With kWhenTold: how many wait now for a time.
+  // With kOnAdvance: how many wait now for a time.
   size_t waiting() const {
     const std::lock_guard lock(mutex_);
     return ends_.size();

@@ -27,7 +27,7 @@ class CountingDisk : public os::FakeDisk {
 };
 
 // Announces nothing but what wake() says, and keeps until when the keeper wanted to sleep.
-class ReportedWatch : public os::DirectoryWatch {
+class TriggeredWatch : public os::DirectoryWatch {
  public:
   Result<void> watch(const std::string&) override { return {}; }
   Result<void> next(os::Deadline deadline) override {
@@ -65,8 +65,8 @@ TEST(Keeper, SleepsWhileNothingHappens) {
   CountingDisk disk;
   os::MemoryFiles files;
   PodResourcesClient client{folder / "kubelet.sock"};
-  auto watch = std::make_unique<ReportedWatch>();
-  ReportedWatch& reported = *watch;
+  auto watch = std::make_unique<TriggeredWatch>();
+  TriggeredWatch& triggered = *watch;
   const os::Deadline begun = std::chrono::steady_clock::now();
   auto plugin = DevicePlugin::start({disk, files, client},
                                     {.directory = folder.path(),
@@ -74,12 +74,12 @@ TEST(Keeper, SleepsWhileNothingHappens) {
                                      .device_info = folder / "devinfo"},
                                     std::move(watch));
   ASSERT_TRUE(plugin.has_value());
-  ASSERT_TRUE(reported.sleeps(1));
+  ASSERT_TRUE(triggered.sleeps(1));
   EXPECT_EQ(disk.looks, 1);
   EXPECT_TRUE((*plugin)->offer({}).has_value());
-  ASSERT_TRUE(reported.sleeps(2));
+  ASSERT_TRUE(triggered.sleeps(2));
   EXPECT_EQ(disk.looks, 2) << "a look for each time that it is woken";
-  for (const os::Deadline deadline : reported.deadlines())
+  for (const os::Deadline deadline : triggered.deadlines())
     EXPECT_GE(deadline, begun + std::chrono::seconds(5)) << "what is not announced is looked for each 5 s";
 }
 
