@@ -25,11 +25,10 @@ TEST(Wanted, PassesOverMembersOfTomorrow) {
 }
 
 TEST(Wanted, ThatIsWrongIsRefusedWithTheReason) {
-  struct Case {
+  const struct {
     const char* text;
     const char* refusal;
-  };
-  const Case cases[] = {
+  } cases[] = {
       {R"({"resourcePrefix":"nvidia.com"})", "version is missing"},
       {R"({"version":1})", "resourcePrefix is missing"},
       {R"({"version":2,"resourcePrefix":"nvidia.com"})",
@@ -43,7 +42,7 @@ TEST(Wanted, ThatIsWrongIsRefusedWithTheReason) {
       {R"({"version":1,"resourcePrefix":"x.kubernetes.io"})",
        "resourcePrefix: \"x.kubernetes.io\" is no prefix of resource names: Kubernetes keeps it for itself"},
   };
-  for (const Case& one : cases) EXPECT_EQ(refusal_of(one.text), one.refusal) << one.text;
+  for (const auto& one : cases) EXPECT_EQ(refusal_of(one.text), one.refusal) << one.text;
   for (const char* text : {"", "[]", "1", "{", R"({"version":"1","resourcePrefix":"a"})", R"({"version":1.5})",
                            R"({"version":1,"resourcePrefix":7})", R"({"version":1,"version":1,"resourcePrefix":"a"})"})
     EXPECT_NE(refusal_of(text), "") << text;

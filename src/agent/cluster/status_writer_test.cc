@@ -81,7 +81,7 @@ TEST_F(StatusWriterTest, LeavesAServerAloneForAsLongAsItAsks) {
   std::vector<kube::Instant::duration> tries;
   server.before = [&](const kube::Request&) -> std::optional<kube::ApiError> {
     const std::lock_guard lock(mutex);
-    tries.push_back(reported.now() - began);
+    tries.push_back(stepped.now() - began);
     if (tries.size() > 1) return std::nullopt;
     kube::ApiError error = kube::refused("PATCH x", 429, "");
     error.retry_after = milliseconds(400);  // more than the client itself waits for

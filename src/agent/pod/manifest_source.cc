@@ -150,9 +150,9 @@ struct ManifestSource::Snapshot {
   }
 
   // Turns SriovNetworks into definitions; a definition in the manifests has precedence.
-  void render(const std::string& prefix) {
+  void render(const std::string& resource_prefix) {
     for (const api::SriovNetwork& one : objects.networks) {
-      api::NetworkAttachmentDefinition made = api::render(one, prefix);
+      api::NetworkAttachmentDefinition made = api::render(one, resource_prefix);
       NetworkInfo network{*made.meta.ns, *made.meta.name, api::to_value(made.config), *made.resource_name};
       const std::string key = network.key();
       networks.try_emplace(key, std::move(network));

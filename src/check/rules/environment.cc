@@ -151,7 +151,7 @@ void wrong_value(const Input& in, Findings& out) {
       const Value* choices = setting.row->find("choices");
       const std::string_view type = text_at(*setting.row, "type");
       std::string wanted;
-      const bool word = takes_numbers(*setting.row) && setting.text.find_first_of("0123456789") == std::string::npos;
+      const bool is_word = takes_numbers(*setting.row) && setting.text.find_first_of("0123456789") == std::string::npos;
       if (choices != nullptr && !listed(*choices, setting.text)) {
         std::vector<std::string> names;
         for (const Word& word : texts_at(*setting.row, "choices")) names.push_back(word.text);
@@ -165,7 +165,7 @@ void wrong_value(const Input& in, Findings& out) {
       out.warning(setting.value->span, fmt::format("{} takes {}, not \"{}\": it is ignored or read as 0", setting.name,
                                                    wanted, setting.text))
           .with_fix(fmt::format("value: {}", wanted))
-          .fails_where_applied = word;
+          .fails_where_applied = is_word;
     }
 }
 
