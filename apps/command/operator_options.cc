@@ -15,11 +15,9 @@ void OperatorOptions::declare(CommandLine& line) {
   line.option("--kubeconfig", &kubeconfig, "how to reach the API server (the pod's service account)").file();
   line.option("--context", &context, "kubeconfig context (the current one)");
   line.option("--namespace", &ns, "namespace of node states, the Lease and policies (the pod's, or the context's)");
-  line.option(
-          "--policy-namespaces", &policy_namespaces,
-          "NS,…: further namespaces whose policies and networks count, each while no SR-IOV operator runs in it; \"\" "
-          "for none")
-      .show_default();
+  line.option("--policy-namespaces", &policy_namespaces,
+              "NS,…: further namespaces whose policies and networks count, each while no SR-IOV operator runs in it; "
+              "\"\" for none (the usual ones of SR-IOV operators and of NVIDIA's)");
   line.option("--identity", &identity, "name of this process in the Lease (the host name and a number)");
   line.option("--metrics", &metrics, "ADDRESS:PORT of metrics and health pages, or off").show_default();
   line.option("--resource-prefix", &resource_prefix,

@@ -258,7 +258,8 @@ TEST(Design, VfsInUseShareTheSlowestPort) {
   const auto whole = design(nodes, {.profile = Profile::kHostDevice});
   ASSERT_TRUE(whole) << whole.error().to_string();
   EXPECT_EQ(share_gbps(*whole, whole->rails[0]), 400);
-  const auto unknown = design({node("n", {port(1)})}, {.profile = Profile::kRoce, .vfs = 0});
+  const std::vector<NodeFacts> slow = {node("n", {port(1)})};
+  const auto unknown = design(slow, {.profile = Profile::kRoce, .vfs = 0});
   ASSERT_TRUE(unknown) << unknown.error().to_string();
   EXPECT_EQ(share_gbps(*unknown, unknown->rails[0]), std::nullopt);
 }

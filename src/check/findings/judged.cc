@@ -18,6 +18,7 @@
 #include "check/read/paths.h"
 #include "check/read/placeholders.h"
 #include "check/read/templates.h"
+#include "check/rules/env_settings.h"
 #include "doc/members.h"
 #include "doc/text.h"
 #include "schema/schema.h"
@@ -28,6 +29,7 @@ using doc::Diagnostic;
 using doc::Diagnostics;
 using doc::Layer;
 using doc::Says;
+using doc::Value;
 
 namespace {
 
@@ -40,9 +42,16 @@ bool is_on_page(const Bundle& bundle, const Document* document, const doc::Span&
   return is_of_page(bundle, span);
 }
 
-// Where it would be a type or a name, an upper-case word is a placeholder, too.
+bool is_name_of_variable(std::string_view text) {
+  const Value* prefixes = known_variables().data.find("prefixes");
+  return std::ranges::any_of(*prefixes->as_array(),
+                             [&](const Value& prefix) { return text.starts_with(*prefix.as_string()); });
+}
+
+// Where it would be a type or a name, an upper-case word is a placeholder, too; the name of a variable is none.
 bool is_on_placeholder(const Diagnostic& finding) {
   const std::string_view written = written_at(finding.span);
+  if (is_name_of_variable(written)) return false;
   if (is_placeholder(written)) return true;
   const bool loose = finding.says == Says::kWrongType || finding.says == Says::kBadName;
   return loose && may_be_placeholder(written);
@@ -251,7 +260,7 @@ void limit_placeholder(Diagnostic& finding) {
   if (finding.severity != doc::Severity::kError || finding.layer == Layer::kText) return;
   if (finding.says != Says::kPlaceholder && !is_sure_placeholder(written_at(finding.span))) return;
   finding.severity = doc::Severity::kWarning;
-  if (finding.why.empty()) finding.why = "a placeholder stands for the value, which is not known";
+  if (finding.why.empty()) finding.why = "the value is a placeholder: the real one is not known";
 }
 
 }  // namespace

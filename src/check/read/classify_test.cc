@@ -112,7 +112,7 @@ TEST(Classify, DataOfAChartIsNotApplied) {
   const std::string reads = "{{- if .Values.crds }}\n{{ .Files.Get \"FILE\" }}\n{{- end }}\n";
   const auto reading = [&](const std::string& file) { return std::regex_replace(reads, std::regex("FILE"), file); };
   const std::string bad =
-      policy("numVfs: \"8\", resourceName: a, nodeSelector: {x: y}, nicSelector: {pfNames: [ens1]}");
+      policy("numVfs: \"8\", resourceName: a, nodeSelector: {x: z}, nicSelector: {pfNames: [ens1]}");
   const std::string by_files = "other: data of the chart c: its templates read it by .Files";
   const auto data_class = [&](const std::string& file, const std::string& argument) {
     return classes({{"c/Chart.yaml", chart}, {"c/templates/t.yaml", reading(argument)}, {"c/" + file, bad}}).back();

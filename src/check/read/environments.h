@@ -28,8 +28,8 @@ class Environments {
   // Whether two files are of different environments, as far as no kustomization takes both.
   bool are_apart(std::string_view one, std::string_view other) const;
 
-  // Whether two files of different folders are of one environment: something applies both, one is in a folder around the
-  // other's, or one folder has what the other one names and does not make.
+  // Whether two files of different folders are of one environment: something applies both, one is in a folder around
+  // the other's, or one folder has what the other one names and does not make.
   bool complete_each_other(std::string_view one, std::string_view other) const;
 
  private:

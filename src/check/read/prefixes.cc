@@ -110,8 +110,10 @@ size_t nearness(const PrefixSign& sign, std::string_view file, const Kustomizati
   const std::string around = folder_of(sign.file);
   const std::string folder = folder_of(file);
   const bool inside = around == "." ? !folder.starts_with('/') : folder.starts_with(around + "/");
-  if (around == folder || inside) return around.size() + 1;
-  return kustomizations.together(sign.file, file) ? 1 : 0;
+  constexpr size_t kTogether = 1;
+  constexpr size_t kRoot = 2;
+  if (around == folder || inside) return around == "." ? kRoot : kRoot + around.size();
+  return kustomizations.together(sign.file, file) ? kTogether : 0;
 }
 
 }  // namespace

@@ -374,7 +374,7 @@ class Rebuilder {
       if (!digits.empty() && cut_behind(digits)) return begin + digits.size();
     }
     for (const std::string& choice : schema->choices)
-      if (cut_behind(choice)) return begin + choice.size();
+      if (!choice.empty() && cut_behind(choice)) return begin + choice.size();
     return stop;
   }
 

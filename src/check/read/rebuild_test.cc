@@ -309,10 +309,6 @@ TEST(Rebuild, GivesBackTheManifestsOfTheBundles) {
       "lws-eight-rails LeaderWorkerSet in one line",
       "mpijob-nccl MPIJob",
       "mpijob-nccl MPIJob in one line",
-      "nic-configuration SriovNetwork",
-      "nic-configuration SriovNetwork in one line",
-      "pytorchjob-master-worker PyTorchJob",
-      "pytorchjob-master-worker PyTorchJob in one line",
       "roce-kubernetes-sriov-operator NodeFeatureRule in one line",
       "roce-openshift Pod in one line",
   };

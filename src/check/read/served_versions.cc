@@ -123,6 +123,8 @@ void report_group(const Document& document, const std::vector<const ServedRow*>&
 
 void report_wrong_version(const Document& document, doc::Diagnostics& out) {
   const bool written = document.api_version.find_first_of("<{$") == std::string::npos;
+  const Value* value = document.value.find("apiVersion");
+  if (value == nullptr || value->as_string() == nullptr) return;  // its type is wrong
   if (document.api_version.empty() || !written || document.verb == Verb::kDelete) return;
   const std::vector<const ServedRow*> rows = rows_of_kind(document.kind);
   const ServedRow* own = nullptr;
@@ -139,7 +141,7 @@ void report_wrong_version(const Document& document, doc::Diagnostics& out) {
 bool is_newer_version(std::string_view one, std::string_view other) {
   const VersionRank a = rank_of(one);
   const VersionRank b = rank_of(other);
-  return a.stage >= 0 && std::tie(a.stage, a.major, a.minor) > std::tie(b.stage, b.major, b.minor);
+  return a.stage >= 0 && std::tie(a.major, a.stage, a.minor) > std::tie(b.major, b.stage, b.minor);
 }
 
 std::string nearest_served_kind(const Document& document) {

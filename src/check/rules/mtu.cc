@@ -2,6 +2,8 @@
 // The MTU from policy to VF to RoCE, and the way of a DSCP to its lossless priority.
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <set>
 
 #include "check/rules/device_lists.h"
@@ -306,6 +308,7 @@ void above_every_port(const Input& in, Findings& out) {
     const auto mtu = integer_at(*policy.spec, "mtu");
     const bool nvidia = lower(text_at(*policy.spec, "nicSelector.vendor")) == "15b3";
     if (policy.ignored || policy.link_type == "ib" || !mtu || *mtu <= kConnectXMost) continue;
+    if (*mtu > std::numeric_limits<int32_t>::max()) continue;  // no CRD takes it (RB-API-005)
     const std::string text = fmt::format(
         "mtu {} is above {}, the most of a ConnectX port{}: the kernel refuses it, and the policy is never done", *mtu,
         kConnectXMost, nvidia ? "" : ", and of most others");

@@ -91,8 +91,10 @@ TEST(Ties, TheUsersWord) {
 
   doc::Diagnostics problems;
   Policy policy;
-  policy.projects = {*read_project_file(
-      std::make_shared<const doc::Source>(doc::Source{"railbed.yaml", "environments: [x, y]\n"}), problems)};
+  policy.projects = {
+      *read_project_file(std::make_shared<const doc::Source>(doc::Source{
+                             "railbed.yaml", "apiVersion: railbed.dev/v1\nkind: CheckProject\nenvironments: [u, v]\n"}),
+                         problems)};
   policy.places["a/n.yaml"] = {.project = 0, .path = "a/n.yaml"};
   policy.places["b/p.yaml"] = {.project = 0, .path = "b/p.yaml"};
   settings = {};
