@@ -140,9 +140,10 @@ class DocumentTest : public ScratchTest {
     ASSERT_TRUE(comes_true([&] { return server_->log().find("started") != std::string::npos; })) << server_->log();
     agent_ = std::make_unique<Background>(
         folder_, "agent.log",
-        std::vector<std::string>{RAILBED_PROGRAM, "agent", "--socket", "agent.sock", "--state-dir", "state",
-                                 "--pending", "pending", "--records", "records", "--manifests", "manifests",
-                                 "--metrics", "off", "--node", "n1"});
+        std::vector<std::string>{RAILBED_PROGRAM, "agent", "--socket", path("agent.sock").string(), "--state-dir",
+                                 path("state").string(), "--pending", path("pending").string(), "--records",
+                                 path("records").string(), "--manifests", path("manifests").string(), "--metrics",
+                                 "off", "--node", "n1"});
     ASSERT_TRUE(comes_true([&] { return agent_->log().find("answers on") != std::string::npos; })) << agent_->log();
   }
 
