@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/agent_options.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "command/log_level.h"
 #include "node/resource_prefix.h"
 
@@ -42,7 +45,19 @@ void AgentOptions::declare(CommandLine& line) {
       .one_of(kLogLevels);
 }
 
+namespace {
+
+// Files are compared and made by their full names: "state" is below the folder in which the program was started.
+void make_absolute(std::string& path) {
+  std::error_code failed;
+  const std::filesystem::path full = std::filesystem::absolute(path, failed);
+  if (!path.empty() && !failed) path = full.lexically_normal().string();
+}
+
+}  // namespace
+
 Result<void> AgentOptions::settle() {
+  for (std::string* path : {&state.directory, &pending, &records, &manifests}) make_absolute(*path);
   TRY(node::check_prefix(resource_prefix));
   if (!resource_prefix.empty()) settings.resource_prefix = resource_prefix;
   return {};
