@@ -333,6 +333,7 @@ class RailFinder {
 
   std::vector<Position> positions_of(const std::vector<size_t>& ports) const {
     std::vector<Position> positions;
+    positions.reserve(ports.size());
     for (size_t i : ports) positions.push_back(position_of(nic(i).pci));
     return positions;
   }
@@ -573,7 +574,7 @@ std::optional<double> port_speed(const Nic& nic) {
 void align_rails(std::vector<std::map<PciAddress, int>>& nodes) {
   const auto full = std::ranges::max_element(nodes, {}, &std::map<PciAddress, int>::size);
   if (full == nodes.end()) return;
-  const std::map<PciAddress, int> numbers = *full;
+  const std::map<PciAddress, int>& numbers = *full;
   for (std::map<PciAddress, int>& rails : nodes)
     if (std::ranges::all_of(rails, [&](const auto& one) { return numbers.contains(one.first); }))
       for (auto& [address, rail] : rails) rail = numbers.at(address);
