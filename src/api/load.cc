@@ -5,6 +5,7 @@
 
 #include "api/compare.h"
 #include "api/kinds.h"
+#include "api/names.h"
 #include "api/pod.h"
 #include "doc/members.h"
 #include "doc/yaml.h"
@@ -92,6 +93,10 @@ class Loader {
     ++objects_.others[name];
     report_networks(document, name);
     only_compare(document, name);
+    // What railbed knows nothing of may have names of any form.
+    const bool known =
+        find_kind(name) != nullptr || schema::find_schema(doc::text_in(document, "apiVersion"), name) != nullptr;
+    if (compared_ == Compared::kAllKinds && known) check_object_name(document, name, out_);
   }
 
   // A kind of another API group that only shares its name with one of ours. A wrong version or a typing error is

@@ -2,15 +2,53 @@
 #include "api/names.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "doc/members.h"
 
 namespace railbed::api {
 
 namespace {
-bool is_lower_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
 bool is_letter_or_digit(char c) {
-  return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z');
+}
+
+// The forms that an API server has for names of objects.
+enum class NameForm : uint8_t {
+  kSubdomain,
+  kLabel,
+  kServiceLabel,  // RFC 1035: it begins with a letter
+  kAny,           // a segment of a path, or no name at all
+};
+
+struct KindOfName {
+  std::string_view kind;
+  std::string_view group;  // of kinds whose name others have, too; empty: the core group
+  NameForm form;
+};
+
+// The kinds whose names are no subdomains.
+constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
+constexpr KindOfName kKindsOfNames[] = {
+    {"Namespace", "", NameForm::kLabel},
+    {"Service", "", NameForm::kServiceLabel},
+    {"Role", kRbacGroup, NameForm::kAny},
+    {"RoleBinding", kRbacGroup, NameForm::kAny},
+    {"ClusterRole", kRbacGroup, NameForm::kAny},
+    {"ClusterRoleBinding", kRbacGroup, NameForm::kAny},
+    {"APIService", "apiregistration.k8s.io", NameForm::kAny},
+    {"Kustomization", "kustomize.config.k8s.io", NameForm::kAny},
+};
+
+NameForm name_form(std::string_view kind, std::string_view api_version) {
+  const size_t slash = api_version.rfind('/');
+  const std::string_view group = slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+  for (const KindOfName& row : kKindsOfNames)
+    if (row.kind == kind && (row.group == group || api_version.empty())) return row.form;
+  // Another group, or an old version, of a kind whose names are free.
+  return kind.ends_with("Role") || kind.ends_with("RoleBinding") ? NameForm::kAny : NameForm::kSubdomain;
 }
 
 bool refuse_placeholder(const Field<std::string>& name, std::string_view what, doc::Diagnostics& out) {
@@ -22,25 +60,6 @@ bool refuse_placeholder(const Field<std::string>& name, std::string_view what, d
   return true;
 }
 }  // namespace
-
-bool is_dns_label(std::string_view text) {
-  return !text.empty() && text.size() <= 63 && is_lower_or_digit(text.front()) && is_lower_or_digit(text.back()) &&
-         std::ranges::all_of(text, [](char c) { return is_lower_or_digit(c) || c == '-'; });
-}
-
-bool is_dns_subdomain(std::string_view text) {
-  if (text.size() > 253) return false;
-  while (true) {
-    const size_t dot = text.find('.');
-    const std::string_view label = text.substr(0, dot);
-    // Kubernetes limits the length of the whole name, not of each label.
-    const bool right = !label.empty() && is_lower_or_digit(label.front()) && is_lower_or_digit(label.back()) &&
-                       std::ranges::all_of(label, [](char c) { return is_lower_or_digit(c) || c == '-'; });
-    if (!right) return false;
-    if (dot == std::string_view::npos) return true;
-    text.remove_prefix(dot + 1);
-  }
-}
 
 bool has_placeholder(std::string_view text) {
   for (const auto& [open, close] : {std::pair('<', '>'), std::pair('{', '}')}) {
@@ -69,6 +88,27 @@ void check_subdomain(const Field<std::string>& name, std::string_view what, doc:
                         what, name.value))
       .of(doc::Layer::kObject)
       .that_says(doc::Says::kBadName);
+}
+
+void check_object_name(const doc::Value& object, std::string_view kind, doc::Diagnostics& out) {
+  const doc::Value* metadata = doc::object_in(object, "metadata");
+  if (metadata == nullptr) return;
+  const Field<std::string> name = doc::text_field(*metadata, "name");
+  if (!name.present || name.value.empty() || is_filled_in_later(name.value)) return;
+  const NameForm form = name_form(kind, doc::text_in(object, "apiVersion"));
+  doc::Diagnostics found;
+  if (form == NameForm::kSubdomain) check_subdomain(name, "metadata.name", found);
+  if (form == NameForm::kLabel) check_label(name, "metadata.name", found);
+  if (form == NameForm::kServiceLabel && !(is_dns_label(name.value) && name.value.front() > '9'))
+    found
+        .error("RB-API-007", name.span,
+               fmt::format("metadata.name: \"{}\" is not a name of a Service: lower-case letters, digits and '-', at "
+                           "most 63, with a letter at the beginning and a letter or digit at the end",
+                           name.value))
+        .of(doc::Layer::kObject)
+        .that_says(doc::Says::kBadName);
+  for (doc::Diagnostic& finding : found.mutable_all()) finding.about_field("metadata.name");
+  out.append(std::move(found));
 }
 
 void check_resource_name(const Field<std::string>& name, std::string_view what, doc::Diagnostics& out) {

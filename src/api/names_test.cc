@@ -22,6 +22,40 @@ TEST(Names, LabelsAndSubdomains) {
   EXPECT_FALSE(is_dns_subdomain(std::string(254, 'a')));
 }
 
+TEST(Names, EachKindHasItsForm) {
+  const auto reported = [](const std::string& version, const std::string& kind, const std::string& name) {
+    doc::Value object = doc::Value::object();
+    object.set("apiVersion", version);
+    object.set("kind", kind);
+    object.set("metadata", doc::Value::object()).set("name", name);
+    doc::Diagnostics out;
+    check_object_name(object, kind, out);
+    return out.all().size();
+  };
+  const std::string rbac = "rbac.authorization.k8s.io/v1";
+  const struct {
+    std::string version, kind, name;
+    size_t findings;
+  } cases[] = {
+      {"apps/v1", "Deployment", "server.v1", 0},
+      {"apps/v1", "Deployment", "My_x", 1},
+      {"v1", "ConfigMap", "-a", 1},
+      {"v1", "ConfigMap", "", 0},
+      {"v1", "ConfigMap", "<name>", 0},
+      {"v1", "ConfigMap", "{{ name }}-x", 0},
+      {"v1", "Namespace", "1a", 0},
+      {"v1", "Namespace", "a.b", 1},
+      {"v1", "Service", "a-1", 0},
+      {"v1", "Service", "1a", 1},
+      {"v1", "Service", "a.b", 1},
+      {"serving.knative.dev/v1", "Service", "1a", 0},
+      {rbac, "ClusterRole", "system:Node", 0},
+      {rbac, "RoleBinding", "a_b", 0},
+      {"mellanox.com/v1alpha1", "HostDeviceNetwork", "Rail 0", 1},
+  };
+  for (const auto& c : cases) EXPECT_EQ(reported(c.version, c.kind, c.name), c.findings) << c.kind << " " << c.name;
+}
+
 TEST(Names, PlaceholdersAreSeen) {
   for (const char* yes : {"<your-namespace>", "{REGISTRY}/x", "a-${NAME}"}) EXPECT_TRUE(has_placeholder(yes)) << yes;
   for (const char* no : {"a", "<>", "{}", "a>b<c", "registry/x:1"}) EXPECT_FALSE(has_placeholder(no)) << no;

@@ -169,7 +169,9 @@ void compare_others(const Bundle& bundle, Diagnostics& findings) {
   Diagnostics found;
   api::load_documents(values, found, api::Compared::kAllKinds);
   std::erase_if(found.mutable_all(), [](const Diagnostic& finding) {
-    return finding.says == doc::Says::kGivenTwice || finding.says == doc::Says::kUnknownKind;
+    // The name in a patch with a target names nothing.
+    const bool name = finding.says == doc::Says::kBadName && finding.subject.field == "metadata.name";
+    return name || finding.says == doc::Says::kGivenTwice || finding.says == doc::Says::kUnknownKind;
   });
   findings.append(std::move(found));
 }

@@ -269,18 +269,19 @@ class Book {
     const std::vector<std::string> words = words_of(text);
     const std::string first = words.empty() ? "" : words[0];
     static const std::map<std::string, FieldType, std::less<>> kTypes = {
-        {"any", FieldType::kAny},       {"text", FieldType::kText},        {"int", FieldType::kInteger},
-        {"number", FieldType::kNumber}, {"flag", FieldType::kFlag},        {"intstr", FieldType::kIntegerOrText},
-        {"object", FieldType::kObject}, {"map", FieldType::kMap},          {"quantity", FieldType::kQuantity},
-        {"choice", FieldType::kText},   {"networks", FieldType::kNetworks}};
+        {"any", FieldType::kAny},       {"text", FieldType::kText},         {"int", FieldType::kInteger},
+        {"number", FieldType::kNumber}, {"flag", FieldType::kFlag},         {"intstr", FieldType::kIntegerOrText},
+        {"object", FieldType::kObject}, {"map", FieldType::kMap},           {"quantity", FieldType::kQuantity},
+        {"choice", FieldType::kText},   {"networks", FieldType::kNetworks}, {"labels", FieldType::kMap}};
     const auto type = kTypes.find(first);
     if (type == kTypes.end()) return problem(node, fmt::format("\"{}\" is no type", text));
     schema.type = type->second;
     if (first == "choice")
       for (size_t i = 1; i < words.size(); ++i) schema.choices.push_back(words[i] == "\"\"" ? "" : words[i]);
-    if (first == "map") {
+    if (schema.type == FieldType::kMap) {
       static const Value kText("text");
       schema.items = build(kText);
+      schema.labels = first == "labels";
     }
     if (words.size() == 2 && first != "choice") fill_bounds(schema, words[1], node);
   }

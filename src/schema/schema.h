@@ -54,7 +54,8 @@ struct Schema {
   std::string path;    // how messages call the object from here on: "ipam"; empty: by its place
   std::string family;  // of the ids from here on: "RB-CNI"; empty: that of the object around it
 
-  std::vector<std::string> choices;  // of a text; empty: any
+  std::vector<std::string> choices;  // of a text; empty: any; "HugePages-*": all that begin so
+  bool labels = false;               // of kMap: keys and texts are those of labels
   std::optional<int64_t> min;
   std::optional<int64_t> max;
 

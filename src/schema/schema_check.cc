@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/object_names.h"
 #include "doc/fields.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
@@ -118,6 +119,9 @@ constexpr size_t kMaxMembers = 10'000;
 // `driver: { ... }`: pages leave out what their reader knows.
 constexpr std::string_view kLeftOut = "...";
 
+constexpr std::string_view kLabelForm =
+    "letters, digits, '-', '_' and '.', at most 63, with a letter or digit at both ends";
+
 // The family of findings about the objects themselves; others are of texts in them.
 constexpr const char* kOfObjects = "RB-API";
 constexpr const char* kOfAddresses = "RB-IPAM";
@@ -219,22 +223,31 @@ class Checker {
         if (value.as_bool() == nullptr) wrong_flag(value, at);
         return;
       case FieldType::kIntegerOrText:
-        if (!value.is_string() && value.as_int() == nullptr)
-          wrong_type(value, at, "an integer or a string such as \"25%\"");
+        if (value.as_int() != nullptr) return check_number(value, schema, at, "an integer");
+        if (!value.is_string()) wrong_type(value, at, "an integer or a string such as \"25%\"");
         return;
       default:
         return check_quantity(value, at);
     }
   }
 
+  static bool allows(const Schema& schema, std::string_view text) {
+    return schema.choices.empty() || std::ranges::any_of(schema.choices, [&](std::string_view choice) {
+             if (!choice.ends_with('*')) return choice == text;
+             choice.remove_suffix(1);
+             return text.size() > choice.size() && text.starts_with(choice);
+           });
+  }
+
   void check_text(const Value& value, const Schema& schema, const Frame& at) {
     const std::string* text = value.as_string();
     if (text == nullptr) return wrong_text(value, schema, at);
-    if (schema.choices.empty() || std::ranges::find(schema.choices, *text) != schema.choices.end()) return;
+    if (allows(schema, *text)) return;
     std::vector<std::string_view> allowed;
     for (const std::string& choice : schema.choices)
       if (!choice.empty()) allowed.push_back(choice);
-    const std::string meant = doc::nearest(*text, allowed);
+    std::string meant = doc::nearest(*text, allowed);
+    if (meant.ends_with('*')) meant.clear();
     auto& reported =
         error(5, value.span, fmt::format("{} must be {}, found \"{}\"", at.path(), doc::alternatives(allowed), *text))
             .about_field(at.path());
@@ -259,9 +272,7 @@ class Checker {
     if (!scalar || written.empty()) return wrong_type(value, at, "a string");
     // YAML reads an unquoted `on` as true where a word is meant. The fix quotes it as written.
     const std::string quoted = fmt::format("\"{}\"", written);
-    const bool fits =
-        schema.choices.empty() || std::ranges::find(schema.choices, std::string(written)) != schema.choices.end();
-    if (!fits) return wrong_choice(value, schema, at);
+    if (!allows(schema, written)) return wrong_choice(value, schema, at);
     wrong_type(value, at, "a string", fmt::format("put it in quotes: {}", quoted),
                !in_quotes_ && !no_quotes_ && is_whole(value) ? quoted : "");
   }
@@ -339,9 +350,29 @@ class Checker {
               field_around(member, *schema.items, at) != nullptr);
     });
     const bool outer = std::exchange(no_quotes_, no_quotes_ || slipped);
-    for (const Value::Member& member : *members) check_member(member, *schema.items, at);
+    for (const Value::Member& member : *members) {
+      check_member(member, *schema.items, at);
+      if (schema.labels) check_label(member, at);
+    }
     no_quotes_ = outer;
   }
+
+  // What a step that is not read fills in is no label yet.
+  void check_label(const Value::Member& member, const Frame& at) {
+    const std::string* text = member.value.as_string();
+    if (text == nullptr || member.key == kLeftOut) return;
+    const std::string path = at.path();
+    if (!is_label_key(member.key) && !is_filled_in_later(member.key))
+      error(5, member.key_span,
+            fmt::format("{}: \"{}\" is no key of a label: {}, after a prefix such as \"example.com/\" or without one",
+                        path, member.key, kLabelForm))
+          .about_field(fmt::format("{}[{}]", path, member.key));
+    if (is_label_value(*text) || is_filled_in_later(*text)) return;
+    error(5, member.value.span,
+          fmt::format("{}[{}]: \"{}\" is no value of a label: {}", path, member.key, *text, kLabelForm))
+        .about_field(fmt::format("{}[{}]", path, member.key));
+  }
+
   // The object that contains `at`.
   static const Frame* around(const Frame& at) { return at.schema != nullptr ? &at : at.around; }
 

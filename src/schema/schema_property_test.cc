@@ -80,7 +80,10 @@ Value full(const Schema& schema, int depth = kWhole, const std::string& variant 
       continue;
     else if (depth > 0 || is_needed(schema, name))
       object.set(name, full(*field, depth - 1));
-  if (schema.items != nullptr) object.set("any.key/here", full(*schema.items, depth - 1));
+  if (schema.labels)
+    object.set("any.key/here", "a_label");
+  else if (schema.items != nullptr)
+    object.set("any.key/here", full(*schema.items, depth - 1));
   return object;
 }
 

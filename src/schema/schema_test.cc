@@ -357,7 +357,8 @@ TEST(CheckSchema, AnEmptyTextIsADefaultWhereTheServerTakesItForOne) {
   const auto workload = [](const std::string& kind, const std::string& spec) {
     const std::string version = kind == "CronJob" ? "batch/v1" : "apps/v1";
     const std::string needs = kind == "CronJob"
-                                  ? "schedule: x, jobTemplate: {spec: {template: {spec: {containers: [{name: c}]}}}}"
+                                  ? "schedule: x, jobTemplate: {spec: {template: {spec: {restartPolicy: Never, "
+                                    "containers: [{name: c}]}}}}"
                                   : "template: {spec: {containers: [{name: c}]}}";
     return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: a}\nspec: {" + needs + ", " + spec +
            "}\n";
@@ -394,6 +395,114 @@ TEST(CheckSchema, AnEmptyTextIsADefaultWhereTheServerTakesItForOne) {
     ASSERT_EQ(checked.findings.all().size(), 1U) << text << checked.reported();
     EXPECT_EQ(checked.findings.all().front().id, "RB-API-005") << text;
   }
+}
+
+std::string object_of(const std::string& version, const std::string& kind, const std::string& spec) {
+  return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: a}\nspec: {" + spec + "}\n";
+}
+std::string template_of(const std::string& kind, const std::string& spec) {
+  const std::string of_pod = "{spec: {" + spec + ", containers: [{name: c}]}}";
+  if (kind == "CronJob")
+    return object_of("batch/v1", kind, "schedule: x, jobTemplate: {spec: {template: " + of_pod + "}}");
+  return object_of(kind == "Job" ? "batch/v1" : "apps/v1", kind, "template: " + of_pod);
+}
+std::string with_ports(const std::string& port) {
+  return object_of("v1", "Service", "ports: [{" + port + "}]");
+}
+std::string with_volume(const std::string& volume) {
+  return object_of("v1", "Pod", "containers: [{name: c}], volumes: [{name: v, " + volume + "}]");
+}
+std::string with_labels(const std::string& labels) {
+  return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {" + labels + "}}\n";
+}
+
+TEST(CheckSchema, TakesWhatAnApiServerTakes) {
+  const std::string long_label(63, 'a');
+  const std::string texts[] = {
+      pod("    ports: [{containerPort: 1}, {containerPort: 65535, hostPort: 0}, {containerPort: 80, hostPort: 80}]\n"),
+      pod("    livenessProbe: {httpGet: {port: http}}\n    readinessProbe: {tcpSocket: {port: 65535}}\n"),
+      pod("    startupProbe: {grpc: {port: 1}}\n"),
+      with_ports("port: 80, targetPort: http, nodePort: 30080"),
+      with_ports("port: 65535, targetPort: 0, nodePort: 0, protocol: \"\""),
+      object_of("v1", "Service", "clusterIP: None, selector: {app: \"\"}"),
+      with_volume("emptyDir: {}"),
+      with_volume("emptyDir: {medium: \"\"}"),
+      with_volume("emptyDir: {medium: Memory, sizeLimit: 64Gi}"),
+      with_volume("emptyDir: {medium: HugePages}"),
+      with_volume("emptyDir: {medium: HugePages-2Mi}"),
+      with_volume("hostPath: {path: /dev, type: \"\"}"),
+      with_volume("hostPath: {path: /dev, type: CharDevice}"),
+      with_volume("hostPath: {path: /dev}"),
+      template_of("Job", "restartPolicy: Never"),
+      template_of("CronJob", "restartPolicy: OnFailure"),
+      template_of("Deployment", "restartPolicy: Always"),
+      template_of("DaemonSet", "restartPolicy: \"\""),
+      template_of("StatefulSet", "hostNetwork: false"),
+      object_of("v1", "PersistentVolumeClaim", "accessModes: [ReadWriteMany, ReadWriteOncePod]"),
+      with_labels("app: \"\", example.com/version: v1.2_3, long: " + long_label),
+      with_labels("app: \"<name>\", \"{{ key }}\": x, tag: \"${TAG}\""),
+      object_of("v1", "Pod", "containers: [{name: c}], nodeSelector: {node-role.kubernetes.io/worker: \"\"}"),
+  };
+  for (const std::string& text : texts) EXPECT_EQ(checked_text(text).reported(), "") << text;
+}
+
+TEST(CheckSchema, ReportsPortsAndVolumesThatAnApiServerRefuses) {
+  const Mistake cases[] = {
+      {"a port above all", pod("    ports: [{containerPort: 70000}]\n"),
+       "7:29 RB-API-005 spec.containers[0].ports[0].containerPort must be 1 to 65535, found 70000\n"},
+      {"no port", pod("    ports: [{containerPort: 0}]\n"),
+       "7:29 RB-API-005 spec.containers[0].ports[0].containerPort must be 1 to 65535, found 0\n"},
+      {"of the host", pod("    ports: [{containerPort: 1, hostPort: -1}]\n"),
+       "7:42 RB-API-005 spec.containers[0].ports[0].hostPort must be 0 to 65535, found -1\n"},
+      {"of a probe", pod("    livenessProbe: {httpGet: {port: 65536}}\n"),
+       "7:37 RB-API-005 spec.containers[0].livenessProbe.httpGet.port must be 1 to 65535, found 65536\n"},
+      {"of gRPC", pod("    livenessProbe: {grpc: {port: 0}}\n"),
+       "7:34 RB-API-005 spec.containers[0].livenessProbe.grpc.port must be 1 to 65535, found 0\n"},
+      {"of a service", with_ports("port: 80443"),
+       "4:23 RB-API-005 spec.ports[0].port must be 1 to 65535, found 80443\n"},
+      {"of its pods", with_ports("port: 1, targetPort: 80443"),
+       "4:38 RB-API-005 spec.ports[0].targetPort must be 0 to 65535, found 80443\n"},
+      {"of its nodes", with_ports("port: 1, nodePort: 300800"),
+       "4:36 RB-API-005 spec.ports[0].nodePort must be 0 to 65535, found 300800\n"},
+      {"a medium", with_volume("emptyDir: {medium: memory}"),
+       "4:72 RB-API-005 spec.volumes[0].emptyDir.medium must be \"Memory\", \"HugePages\" or \"HugePages-*\", found "
+       "\"memory\" (medium: Memory)\n"},
+      {"a medium that is none", with_volume("emptyDir: {medium: Disk}"),
+       "4:72 RB-API-005 spec.volumes[0].emptyDir.medium must be \"Memory\", \"HugePages\" or \"HugePages-*\", found "
+       "\"Disk\"\n"},
+      {"a path of the host", with_volume("hostPath: {path: /d, type: Dir}"),
+       "4:80 RB-API-005 spec.volumes[0].hostPath.type must be \"Directory\", \"DirectoryOrCreate\", \"File\", "
+       "\"FileOrCreate\", \"Socket\", \"CharDevice\" or \"BlockDevice\", found \"Dir\"\n"},
+  };
+  for (const Mistake& c : cases) EXPECT_EQ(checked_text(c.text).reported(), c.reported) << c.what << "\n" << c.text;
+}
+
+// A field that must be there is RB-API-006.
+TEST(CheckSchema, ReportsWordsAndLabelsThatAnApiServerRefuses) {
+  const Mistake cases[] = {
+      {"a job for ever", template_of("Job", "restartPolicy: Always"),
+       "4:41 RB-API-005 spec.template.spec.restartPolicy must be \"OnFailure\" or \"Never\", found \"Always\"\n"},
+      {"a job by default", template_of("Job", "hostNetwork: false"),
+       "4:25 RB-API-006 spec.template.spec.restartPolicy is missing\n"},
+      {"a server that ends", template_of("Deployment", "restartPolicy: Never"),
+       "4:41 RB-API-005 spec.template.spec.restartPolicy must be \"Always\", found \"Never\"\n"},
+      {"another that ends", template_of("DaemonSet", "restartPolicy: OnFailure"),
+       "4:41 RB-API-005 spec.template.spec.restartPolicy must be \"Always\", found \"OnFailure\"\n"},
+      {"a mode of a volume", object_of("v1", "PersistentVolumeClaim", "accessModes: [RWX]"),
+       "4:22 RB-API-005 spec.accessModes[0] must be \"ReadWriteOnce\", \"ReadOnlyMany\", \"ReadWriteMany\" or "
+       "\"ReadWriteOncePod\", found \"RWX\"\n"},
+      {"no value of a label", with_labels("app: my server"),
+       "3:35 RB-API-005 metadata.labels[app]: \"my server\" is no value of a label: letters, digits, '-', '_' and '.', "
+       "at most 63, with a letter or digit at both ends\n"},
+      {"no key of a label", with_labels("my app: server"),
+       "3:30 RB-API-005 metadata.labels: \"my app\" is no key of a label: letters, digits, '-', '_' and '.', at most 63, "
+       "with a letter or digit at both ends, after a prefix such as \"example.com/\" or without one\n"},
+      {"no label of a node",
+       object_of("v1", "Pod", "containers: [{name: c}], nodeSelector: {example.com/gpu: \"H100 \"}"),
+       "4:65 RB-API-005 spec.nodeSelector[example.com/gpu]: \"H100 \" is no value of a label: letters, digits, '-', '_' "
+       "and '.', at most 63, with a letter or digit at both ends\n"},
+  };
+  for (const Mistake& c : cases) EXPECT_EQ(checked_text(c.text).reported(), c.reported) << c.what << "\n" << c.text;
 }
 
 // The cluster's version of a definition is not known.

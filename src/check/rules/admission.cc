@@ -7,27 +7,16 @@
 
 #include "api/pod.h"
 #include "base/kinds.h"
+#include "base/object_names.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
+#include "check/rules/refused.h"
 #include "schema/schema.h"
 
 namespace railbed::check {
 namespace {
 
 using doc::Value;
-
-// Whether the object is whole: a patch, or what a page shows of one, may leave anything out.
-bool is_whole_object(const Document& document) {
-  return !document.patch && !document.elided && !document.rebuilt;
-}
-
-// Kinds whose pods are made of the template as it is; other controllers may add to it.
-bool makes_pods_verbatim(const PodTemplate& pod) {
-  static constexpr std::string_view kKinds[] = {
-      "Pod",    "PodTemplate", "Deployment", "StatefulSet",           "ReplicaSet",     "DaemonSet", "Job", "CronJob",
-      "JobSet", "MPIJob",      "PyTorchJob", "ReplicationController", "LeaderWorkerSet"};
-  return std::ranges::find(kKinds, pod.document->kind) != std::end(kKinds) && is_whole_object(*pod.document);
-}
 
 // Calls `visit` with each container of a pod that is made of its template, and its limits and requests, null where
 // absent.
@@ -183,6 +172,22 @@ const Value::Member* unmatched(const Value& selector, const LabelMap& labels) {
   return nullptr;
 }
 
+// Whether a text can be no part of a label; the schema reports it. What is filled in later is nothing yet.
+bool is_wrong_key(std::string_view key) {
+  return !is_label_key(key) && !is_filled_in_later(key);
+}
+bool is_wrong_label(std::string_view value) {
+  return !is_label_value(value) && !is_filled_in_later(value);
+}
+
+// Whether the template lacks the wanted label only because one of the two is no label.
+bool follows_from_wrong_label(const Value::Member& wanted, const LabelMap& labels) {
+  const std::string* value = wanted.value.as_string();
+  if (is_wrong_key(wanted.key) || (value != nullptr && is_wrong_label(*value))) return true;
+  if (const auto found = labels.find(wanted.key); found != labels.end()) return is_wrong_label(found->second);
+  return std::ranges::any_of(labels, [](const auto& label) { return is_wrong_key(label.first); });
+}
+
 void selector_misses_template(const Input& in, Findings& out) {
   static constexpr std::string_view kKinds[] = {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet",
                                                 "ReplicationController"};
@@ -192,8 +197,9 @@ void selector_misses_template(const Input& in, Findings& out) {
     const bool plain = document.kind == "ReplicationController";
     const Value* selector = at(document.value, plain ? "spec.selector" : "spec.selector.matchLabels");
     if (selector == nullptr || !is_whole_object(document)) continue;
-    const Value::Member* wanted = unmatched(*selector, labels_of(pod.labels));
-    if (wanted == nullptr) continue;
+    const LabelMap labels = labels_of(pod.labels);
+    const Value::Member* wanted = unmatched(*selector, labels);
+    if (wanted == nullptr || follows_from_wrong_label(*wanted, labels)) continue;
     auto& reported =
         out.error(wanted->key_span, fmt::format("the selector of {} wants the label {}, which its template does "
                                                 "not have: the API server refuses it",
@@ -390,6 +396,9 @@ constexpr Rule kAdmissionRules[] = {
     {"RB-ADM-003", "a selector that misses the template's labels", Needs::kNothing, selector_misses_template},
     {"RB-ADM-004", "a mount of a volume that is not there", Needs::kNothing, mount_without_volume},
     {"RB-ADM-005", "an apiVersion that does not have the kind", Needs::kNothing, wrong_api_version},
+    {"RB-ADM-006", "two of one name, or two mounts at one path", Needs::kNothing, given_twice_in_a_pod},
+    {"RB-ADM-007", "a mount path with a colon", Needs::kNothing, colon_in_a_mount_path},
+    {"RB-ADM-008", "a pool of addresses that contradicts itself", Needs::kNothing, pool_contradicts_itself},
     {"RB-ANN-007", "the networks annotation beside the template", Needs::kNothing, annotation_above_the_template},
     {"RB-ANN-008", "an annotation of networks that nothing reads", Needs::kNothing, unknown_network_annotation},
 };

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an API server, or a webhook, refuses because of one object alone: two of one name, pools of addresses.
+//
+// Why: these rules are rows of the family of admission (admission.cc), whose file they would make too long.
+// Threading: pure functions.
+// Failure: none.
+// Source: Kubernetes, API reference, "Container" and "Volume"; nv-ipam, "IPPool CR" and "CIDRPool CR".
+#pragma once
+
+#include "check/rules/rule.h"
+
+namespace railbed::check {
+
+// Whether the object is whole: a patch, or what a page shows of one, may leave anything out.
+bool is_whole_object(const Document& document);
+// Kinds whose pods are made of the template as it is; other controllers may add to it.
+bool makes_pods_verbatim(const PodTemplate& pod);
+
+// RB-ADM-006
+void given_twice_in_a_pod(const Input& in, Findings& out);
+// RB-ADM-007
+void colon_in_a_mount_path(const Input& in, Findings& out);
+// RB-ADM-008
+void pool_contradicts_itself(const Input& in, Findings& out);
+
+}  // namespace railbed::check
