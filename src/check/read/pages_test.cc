@@ -178,8 +178,8 @@ std::vector<PageReport> here_documents_with(const std::string& opening, const st
 }
 
 TEST(Pages, WhatTheShellUnescapesInAHereDocumentIsNoMistake) {
-  for (const std::string words : {R"("-p\${PASSWORD}")", R"("echo \$(hostname)")", R"("a \`date\`")", R"("a\\nb")",
-                                  R"("\$A \$B")"})
+  for (const std::string words :
+       {"\"-p\\${PASSWORD}\"", "\"echo \\$(hostname)\"", "\"a \\`date\\`\"", "\"a\\\\nb\"", "\"\\$A \\$B\""})
     for (const std::string opening : {"EOF", "-EOF"})
       for (const PageReport& report : here_documents_with(opening, words)) {
         EXPECT_EQ(report.objects, 1) << opening << words;
@@ -187,9 +187,9 @@ TEST(Pages, WhatTheShellUnescapesInAHereDocumentIsNoMistake) {
       }
   // The shell leaves a quoted here-document as it is.
   for (const std::string opening : {"'EOF'", "\"EOF\""})
-    for (const PageReport& report : here_documents_with(opening, R"("-p\${PASSWORD}")"))
+    for (const PageReport& report : here_documents_with(opening, "\"-p\\${PASSWORD}\""))
       EXPECT_EQ(report.errors.size(), 1U) << opening;
-  for (const PageReport& report : here_documents_with("EOF", R"("a\q")"))
+  for (const PageReport& report : here_documents_with("EOF", "\"a\\q\""))
     EXPECT_EQ(report.errors.size(), 1U) << "an escape that neither the shell nor YAML knows";
 }
 

@@ -112,10 +112,9 @@ TEST(Rebuild, AnInvisibleCharacterBeforeAnObjectChangesNothing) {
         R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"worker"},"spec":{"containers":[{"name":"main","image":"a/x:1"}]}})");
   }
   // A sign that is seen, and an object whose indentation is gone behind one that is not.
-  for (const std::string text : {"\xE2\x80\xA2" + object,
-                                 "\xEE\xB0\x83"
-                                 "apiVersion: v1\nkind: Pod\nmetadata:\nname: a\n"
-                                 "spec:\nhostNetwork: true\n"}) {
+  for (const std::string& text :
+       {"\xE2\x80\xA2" + object, std::string("\xEE\xB0\x83") + "apiVersion: v1\nkind: Pod\nmetadata:\nname: a\n"
+                                                               "spec:\nhostNetwork: true\n"}) {
     const ReadPage r = read_page("Make it:\n" + text);
     ASSERT_EQ(r.bundle.documents.size(), 1U) << text;
     EXPECT_TRUE(r.bundle.documents[0].rebuilt) << text;
