@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "api/ipam_parse.h"
@@ -122,7 +123,7 @@ void report_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
   std::map<std::string, size_t> reported;  // findings by apiVersion and kind: one for all objects
   for (const Document& document : bundle.documents) {
     const std::string& kind = document.kind;
-    if (find_schema("", kind) != nullptr || find_kind(kind) != nullptr) continue;
+    if (find_schema("", kind) != nullptr || find_kind(kind) != nullptr || is_served_kind(kind)) continue;
     std::string meant = api::nearest_kind(kind);
     if (find_schema(document.api_version, meant) == nullptr) {
       const std::vector<std::string> kinds = schema::schema_kinds();
@@ -550,6 +551,19 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
   return report;
 }
 
+namespace {
+
+// A file that is bound to several groups is checked in each: what all of them say of it is said once.
+void drop_what_groups_repeat(Diagnostics& findings) {
+  std::set<std::tuple<std::string, std::string, uint32_t, std::string>> said;
+  std::erase_if(findings.mutable_all(), [&](const Diagnostic& finding) {
+    if (finding.span.source == nullptr || !finding.span.known()) return false;
+    return !said.emplace(finding.id, finding.span.source->name, finding.span.offset, finding.message).second;
+  });
+}
+
+}  // namespace
+
 Report check_files(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
                    const Settings& given) {
   if (given.together) return check(sources, nodes, given);
@@ -566,6 +580,7 @@ Report check_files(const std::vector<doc::SourcePtr>& sources, const std::vector
   doc::Diagnostics notes = files.notes;
   judge(Bundle(), given, notes);
   all.findings.append(std::move(notes));
+  drop_what_groups_repeat(all.findings);
   all.findings.sort();
   if (files.groups.size() == 1) return all;
   all.grouped = fmt::format(

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 
+#include "check/read/pods.h"
 #include "doc/text.h"
 
 namespace railbed::check {
@@ -81,6 +83,33 @@ Region document_around(const doc::Span& span) {
   do end = std::min(text.find('\n', end), text.size() - 1) + 1;
   while (end < text.size() && !separator(end));
   return {begin, end};
+}
+
+// The kind of the object that a text is: that of the line which is indented least; empty where no line begins with it.
+std::string_view kind_in(std::string_view text) {
+  std::string_view kind;
+  size_t least = std::string_view::npos;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    const size_t first = line.find_first_not_of(" \t");
+    if (first == std::string_view::npos || first >= least) continue;
+    line.remove_prefix(first);
+    const std::string_view key = line.starts_with('"') ? "\"kind\":" : "kind:";
+    if (!line.starts_with(key)) continue;
+    line.remove_prefix(key.size());
+    line.remove_prefix(std::min(line.find_first_not_of(" \t\"'"), line.size()));
+    kind = line.substr(0, line.find_first_of(" \t\r\"',#"));
+    least = first;
+  }
+  return kind;
+}
+
+// Whether an object only asks for networks and resources. A mistake in it hides none of them from others, although it
+// names those that it asks for.
+bool only_asks(std::string_view object) {
+  return has_pods(kind_in(object));
 }
 
 // An unknown kind is reported once; notes mark the same word in the other objects.
@@ -159,6 +188,10 @@ void fold(doc::Diagnostics& all) {
   std::vector<Cause> causes;
   for (size_t i = 0; i < findings.size(); ++i)
     if (breaks_its_object(findings[i])) add_causes(findings[i], i, causes);
+  std::erase_if(causes, [](const Cause& cause) {
+    const std::string_view text = cause.source->text;
+    return only_asks(text.substr(cause.object.begin, cause.object.end - cause.object.begin));
+  });
   if (causes.empty()) return;
   std::set<size_t> folded;
   for (size_t i = 0; i < findings.size(); ++i) {
@@ -169,7 +202,8 @@ void fold(doc::Diagnostics& all) {
       const bool inside =
           finding.span.source == source && finding.span.offset >= c.object.begin && finding.span.offset < c.object.end;
       const std::string_view text = source->text;
-      return !inside && holds_word(text.substr(c.object.begin, c.object.end - c.object.begin), base(finding.missing));
+      const std::string_view object = text.substr(c.object.begin, c.object.end - c.object.begin);
+      return !inside && holds_word(object, base(finding.missing));
     });
     if (cause == causes.end()) continue;
     findings[cause->finding].note(finding.span, "because of it: " + finding.message);

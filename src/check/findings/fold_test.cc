@@ -40,6 +40,33 @@ TEST_F(FoldTest, WhatTheBrokenObjectItselfMissesStays) {
   EXPECT_EQ(findings_.all().size(), 2u);
 }
 
+// How many findings are left of a mistake in an object that names network ai/rail0, and of another that misses it.
+size_t left_beside(const std::string& object, std::string_view wrong, doc::Layer layer) {
+  const auto source = std::make_shared<doc::Source>(doc::Source{"a.yaml", object + "---\nkind: Pod\n"});
+  const doc::LineIndex index(source);
+  doc::Diagnostics findings;
+  findings.error("RB-API-004", index.at(source->text.find(wrong), wrong.size()), "must be a string").of(layer);
+  findings.error("RB-POD-001", index.at(source->text.rfind("kind: Pod"), 4), "no network").looks_for("ai/rail0");
+  fold(findings);
+  return findings.all().size();
+}
+
+TEST(Fold, AMistakeInWhatAsksForANetworkHidesNone) {
+  const std::string spec = "spec:\n  networks: ai/rail0\n  wrong: true\n";
+  for (const char* kind :
+       {"Pod", "StatefulSet", "Job", "MPIJob", "LeaderWorkerSet", "\"Deployment\"", "RayCluster # x"})
+    for (const doc::Layer layer : {doc::Layer::kObject, doc::Layer::kText})
+      EXPECT_EQ(left_beside(fmt::format("apiVersion: a/v1\nkind: {}\n{}", kind, spec), "wrong", layer), 2U) << kind;
+  EXPECT_EQ(left_beside("{\n  \"kind\": \"Job\",\n  \"a\": \"rail0\", \"wrong\": 1\n}\n", "wrong", doc::Layer::kObject),
+            2U);
+  for (const char* kind : {"SriovNetwork", "NetworkAttachmentDefinition", "ConfigMap", "Policy"})
+    EXPECT_EQ(left_beside(fmt::format("apiVersion: a/v1\nkind: {}\n{}", kind, spec), "wrong", doc::Layer::kObject), 1U)
+        << kind;
+  // A template of a pod inside is not the object's kind.
+  EXPECT_EQ(left_beside("kind: Policy\nspec:\n  kind: Pod\n  name: rail0\n  wrong: 1\n", "wrong", doc::Layer::kObject),
+            1U);
+}
+
 TEST(Fold, AnObjectOnOneLineEndsWithIt) {
   const auto left = [](const std::string& name) {
     const std::string text = fmt::format(

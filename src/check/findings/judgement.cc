@@ -12,6 +12,7 @@
 #include "check/findings/fold.h"
 #include "check/read/objects.h"
 #include "check/read/paths.h"
+#include "check/read/purpose.h"
 #include "check/rules/maturity.h"
 #include "check/rules/ties.h"
 #include "doc/json.h"
@@ -198,8 +199,19 @@ class Judge {
         fmt::format("it is a file of the chart {}, whose other templates are not rendered", document->chart));
   }
 
+  // A page that shows what is refused.
+  void weigh_purpose(Diagnostic& finding) const {
+    if (finding.document_class != kPageClass || finding.severity != doc::Severity::kError) return;
+    const Document* document = objects_.at(finding.span);
+    if (document == nullptr || document->value.span.source == nullptr) return;
+    const size_t begin = document->block == 0 ? document->value.span.offset : document->block;
+    if (is_wrong_on_purpose(document->value.span.source->text, begin))
+      finding.at_most(Confidence::kMedium, "the page shows it as an example of what is wrong");
+  }
+
   void weigh(Diagnostic& finding, std::optional<GivenClass> given) const {
     weigh_chart(finding);
+    weigh_purpose(finding);
     const Maturity& maturity = maturity_of(finding.id);
     finding.preview |= maturity.state == RuleState::kPreview;
     if (finding.preview && finding.severity == doc::Severity::kError) finding.severity = doc::Severity::kWarning;

@@ -51,6 +51,18 @@ TEST(Judgement, AFingerprintIsOfTheMistakeAndNotOfItsPlace) {
   EXPECT_NE(print_of(judged_report("a.yaml", other), "RB-API-004"), print) << "another object";
 }
 
+TEST(Judgement, WhatAPageShowsAsWrongIsLessSure) {
+  const auto confidence = [](const std::string& heading) {
+    const Report report = judged_report("a.md", heading + "\n\n```yaml\n" + kVfs + "```\n");
+    for (const doc::Diagnostic& one : report.findings.all())
+      if (one.id == "RB-API-004") return std::string(confidence_name(one.confidence));
+    return std::string();
+  };
+  EXPECT_EQ(confidence("# Rails"), "high");
+  EXPECT_EQ(confidence("# Rails that the API server refuses (should fail)"), "medium");
+  EXPECT_EQ(confidence("# Rails\n\nAn invalid policy:"), "medium");
+}
+
 TEST(Judgement, EqualMistakesGetNumbers) {
   doc::Diagnostics findings;
   for (const char* print : {"aa", "bb", "aa", "aa"}) findings.error("RB-API-004", {}, "x").fingerprint = print;

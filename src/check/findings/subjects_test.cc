@@ -29,6 +29,22 @@ Layer expected_layer(const doc::Diagnostic& finding) {
   return is_of(finding, {"RB-CNI-", "RB-IPAM-", "RB-ANN-"}) ? Layer::kEmbedded : Layer::kMeaning;
 }
 
+// An object that cannot be read is no part of the one before it.
+TEST(SubjectsTest, AnErrorOfYamlIsNotOfTheObjectBefore) {
+  const auto subject = [](const std::string& text) {
+    const Report report = testing_cases::report_of("a.yaml", text);
+    for (const doc::Diagnostic& one : report.findings.all())
+      if (one.layer == Layer::kText) return one.subject.kind;
+    return std::string("none");
+  };
+  const std::string secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {A: b}\n";
+  EXPECT_EQ(subject(secret + "---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: d\nspec:\n  a: \"\\$\"\n"),
+            "");
+  EXPECT_EQ(subject(secret + "---\nkind: Deployment\nspec:\n  a: \"\\$\"\n"), "");
+  EXPECT_EQ(subject(secret + "kind: Secret\n"), "Secret") << "a key twice is of the object itself";
+  EXPECT_EQ(subject("kind: Secret\n" + secret.substr(0, secret.find("kind")) + "data: {}\ndata: {}\n"), "Secret");
+}
+
 TEST(SubjectsTest, EveryFindingSaysWhatItWasMadeOfAndWhatItSays) {
   std::map<Says, int> seen;
   int findings = 0;

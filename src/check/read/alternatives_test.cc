@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/read/alternatives.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
+
+#include "check/check.h"
 
 namespace railbed::check {
 namespace {
@@ -147,6 +150,48 @@ TEST(Alternatives, KnowWhatTheOthersMake) {
   const FileGroups made = grouped({{"a/n.yaml", network_manifest(1)}, {"b/n.yaml", network_manifest(2)}});
   EXPECT_TRUE(made.world.networks.contains("net"));
   EXPECT_FALSE(made.world.resources.contains("rail0"));  // it takes VFs of it
+  EXPECT_TRUE(made.world.objects.contains("SriovNetwork/net"));
+}
+
+// What RB-REF-001 and RB-POD-001 say of files that are checked as users give them, as "id line".
+std::vector<std::string> absences(const std::string& text, const World& world) {
+  Settings settings;
+  settings.world = &world;
+  const Report report = check({std::make_shared<doc::Source>(doc::Source{"a.yaml", text})}, {}, settings);
+  std::vector<std::string> out;
+  for (const doc::Diagnostic& one : report.findings.all())
+    if (one.id == "RB-REF-001" || one.id == "RB-POD-001") out.push_back(fmt::format("{} {}", one.id, one.span.line));
+  return out;
+}
+
+TEST(Alternatives, APoolOfAnotherGroupIsNotMissing) {
+  const std::string text =
+      "apiVersion: nv-ipam.nvidia.com/v1alpha1\nkind: IPPool\nmetadata: {name: other, namespace: ops}\n"
+      "spec: {subnet: 192.168.0.0/16, perNodeBlockSize: 100, gateway: 192.168.0.1}\n---\n"
+      "apiVersion: mellanox.com/v1alpha1\nkind: HostDeviceNetwork\nmetadata: {name: net}\nspec:\n"
+      "  networkNamespace: default\n  resourceName: hostdev\n"
+      "  ipam: '{\"type\": \"nv-ipam\", \"poolName\": \"my-pool\"}'\n";
+  World world;
+  EXPECT_EQ(absences(text, world), Names{"RB-REF-001 12"});
+  world.objects = {"CIDRPool/my-pool", "IPPool/your-pool"};
+  EXPECT_EQ(absences(text, world), Names{"RB-REF-001 12"}) << "of another kind or name";
+  world.objects = {"IPPool/my-pool"};
+  EXPECT_EQ(absences(text, world), Names());
+}
+
+// A file that belongs to two groups is checked twice.
+TEST(Alternatives, WhatTwoGroupsFindIsSaidOnce) {
+  const std::string user = std::string(kUser) +
+                           "---\napiVersion: v1\nkind: Pod\nmetadata: {name: bad, namespace: ops}\n"
+                           "spec: {containers: [{name: c}], hostNetwork: \"yes\"}\n";
+  std::vector<doc::SourcePtr> sources;
+  for (const auto& [name, text] :
+       NamedFiles{{"a/n.yaml", network_manifest(1)}, {"a/m.yaml", network_manifest(2)}, {"a/u.yaml", user}})
+    sources.push_back(std::make_shared<doc::Source>(doc::Source{name, text}));
+  size_t wrong = 0;
+  for (const doc::Diagnostic& one : check_files(sources, {}, {}).findings.all())
+    wrong += one.id == "RB-API-004" ? 1 : 0;
+  EXPECT_EQ(wrong, 1U);
 }
 
 }  // namespace

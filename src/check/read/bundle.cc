@@ -260,6 +260,32 @@ class Reader {
     }
   }
 
+  // A page that names two kinds, one below the other, shows which there are: nobody applies that.
+  static void weaken_sketches(doc::Diagnostics& found) {
+    for (doc::Diagnostic& one : found.mutable_all())
+      if (one.says == doc::Says::kDuplicateKey && !one.notes.empty() && shows_two_kinds(one.notes[0].span, one.span))
+        one.severity = doc::Severity::kWarning;
+  }
+
+  // Whether nothing but apiVersion and kind stands from the one place to the other, and not one kind twice.
+  static bool shows_two_kinds(const doc::Span& from, const doc::Span& to) {
+    if (!from.known() || from.source != to.source || to.offset < from.offset) return false;
+    const std::string_view all = from.source->text;
+    const auto line_from = [&](const doc::Span& place) {
+      return trimmed_line(line_at(all, place.offset, all.size()).text);
+    };
+    if (line_from(from).starts_with("kind:") && line_from(from) == line_from(to)) return false;
+    const std::string_view text = all.substr(from.offset, to.offset - from.offset);
+    for (size_t at = 0; at < text.size();) {
+      const PageLine line = line_at(text, at, text.size());
+      const std::string_view content = trimmed_line(line.text);
+      at = line.next;
+      const bool of_kind = content.starts_with("kind:") || content.starts_with("apiVersion:");
+      if (!content.empty() && !content.starts_with('#') && !of_kind) return false;
+    }
+    return true;
+  }
+
   // A block of a page, or a here-document.
   void read_block(doc::Region region, Origin origin, const Applied& applied) {
     doc::Diagnostics found;
@@ -273,6 +299,7 @@ class Reader {
     if (found.has_errors() && partial) why = "parts of it are left out";
     if (found.has_errors() && why.empty() && origin == Origin::kFence) why = why_block_not_read(text);
     if (why.empty()) {
+      if (origin == Origin::kFence) weaken_sketches(found);
       out_.append(std::move(found));
     } else {
       out_.note("RB-DOC-005", index_->at(region.begin + region.indent, 1), "not read: " + why)

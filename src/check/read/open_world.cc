@@ -158,6 +158,7 @@ World world_of(const Bundle& bundle, Kustomizations kustomizations, std::span<co
   for (const std::vector<Document>* documents : {&bundle.documents, &bundle.aside})
     for (const Document& document : *documents) {
       if (document.verb == Verb::kDelete || document.cls.is(DocumentKind::kAssertion)) continue;
+      world.objects.insert(fmt::format("{}/{}", document.kind, document.name));
       // A network takes its VFs from a resource and makes none; what a carrier holds is a document of its own.
       if (is_network_kind(document.kind))
         world.networks.insert(document.name);

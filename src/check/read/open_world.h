@@ -28,6 +28,8 @@ struct World {
   std::set<std::string, std::less<>> networks;
   std::set<std::string, std::less<>> resources;
   std::vector<NotRead> not_read;  // what may make more
+  // "IPPool/rail0": all objects of the run, in whichever file.
+  std::set<std::string, std::less<>> objects = {};
   // Files with an object that another file of their folder gives differently: which of them is applied is not known.
   std::set<std::string, std::less<>> versions = {};
   std::vector<PrefixSign> prefixes = {};  // of the names of resources

@@ -258,6 +258,54 @@ std::optional<size_t> slashes_of_comment(std::string_view line) {
   return std::nullopt;
 }
 
+// Whether the shell reads the here-document that a line opens like a text in double quotes: its delimiter is not
+// quoted.
+bool is_expanded(std::string_view line) {
+  const size_t at = line.find_first_not_of("-~ ", line.find("<<") + 2);
+  return at != std::string_view::npos && std::string_view("'\"\\").find(line[at]) == std::string_view::npos;
+}
+
+// Takes the backslashes away that the shell takes away; what follows moves to the left, and blanks end the line.
+void unescape(const PageLine& line, SameLength& text) {
+  const std::string before(text.text().substr(line.begin, line.text.size()));
+  size_t to = line.begin;
+  for (size_t from = 0; from < before.size(); ++from) {
+    const bool escapes = before[from] == '\\' && from + 1 < before.size() &&
+                         std::string_view("$`\\").find(before[from + 1]) != std::string_view::npos;
+    if (escapes) ++from;
+    text.put(to++, before[from]);
+  }
+  text.fill(to, line.begin + before.size(), ' ');
+}
+
+// What a here-document is when its command reads it. Inside of one with a quoted delimiter there may be a script with
+// its own.
+void unescape_here_documents(std::string_view given, SameLength& text) {
+  constexpr int kMostOpen = 8;  // bounds the time: each one without an end is searched for to the end of the text
+  int open = 0;
+  for (size_t at = 0; at < given.size() && open < kMostOpen;) {
+    const PageLine opening = line_at(given, at, given.size());
+    at = opening.next;
+    const std::string_view delimiter = here_delimiter(opening.text);
+    if (delimiter.empty() || !is_expanded(opening.text)) continue;
+    size_t close = std::string_view::npos;
+    for (size_t next = at; next < given.size() && close == std::string_view::npos;) {
+      const PageLine line = line_at(given, next, given.size());
+      if (content_of(line.text) == delimiter) close = line.begin;
+      next = line.next;
+    }
+    if (close == std::string_view::npos) {
+      ++open;
+      continue;
+    }
+    for (; at < close;) {
+      const PageLine line = line_at(given, at, close);
+      unescape(line, text);
+      at = line.next;
+    }
+  }
+}
+
 bool has_manifest(std::string_view block) {
   return block.find("apiVersion") != std::string_view::npos || block.find("kind:") != std::string_view::npos ||
          block.find("\"kind\"") != std::string_view::npos;
@@ -285,6 +333,7 @@ class PageEditor {
       if (block.fence && block.info != kPageComment &&
           has_manifest(given_.substr(block.begin, block.end - block.begin)))
         edit_block(block);
+    unescape_here_documents(given_, text_);
     return {text_.finish(), std::move(partial_)};
   }
 
@@ -363,6 +412,7 @@ doc::SourcePtr readable_script(const doc::SourcePtr& given) {
     else if (is_lone_mark(content))
       text.comment_out(line);
   }
+  unescape_here_documents(given->text, text);
   return text.finish();
 }
 

@@ -27,7 +27,8 @@ PageText readable_page(const doc::SourcePtr& given, PageLanguage language, const
 // Whether a block of readable_page() has lines that say that others were left out.
 bool leaves_lines_out(std::string_view block);
 
-// A script: variables and substitutions alone on a line of a here-document.
+// A script: variables and substitutions alone on a line of a here-document, and what the shell unescapes in one
+// (`\$` is `$`), as in readable_page().
 doc::SourcePtr readable_script(const doc::SourcePtr& given);
 
 // A file of manifests that is not valid YAML: marks of engines that do so. The given one where there is none.

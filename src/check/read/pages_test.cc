@@ -168,6 +168,52 @@ TEST(Pages, AFileThatACommandShowsIsRead) {
   EXPECT_EQ(read_as("a.md", "```console\n$ cat /etc/hosts\n10.0.0.1 a\n```\n").objects, 0);
 }
 
+// A Pod in a here-document whose command is `words`, in a page and in a script.
+std::vector<PageReport> here_documents_with(const std::string& opening, const std::string& words) {
+  const std::string script = "kubectl apply -f - <<" + opening +
+                             "\napiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - name: a\n"
+                             "    image: a/x:1\n    command: [\"sh\", \"-c\", " +
+                             words + "]\nEOF\n";
+  return {read_as("a.md", "Do it:\n\n```bash\n" + script + "```\n"), read_as("a.sh", "#!/bin/bash\n" + script)};
+}
+
+TEST(Pages, WhatTheShellUnescapesInAHereDocumentIsNoMistake) {
+  for (const std::string words :
+       {"\"-p\\${PASSWORD}\"", "\"echo \\$(hostname)\"", "\"a \\`date\\`\"", "\"a\\\\nb\"", "\"\\$A \\$B\""})
+    for (const std::string opening : {"EOF", "-EOF"})
+      for (const PageReport& report : here_documents_with(opening, words)) {
+        EXPECT_EQ(report.objects, 1) << opening << words;
+        EXPECT_EQ(report.errors, std::vector<std::string>()) << opening << words;
+      }
+  // The shell leaves a quoted here-document as it is.
+  for (const std::string opening : {"'EOF'", "\"EOF\""})
+    for (const PageReport& report : here_documents_with(opening, "\"-p\\${PASSWORD}\""))
+      EXPECT_EQ(report.errors.size(), 1U) << opening;
+  for (const PageReport& report : here_documents_with("EOF", "\"a\\q\""))
+    EXPECT_EQ(report.errors.size(), 1U) << "an escape that neither the shell nor YAML knows";
+}
+
+TEST(Pages, TwoKindsBelowEachOtherAreASketch) {
+  const auto severities = [](const std::string& block) {
+    std::string out;
+    const Report report = check(
+        {std::make_shared<const doc::Source>(doc::Source{"a.md", "Kinds:\n\n```yaml\n" + block + "```\n"})}, {}, {});
+    for (const doc::Diagnostic& one : report.findings.all())
+      if (one.id == "RB-YAML-003") out += std::string(severity_name(one.severity)) + " ";
+    return out;
+  };
+  const std::string version = "apiVersion: serving.kserve.io/v1alpha1\n";
+  EXPECT_EQ(severities(version + "kind: LLMInferenceService # main\nkind: LLMInferenceServiceConfig\n"), "warning ");
+  EXPECT_EQ(severities("apiVersion: v1\nkind: Pod\nkind: Service\n"), "warning ");
+  EXPECT_EQ(severities("apiVersion: v1\nkind: Pod\n\n# or\nkind: Service\n"), "warning ");
+  EXPECT_EQ(severities(version + "kind: ServingRuntime\n# +\napiVersion: serving.kserve.io/v1beta1\n"
+                                 "kind: InferenceService\nmetadata:\n  name: a\n"),
+            "warning ");
+  EXPECT_EQ(severities("apiVersion: v1\nkind: Pod\nkind: Pod\nmetadata: {name: a}\n"), "error ") << "one kind twice";
+  EXPECT_EQ(severities("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nkind: Service\n"), "error ");
+  EXPECT_EQ(severities("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  name: b\n"), "error ");
+}
+
 // Files of other programs, by name, around a policy.
 std::vector<std::pair<std::string, std::string>> files_around(const std::string& policy) {
   const std::string apply = "kubectl apply -f - <<EOF\n" + policy + "EOF\n";

@@ -481,6 +481,10 @@ int64_t PodTemplate::resource_count(std::string_view key) const {
   return std::max(running, before);
 }
 
+bool has_pods(std::string_view kind) {
+  return std::ranges::find(kPodKinds, kind, &PodKind::kind) != std::end(kPodKinds);
+}
+
 std::vector<PodTemplate> find_pods(const Bundle& bundle) {
   std::vector<PodTemplate> pods;
   for (const Document& document : bundle.documents) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/objects.h"
@@ -59,5 +60,8 @@ struct PodTemplate {
 };
 
 std::vector<PodTemplate> find_pods(const Bundle& bundle);
+
+// Whether the table has a kind of this name, in any group: its objects make pods.
+bool has_pods(std::string_view kind);
 
 }  // namespace railbed::check

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
+#include "check/read/blanks.h"
 #include "check/read/page.h"
 #include "check/read/rebuild.h"
 #include "check/read/shell.h"
@@ -27,6 +29,32 @@ bool is_upper(char c) {
 
 size_t indent_of(std::string_view line) {
   return std::min(line.find_first_not_of(" \t"), line.size());
+}
+
+// The length of a character that a page shows as nothing, at the beginning of a text: private use (U+E000 to U+F8FF,
+// signs of a word processor), zero width (U+200B to U+200D, U+2060, U+FEFF), separators of lines, a no-break space. 0:
+// another.
+size_t invisible_length(std::string_view text) {
+  if (text.starts_with(kNoBreak)) return kNoBreak.size();
+  if (text.size() < 3) return 0;
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned code = (byte(0) & 0x0FU) << 12U | (byte(1) & 0x3FU) << 6U | (byte(2) & 0x3FU);
+  const bool three = (byte(0) & 0xF0U) == 0xE0 && (byte(1) & 0xC0U) == 0x80 && (byte(2) & 0xC0U) == 0x80;
+  const bool invisible = (code >= 0xE000 && code <= 0xF8FF) || (code >= 0x200B && code <= 0x200D) || code == 0x2028 ||
+                         code == 0x2029 || code == 0x2060 || code == 0xFEFF;
+  return three && invisible ? 3 : 0;
+}
+
+// The columns of what stands before an object on its line: blanks and dashes, or invisible characters alone, which have
+// none: the manifest behind those is intact. Otherwise nothing.
+std::optional<size_t> columns_before(std::string_view before) {
+  if (before.find_first_not_of(" \t-") == std::string_view::npos) return before.size();
+  while (!before.empty()) {
+    const size_t length = invisible_length(before);
+    if (length == 0) return std::nullopt;
+    before.remove_prefix(length);
+  }
+  return 0;
 }
 
 // Whether a line could be part of a YAML block: a key, a list item, a comment.
@@ -97,9 +125,10 @@ class ProseReader {
   // Returns the offset at which the text continues.
   size_t read_object(const PageLine& line, size_t begin) {
     const std::string_view before = line.text.substr(0, begin - line.begin);
-    if (before.find_first_not_of(" \t-") == std::string_view::npos) {
-      const doc::Region block = indented_block(line, begin - line.begin);
+    if (const auto columns = columns_before(before)) {
+      doc::Region block = indented_block(line, *columns);
       if (block.end > block.begin) {
+        if (*columns < before.size()) block.begin = begin;
         for (doc::Value& value : doc::parse_yaml(source_, index_, block, out_)) add(std::move(value), false);
         return block.end;
       }

@@ -98,6 +98,29 @@ Then go on.
   EXPECT_EQ(r.bundle.prose[1].text, "This makes eight functions on each of the two ports.");
 }
 
+TEST(Rebuild, AnInvisibleCharacterBeforeAnObjectChangesNothing) {
+  const std::string object =
+      "apiVersion: v1\nkind: Pod\nmetadata:\n  name: worker\nspec:\n  containers:\n  - name: main\n    image: a/x:1\n";
+  for (const char* invisible : {"\xEE\xB0\x83", "\xEE\x80\x80", "\xEF\xA3\xBF", "\xE2\x80\x8B", "\xE2\x80\x8D",
+                                "\xEF\xBB\xBF", "\xE2\x80\xA8", "\xE2\x80\x8B\xEE\xB0\x83"}) {
+    const ReadPage r = read_page("Make it:\n" + std::string(invisible) + object + "Then go on.\n");
+    EXPECT_EQ(r.findings, "");
+    ASSERT_EQ(r.bundle.documents.size(), 1U);
+    EXPECT_FALSE(r.bundle.documents[0].rebuilt);
+    EXPECT_EQ(
+        json(r),
+        R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"worker"},"spec":{"containers":[{"name":"main","image":"a/x:1"}]}})");
+  }
+  // A sign that is seen, and an object whose indentation is gone behind one that is not.
+  for (const std::string& text :
+       {"\xE2\x80\xA2" + object, std::string("\xEE\xB0\x83") + "apiVersion: v1\nkind: Pod\nmetadata:\nname: a\n"
+                                                               "spec:\nhostNetwork: true\n"}) {
+    const ReadPage r = read_page("Make it:\n" + text);
+    ASSERT_EQ(r.bundle.documents.size(), 1U) << text;
+    EXPECT_TRUE(r.bundle.documents[0].rebuilt) << text;
+  }
+}
+
 TEST(Rebuild, TakesOneLineApartAndStopsWhereTheTextGoesOn) {
   const ReadPage r = read_page(
       "Create it: apiVersion: sriovnetwork.openshift.io/v1 kind: SriovNetworkNodePolicy metadata: name: fast "

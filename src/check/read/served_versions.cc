@@ -144,6 +144,10 @@ bool is_newer_version(std::string_view one, std::string_view other) {
   return a.stage >= 0 && std::tie(a.major, a.stage, a.minor) > std::tie(b.major, b.stage, b.minor);
 }
 
+bool is_served_kind(std::string_view kind) {
+  return !rows_of_kind(kind).empty();
+}
+
 std::string nearest_served_kind(const Document& document) {
   if (document.api_version.empty()) return "";
   std::vector<std::string_view> kinds_of_group;

@@ -17,6 +17,9 @@ namespace railbed::check {
 // Whether Kubernetes prefers version `one`: "v2" to "v1", "v1" to "v1beta2", "v1beta1" to "v1alpha3".
 bool is_newer_version(std::string_view one, std::string_view other);
 
+// Whether the table has a kind of this name, in any group.
+bool is_served_kind(std::string_view kind);
+
 // The kind of the document's group that it nearly names, by this table and that of Kubernetes' own kinds; empty where
 // none is near.
 std::string nearest_served_kind(const Document& document);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/read/served_versions.h"
 
+#include <tuple>
+
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -66,6 +68,45 @@ TEST(ServedVersions, NameTheKindOfAGroupThatIsNearlyMeant) {
   EXPECT_EQ(reported("operators.coreos.com/v1alpha1", "Subscripton"), "error: did you mean 'Subscription'?");
   EXPECT_EQ(reported("v1", "Namespce"), "error: did you mean 'Namespace'?");
   EXPECT_EQ(reported("example.com/v1", "Namespce"), "");
+}
+
+// What RB-API-001 says of an object; empty for nothing.
+std::string kind_finding(const std::string& api_version, const std::string& kind) {
+  const Report report = testing_cases::report_of(
+      "a.yaml", fmt::format("apiVersion: {}\nkind: {}\nmetadata: {{name: default}}\n", api_version, kind));
+  for (const doc::Diagnostic& one : report.findings.all())
+    if (one.id == "RB-API-001") return fmt::format("{}: {} ({})", severity_name(one.severity), one.message, one.fix);
+  return "";
+}
+
+TEST(ServedVersions, NoKindOfTheTableIsMisspelt) {
+  const doc::Value data = data_document("served_versions.yaml");
+  const doc::Value::Array* rows = doc::list_in(data, "groups");
+  ASSERT_NE(rows, nullptr);
+  for (const doc::Value& row : *rows) {
+    const doc::Value::Array* versions = doc::list_in(row, "versions");
+    const doc::Value::Array* kinds = doc::list_in(row, "kinds");
+    ASSERT_TRUE(versions != nullptr && kinds != nullptr);
+    for (const doc::Value& version : *versions)
+      for (const doc::Value& kind : *kinds) {
+        const std::string& name = *kind.as_string();
+        const std::string api_version = fmt::format("{}/{}", doc::text_in(row, "group"), *version.as_string());
+        EXPECT_EQ(kind_finding(api_version, name), "") << api_version << " " << name;
+        EXPECT_EQ(kind_finding("example.com/v1", name), "") << name << " of another group";
+      }
+  }
+}
+
+TEST(ServedVersions, SlipsOfKindsOfTheTableAreMisspelt) {
+  for (const auto& [api_version, kind, meant] :
+       {std::tuple("machineconfiguration.openshift.io/v1", "KubletConfig", "KubeletConfig"),
+        std::tuple("machineconfiguration.openshift.io/v1", "ContainerRuntimeConfg", "ContainerRuntimeConfig"),
+        std::tuple("performance.openshift.io/v2", "PerformaceProfile", "PerformanceProfile"),
+        std::tuple("nfd.openshift.io/v1", "NodeFeatureDiscovry", "NodeFeatureDiscovery"),
+        std::tuple("operators.coreos.com/v1", "OperatorGrup", "OperatorGroup")})
+    EXPECT_EQ(
+        kind_finding(api_version, kind),
+        fmt::format("error: no API server has the kind '{}': it refuses the object (did you mean '{}'?)", kind, meant));
 }
 
 TEST(ServedVersions, LeaveKindsOfOthersAlone) {

@@ -55,6 +55,54 @@ TEST(MovesTest, FieldsGoWhereTheyBelong) {
   for (const Case& c : cases) EXPECT_EQ(fixed(kHead + c.before), c.after.empty() ? "" : kHead + c.after) << c.about;
 }
 
+// "RB-API-003 11" of each finding, with blanks between.
+std::string ids_and_lines(const std::string& text) {
+  const Report report = check({std::make_shared<doc::Source>(doc::Source{"a.yaml", text})}, {}, {});
+  std::string out;
+  for (const doc::Diagnostic& one : report.findings.all())
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", one.id, one.span.line);
+  return out;
+}
+
+// A field in the wrong object of a well-formed text, and other mistakes: lines that stand right stay where they are.
+TEST(MovesTest, LinesThatStandRightAreNotShifted) {
+  const auto pod = [](const std::string& spec) {
+    return "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n" + spec;
+  };
+  const auto mpi = [](const std::string& last) {
+    return "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nmetadata:\n  name: a\nspec:\n  mpiReplicaSpecs:\n    Launcher:\n"
+           "      replicas: 1\n      template:\n        spec:\n          containers:\n          - name: a\n            image: a/x:1\n"
+           "    Worker:\n      replicas: 2\n      template:\n        spec:\n          imagePullPolicy: Always\n"
+           "          containers:\n          - name: a\n            image: a/x:1\n" +
+           last;
+  };
+  struct Case {
+    const char* about;
+    std::string text;
+    const char* found;  // one of the findings
+  };
+  const Case cases[] = {
+      {"a field of the pod in its container",
+       pod("  containers:\n  - name: a\n    image: a/x:1\n    securityContext:\n      runAsUser: 1000\n      fsGroup: 2000\n"
+           "  restartPolicy: Always\n"),
+       " 11"},
+      {"and a number without quotes", mpi("            env:\n            - name: A\n              value: 1\n"),
+       "RB-API-003 18"},
+      {"and a wrong quantity", mpi("            resources:\n              limits:\n                memory: 384000GB\n"),
+       "RB-API-003 18"},
+      {"and a misspelt field", mpi("            resuorces:\n              limits:\n                memory: 1Gi\n"),
+       "RB-API-003 18"},
+      {"and a wrong word", mpi("            imagePullPolicy: WhenMissing\n"), "RB-API-003 18"},
+  };
+  for (const Case& c : cases) {
+    const std::string found = ids_and_lines(c.text);
+    EXPECT_EQ(found.find("RB-YAML-002"), std::string::npos) << c.about << ": " << found;
+    EXPECT_NE(found.find(c.found), std::string::npos) << c.about << ": " << found;
+  }
+  const std::string shifted = ids_and_lines(pod("  containers:\n  - name: a\n    image: a/x:1\n   ports: []\n"));
+  EXPECT_NE(shifted.find("RB-YAML-002"), std::string::npos) << "at a column that no open object has: " << shifted;
+}
+
 // Repairs that depend on each other; the places of the remaining findings refer to the given text.
 TEST(MovesTest, RoundsOfRepairsKeepThePlaces) {
   const std::string text =

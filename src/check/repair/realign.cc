@@ -125,11 +125,13 @@ class Realigner {
     lines_ = placed_lines(text_);
     if (is_misplaced(*findings_[0])) {
       keep({}, std::string(text_));
-      if (!results_.empty()) least_ = results_[0].score.of_all;
+      well_formed_ = !results_.empty();
+      if (well_formed_) least_ = results_[0].score.of_all;
       results_.clear();
       try_moves();
     }
-    for (const Way& way : ways()) keep({way, {}}, text_of(way));
+    for (const Way& way : ways())
+      if (!well_formed_ || moves_what_is_misplaced(way)) keep({way, {}}, text_of(way));
     decide();
   }
 
@@ -180,8 +182,10 @@ class Realigner {
     if (!may_read(8 * std::max<size_t>(size, 1024))) return;
     Trial trial = read_(source);
     Result result{std::move(repair), {0, trial.findings.all().size()}, {}};
+    const bool as_it_stands = !result.repair.way && result.repair.moves.empty();
     for (const Diagnostic& finding : trial.findings.all()) {
       if (is_syntax(finding)) return;
+      if (as_it_stands && has_no_place(finding)) homeless_.insert(static_cast<size_t>(finding.span.line) - 1);
       result.score.of_the_lines += result.repair.way && is_of(*result.repair.way, finding);
     }
     result.objects = trial.bundle.documents.size();
@@ -225,6 +229,23 @@ class Realigner {
     const auto line = static_cast<size_t>(finding.span.line) - 1;
     if (!finding.span.known() || line < way.first || line > way.last) return false;
     return is_about_places(finding) && lines_[line].indent == lines_[way.first].indent;
+  }
+
+  // Whether a key has no place where it stands: its parent has no such field.
+  static bool has_no_place(const Diagnostic& finding) {
+    if (!finding.span.known()) return false;
+    return finding.says == doc::Says::kUnknownField || finding.says == doc::Says::kMisplacedField ||
+           finding.says == doc::Says::kMisspeltField;
+  }
+
+  // Whether the outermost of the shifted lines include one that has no place where it stands. Where the indentation is
+  // that of a valid text, a key that its parent has stands right: moved elsewhere, it would only take its own mistakes
+  // to where nothing is compared.
+  bool moves_what_is_misplaced(const Way& way) const {
+    return std::ranges::any_of(homeless_, [&](size_t line) {
+      return line >= way.first && line <= way.last && line < lines_.size() &&
+             lines_[line].indent <= lines_[way.first].indent;
+    });
   }
 
   // Drops repairs that leave the lines in a wrong place or improve nothing.
@@ -458,6 +479,8 @@ class Realigner {
   std::string_view text_;
   std::vector<PlacedLine> lines_;
   std::vector<std::vector<doc::Edit>> moves_;  // by finding; may be empty
+  bool well_formed_ = false;                   // the text as it stands can be read
+  std::set<size_t> homeless_;                  // lines of it with a key that has no place there
   size_t least_ = SIZE_MAX;                    // the number of findings without any repair
   bool spent_ = false;
   std::vector<Result> results_;

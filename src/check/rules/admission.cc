@@ -82,6 +82,13 @@ bool has_misplaced_limit(const Container& container, const Value& requests, std:
   });
 }
 
+// What the API server refuses: it looks into the pods of its own kinds, and takes a custom resource as it is.
+std::string_view refused_for(const PodTemplate& pod) {
+  const std::string_view group = pod.document->group();
+  const bool own = group.empty() || group == "apps" || group == "batch" || group == "extensions";
+  return own ? "it" : "the pods made from it";
+}
+
 void requests_and_limits_differ(const Input& in, Findings& out) {
   each_plain_container(in, [&](const PodTemplate& pod, const Container& container, const Value* limits,
                                const Value* requests) {
@@ -97,16 +104,16 @@ void requests_and_limits_differ(const Input& in, Findings& out) {
       if (limit == nullptr)
         out.error(
                request.key_span,
-               fmt::format("container {} of {} requests {} without a limit, and the API server refuses it: a resource "
+               fmt::format("container {} of {} requests {} without a limit, and the API server refuses {}: a resource "
                            "that cannot be overcommitted needs a limit",
-                           container.name, pod.label(), request.key))
+                           container.name, pod.label(), request.key, refused_for(pod)))
             .with_fix(fmt::format("limits: {}: {}", request.key, asked));
       else
         out.error(request.value.span,
                   fmt::format(
-                      "container {} of {} requests {} of {} and has another limit: the API server refuses it, they "
+                      "container {} of {} requests {} of {} and has another limit: the API server refuses {}, they "
                       "must be equal",
-                      container.name, pod.label(), asked, request.key))
+                      container.name, pod.label(), asked, request.key, refused_for(pod)))
             .note(limit->span, "the limit")
             .with_fix("the same number in both");
     }

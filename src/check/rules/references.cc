@@ -105,6 +105,13 @@ bool is_reported_elsewhere(const Word& name) {
   return name.text.empty() || name.text.find_first_of("<{$") != std::string::npos;
 }
 
+// Whether a file that is judged apart has the object.
+bool is_elsewhere(const Settings& settings, const Reference& reference) {
+  return settings.world != nullptr && std::ranges::any_of(reference.kinds, [&](const std::string& kind) {
+           return settings.world->objects.contains(fmt::format("{}/{}", kind, reference.name.text));
+         });
+}
+
 void missing_object(const Input& in, const Reference& reference, Findings& out) {
   std::vector<std::string_view> names;
   const Document* of_other_kind = nullptr;
@@ -124,7 +131,7 @@ void missing_object(const Input& in, const Reference& reference, Findings& out) 
         .with_fix(fmt::format("\"{}\": \"{}\"", text_at(*reference.row, "by.field"), lower(of_other_kind->kind)));
     return;
   }
-  if (names.empty()) return;  // all of the kind are elsewhere
+  if (names.empty() || is_elsewhere(in.settings, reference)) return;  // or all of the kind are elsewhere
   const std::string near = doc::nearest(reference.name.text, names);
   if (near.empty() && text_at(*reference.row, "only") == "near") return;
   std::vector<const Document*> others;
@@ -139,6 +146,7 @@ void missing_object(const Input& in, const Reference& reference, Findings& out) 
   auto& reported = !open          ? out.error(reference.name.span, text)
                    : near.empty() ? out.note(reference.name.span, text)
                                   : out.warning(reference.name.span, text);
+  reported.looks_for(reference.name.text);
   if (near.empty())
     reported.with_fix(fmt::format("one of {}, or add the {}", fmt::join(names, ", "), reference.kinds.front()));
   else
