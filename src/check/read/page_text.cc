@@ -171,7 +171,7 @@ bool is_end_of_here_document(std::string_view content) {
 }
 
 // The lines of a terminal in a manifest's fence: from a prompt to the next object.
-class Session {
+class TerminalLines {
  public:
   bool takes(std::string_view content, bool margin, std::string_view line) {
     const bool begins = content.starts_with("apiVersion:") || content.starts_with("kind:") || content == "---";
@@ -324,7 +324,7 @@ class PageEditor {
     const bool braces = first < block.end && (given_[first] == '{' || given_[first] == '[');
     const std::string_view text = given_.substr(block.begin, block.end - block.begin);
     const bool manifest = !braces && block_text(text, language_of(block.info)) == BlockText::kManifest;
-    Session session;
+    TerminalLines terminal;
     for (const PageLine& line : lines(block.begin, block.end)) {
       const std::string_view content = content_of(line.text);
       if (content.empty() || content.starts_with("#")) continue;
@@ -333,7 +333,7 @@ class PageEditor {
       const bool margin_dots =
           margin && is_left_out(content) && goes_on(given_.substr(line.next, block.end - line.next));
       if (is_left_out(content)) partial_.insert(block.begin);
-      if (manifest && (session.takes(content, margin, line.text) || (margin && is_stray_output(content)))) {
+      if (manifest && (terminal.takes(content, margin, line.text) || (margin && is_stray_output(content)))) {
         text_.comment_out(line);
       } else if (margin_dots || is_preprocessed(content) || is_lone_mark(content) || is_lone_placeholder(content)) {
         text_.comment_out(line);
