@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/load.h"
 
+#include <algorithm>
 #include <set>
 
 #include "api/compare.h"
@@ -49,8 +50,19 @@ class Loader {
   Objects take() { return std::move(objects_); }
 
  private:
+  // A kind that is there and names nothing.
+  void refuse_kind(const Value::Member& kind) {
+    const bool empty = kind.value.is_null() || kind.value.is_string();
+    out_.error("RB-API-010", kind.key_span, empty ? "'kind' is empty" : "'kind' is not a text")
+        .with_fix("name the kind of the object, as in 'kind: Pod'")
+        .of(doc::Layer::kObject)
+        .that_says(doc::Says::kWithoutKind);
+  }
+
   void refuse_without_kind(const Value& document) {
     const Value::Object& members = *document.as_object();
+    const auto kind = std::ranges::find(members, std::string_view("kind"), &Value::Member::key);
+    if (kind != members.end()) return refuse_kind(*kind);
     for (const Value::Member& member : members)
       if (doc::nearest(member.key, {"kind"}) == "kind") {
         out_.error("RB-API-010", member.key_span, fmt::format("no kind; '{}' is not a field", member.key))

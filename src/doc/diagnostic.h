@@ -182,5 +182,7 @@ std::string render(const Diagnostics& diagnostics);
 // The candidate that was probably intended: edit distance at most 2 (1 for names under 5 bytes), ignoring case; empty
 // when none is close.
 std::string nearest(std::string_view wrong, const std::vector<std::string_view>& candidates);
+// Whether one letter is wrong, missing or too many, or two neighbours are swapped.
+bool are_one_slip_apart(std::string_view one, std::string_view other);
 
 }  // namespace railbed::doc

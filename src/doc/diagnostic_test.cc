@@ -98,6 +98,10 @@ TEST(Nearest, FindsWhatWasMeant) {
   EXPECT_EQ(nearest("ipam", names), "");
   EXPECT_EQ(nearest("isRDMA", names), "isRdma");
   EXPECT_EQ(nearest("vlan", names), "");
+  EXPECT_TRUE(are_one_slip_apart("macvlna", "macvlan"));
+  EXPECT_TRUE(are_one_slip_apart("macvan", "macvlan"));
+  EXPECT_FALSE(are_one_slip_apart("macvlan", "macvlan"));
+  EXPECT_FALSE(are_one_slip_apart("ipvlan", "macvlan"));
 }
 
 // One change for words of up to four letters, two for longer ones: a letter more, less or another, or two that swapped.

@@ -29,6 +29,11 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }
 }  // namespace
 
+bool are_one_slip_apart(std::string_view one, std::string_view other) {
+  const size_t longer = std::max(one.size(), other.size());
+  return longer - std::min(one.size(), other.size()) <= 1 && edit_distance(one, other) == 1;
+}
+
 std::string nearest(std::string_view wrong, const std::vector<std::string_view>& candidates) {
   const size_t allowed = wrong.size() < 5 ? 1 : 2;
   size_t best = allowed + 1;

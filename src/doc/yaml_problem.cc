@@ -320,12 +320,19 @@ class Explainer {
     return true;
   }
 
-  // The quote before the problem ends a string of the line above, whose closing quote is missing.
+  // The quote before the problem ends a string of a line above, whose closing quote is missing: of the line directly
+  // above, or of one further up when keys stand between.
   bool opened_above(char quote) {
     if (lines_.size() < 2) return false;
-    const Line& above = lines_[lines_.size() - 2];
+    size_t at = lines_.size() - 2;
+    bool keys = false;
+    while (at > 0 && lines_[at].text.find(quote) == std::string_view::npos)
+      keys |= key_of(lines_[at--].content()).has_value();
+    const Line& above = lines_[at];
     const size_t open = above.text.find(quote);
-    if (std::ranges::count(above.text, quote) != 1 || !above.text.substr(0, open).ends_with(": ")) return false;
+    if (std::ranges::count(above.text, quote) != 1 || (at + 2 < lines_.size() && !keys)) return false;
+    const std::string_view before = above.text.substr(0, open);
+    if (!before.ends_with(": ") && !before.ends_with("- ")) return false;
     error("RB-YAML-006", above.offset + open, 1, "the quoted text that begins here is not closed on its line")
         .with_fix(fmt::format("add the closing {}", quote));
     return true;

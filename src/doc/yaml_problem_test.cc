@@ -43,6 +43,9 @@ const BrokenText kCases[] = {
     {"a: \"x\nb: \"y\"\n",
      "a.yaml:1:4: error: the quoted text that begins here is not closed on its line [RB-YAML-006]\n"
      "     1 | a: \"x\n       |    ^\n  fix: add the closing \"\n"},
+    {"a: \"x\nb: 1\nc: 2\nd: \"y\"\n",
+     "a.yaml:1:4: error: the quoted text that begins here is not closed on its line [RB-YAML-006]\n"
+     "     1 | a: \"x\n       |    ^\n  fix: add the closing \"\n"},
     {"image: {REGISTRY}/nvidia/doca:3.1.0\n",
      "a.yaml:1:8: error: {REGISTRY} looks like a placeholder; YAML reads a value that begins with '{' as a "
      "map "

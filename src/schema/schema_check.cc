@@ -5,6 +5,7 @@
 // it, or in another kind. An embedded text begins again: nothing in it belongs to the manifest around it.
 #include <algorithm>
 #include <cctype>
+#include <ranges>
 
 #include "base/object_names.h"
 #include "doc/fields.h"
@@ -50,6 +51,51 @@ struct Frame {
     return frame->key;
   }
 };
+
+// Whether a name is a known one but for one slip: one letter wrong, missing, doubled or swapped with its neighbour.
+// With more before or behind the known name it is a name of its own: "ehost-device" beside "host-device".
+bool is_one_slip(std::string_view name, std::string_view known) {
+  if (name.size() == known.size() + 1 && name.starts_with(known)) return name.back() == known.back();
+  if (name.size() == known.size() + 1 && name.ends_with(known)) return name.front() == known.front();
+  return doc::are_one_slip_apart(name, known);
+}
+
+// The words of "deviceType", in lower case.
+std::vector<std::string> words_of_name(std::string_view name) {
+  std::vector<std::string> words;
+  bool upper = true;
+  for (const unsigned char c : name) {
+    const bool begins = std::isupper(c) != 0 && !upper;
+    upper = std::isupper(c) != 0;
+    if (words.empty() || begins) words.emplace_back();
+    words.back() += static_cast<char>(std::tolower(c));
+  }
+  return words;
+}
+
+// "conf" of "config", "devType" of "deviceType": each word a beginning of the other's, or the same.
+bool is_short_for(std::string_view name, std::string_view known) {
+  constexpr size_t kShortest = 3;
+  const std::vector<std::string> shorter = words_of_name(name);
+  const std::vector<std::string> longer = words_of_name(known);
+  return name.size() < known.size() && shorter.size() == longer.size() &&
+         std::ranges::equal(
+             shorter, longer,
+             [](const std::string& one, const std::string& other) {
+               return one == other || (one.size() >= kShortest && other.starts_with(one));
+             });
+}
+
+// The one field that a name is short for; empty: none, or several.
+std::string long_form_of(std::string_view name, const std::vector<std::string_view>& known) {
+  std::string found;
+  for (const std::string_view one : known) {
+    if (!is_short_for(name, one)) continue;
+    if (!found.empty()) return "";
+    found = one;
+  }
+  return found;
+}
 
 // Where a misplaced field belongs.
 struct Home {
@@ -510,13 +556,13 @@ class Checker {
         warning(1, by->span, fmt::format("{} \"{}\" is unknown; its fields are not checked", schema.what, *type))
             .about_field(below(frame, schema.by).path())
             .that_says(doc::Says::kUnknownType);
-    // Plugins of others are nobody's mistake; a name that is near to a known one is. Short names are near by chance.
+    // Plugins of others are nobody's mistake; a name that is nearly a known one is. Short names are near by chance.
     constexpr size_t kLongEnough = 5;
     if (meant.empty())
       reported.for_one_machine();
     else
       reported.with_fix(fmt::format("did you mean \"{}\"?", meant));
-    reported.fails_where_applied = meant.size() >= kLongEnough;
+    reported.fails_where_applied = meant.size() >= kLongEnough && is_one_slip(*type, meant);
     check_common(value, schema, frame);
   }
 
@@ -685,7 +731,7 @@ class Checker {
     if (member.key == kLeftOut) return;
     std::vector<std::string_view> known;
     for (const auto& [name, field] : frame.schema->fields) known.push_back(name);
-    const std::string meant = doc::nearest(member.key, known);
+    std::string meant = doc::nearest(member.key, known);
     if (is_a_level_too_much(member, frame)) {
       const std::string name = name_of(frame);
       warning(3, member.key_span,
@@ -706,6 +752,7 @@ class Checker {
     auto& reported = warning(2, member.key_span,
                              fmt::format("'{}' is not a field of {}; it has no effect", member.key, name_of(frame)))
                          .about_field(below(frame, member.key).path());
+    if (meant.empty()) meant = long_form_of(member.key, known);
     if (meant.empty()) return;
     reported.with_fix(fmt::format("did you mean '{}'?", meant));
     std::erase(known, std::string_view(meant));
@@ -765,10 +812,20 @@ class Checker {
   // Whether the field would be right if the object had another type.
   static std::optional<Home> of_another_type(std::string_view key, const Frame& frame, const Schema* variants) {
     if (variants == nullptr) return std::nullopt;
+    const Schema* only = nullptr;
+    int count = 0;
     for (const auto& [type, variant] : variants->variants)
-      if (variant->fields.contains(key))
-        return Home{fmt::format("is a field of {}, not of {}", variant->name, frame.schema->name), ""};
-    return std::nullopt;
+      if (variant->fields.contains(key)) {
+        // Two names of one program have the same fields.
+        if (only == nullptr || !std::ranges::equal(std::views::keys(variant->fields), std::views::keys(only->fields)))
+          ++count;
+        only = only == nullptr ? variant : only;
+      }
+    if (only == nullptr) return std::nullopt;
+    // Which of several was meant, nobody knows.
+    const std::string owner =
+        count == 1 || variants->what.empty() ? only->name : fmt::format("other {}s", variants->what);
+    return Home{fmt::format("is a field of {}, not of {}", owner, frame.schema->name), ""};
   }
 
   static std::optional<Home> of_another_kind(std::string_view key, const Frame& frame) {

@@ -44,6 +44,20 @@ bool has_settled_fields(std::string_view group) {
   return std::ranges::find(kGroups, group) != std::end(kGroups);
 }
 
+// Groups of Kubernetes itself: an API server knows their fields, and strict validation refuses all others.
+bool is_of_kubernetes_itself(std::string_view group) {
+  return group.empty() || group == "apps" || group == "batch";
+}
+
+// Whether a field that is not known stands where no version has another one than those that are: at the top of an
+// object, and beside the configuration of an attachment definition.
+bool is_where_all_fields_are_known(const Diagnostic& finding, std::string_view group) {
+  if (finding.id != "RB-API-002" || !finding.is(doc::Layer::kObject, doc::Says::kUnknownField)) return false;
+  std::string_view field = finding.subject.field;
+  if (group == "k8s.cni.cncf.io" && field.starts_with("spec.")) field.remove_prefix(std::string_view("spec.").size());
+  return has_settled_fields(group) && !field.empty() && field.find_first_of(".[") == std::string_view::npos;
+}
+
 // Blanks at the ends and runs of blanks do not make another value.
 std::string without_extra_blanks(std::string_view text) {
   std::string out;
@@ -148,14 +162,15 @@ class Judge {
     }
   }
 
-  // A word that is nearly the right one, or a field with one place where it belongs, in a text that is applied as it
-  // is: an API server with strict validation refuses the object, and everyone else ignores the word. Other unknown
-  // fields may be those of a newer version.
+  // A word that is nearly the right one, a field with one place where it belongs, or one where all fields are known, in
+  // a text that is applied as it is: an API server with strict validation refuses the object, and everyone else ignores
+  // the word. Other unknown fields may be those of a newer version.
   static void promote(Diagnostic& finding, const Document* document) {
     if (finding.severity != doc::Severity::kWarning || finding.document_class != kManifestClass) return;
-    const bool moved = finding.is(doc::Layer::kObject, doc::Says::kMisplacedField) && !finding.edits.empty() &&
-                       document != nullptr && has_settled_fields(document->group());
-    if (!finding.fails_where_applied && !moved) return;
+    const std::string_view group = document == nullptr ? "?" : document->group();
+    const bool moved = finding.is(doc::Layer::kObject, doc::Says::kMisplacedField) && has_settled_fields(group) &&
+                       (!finding.edits.empty() || (finding.id == "RB-API-003" && is_of_kubernetes_itself(group)));
+    if (!finding.fails_where_applied && !moved && !is_where_all_fields_are_known(finding, group)) return;
     finding.fails_where_applied = true;
     finding.severity = doc::Severity::kError;
   }

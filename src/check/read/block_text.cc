@@ -2,6 +2,7 @@
 #include "check/read/block_text.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "check/read/shell.h"
 
@@ -120,6 +121,34 @@ bool is_console(std::string_view text, bool comments) {
   return command;
 }
 
+// Whether a line that is indented no further than the first one has a prompt: what a terminal showed, from there on.
+bool has_prompt_at_margin(std::string_view text) {
+  std::optional<size_t> margin;
+  return any_line(text, [&](std::string_view content, const PageLine& line) {
+    const auto indent = static_cast<size_t>(content.data() - line.text.data());
+    margin = std::min(indent, margin.value_or(indent));
+    if (indent > *margin || content.starts_with('#') || content.starts_with('+')) return false;
+    return prompt_length(line.text) > 0;
+  });
+}
+
+// Whether words that are no YAML stand before the first line of an object: a page's source, what a program said. A
+// first key that lost its ':' is a mistake.
+bool begins_with_words(std::string_view text) {
+  static constexpr std::string_view kKeys[] = {"apiVersion", "kind", "metadata", "spec", "data", "kubernetes.core.k8s"};
+  bool words = false;
+  any_line(text, [&](std::string_view content, const PageLine&) {
+    while (content.starts_with("- ")) content = trimmed_line(content.substr(2));
+    if (std::ranges::any_of(kKeys, [&](std::string_view key) { return content.starts_with(key); })) return true;
+    const bool yaml = content.find(": ") != std::string_view::npos || content.ends_with(':') || content == "---" ||
+                      is_comment_line(content) || content.starts_with("- ") || content.starts_with("{{") ||
+                      content.starts_with("{%");
+    words |= !yaml;
+    return words;
+  });
+  return words;
+}
+
 // Whether the first line is one that `set -x` printed: "+ oc create -f -".
 bool begins_with_trace(std::string_view text) {
   bool trace = false;
@@ -139,7 +168,8 @@ BlockText block_text(std::string_view text, BlockLanguage language) {
   if (is_request_line(first)) return BlockText::kRequest;
   if (begins_manifest(text, first, language)) return BlockText::kManifest;
   if (language == BlockLanguage::kOther) return BlockText::kOther;
-  if (begins_with_script(text) || is_console(text, language != BlockLanguage::kManifest)) return BlockText::kCommands;
+  if (begins_with_script(text) || is_console(text, language != BlockLanguage::kManifest) || has_prompt_at_margin(text))
+    return BlockText::kCommands;
   switch (language) {
     case BlockLanguage::kManifest:
       return is_other_json(text) ? BlockText::kOther : BlockText::kManifest;
@@ -147,7 +177,7 @@ BlockText block_text(std::string_view text, BlockLanguage language) {
     case BlockLanguage::kConsole:
       return BlockText::kCommands;
     case BlockLanguage::kUnsaid:
-      return looks_like_manifest(text) ? BlockText::kManifest : BlockText::kProse;
+      return looks_like_manifest(text) && !begins_with_words(text) ? BlockText::kManifest : BlockText::kProse;
     case BlockLanguage::kDifference:
     case BlockLanguage::kOther:
       break;

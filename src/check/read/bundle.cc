@@ -254,7 +254,8 @@ class Reader {
         region.begin += body_of_request(text_of(region));
         return read_block(region, Origin::kFence, {});
       case BlockText::kProse:
-        return add_prose(region);
+        // A manifest among words is read as one of a text.
+        return looks_like_manifest(text_of(region)) ? read_text(region, ProseOf::kPlainText) : add_prose(region);
       case BlockText::kOther:
         return;
     }

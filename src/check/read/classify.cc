@@ -255,6 +255,9 @@ class Classifier {
     for (const Document& document : bundle.documents) {
       if (!document.name.empty()) files_of_[identity(document)].insert(file_name(document));
       if (has_status_only(document)) compared_.insert(document.value.span.source.get());
+      const Value* spec = document.value.find("spec");
+      if (spec != nullptr && spec->is_object() && !spec->as_object()->empty() && patches_.contains(file_name(document)))
+        patched_[identity(document)].insert(file_name(document));
     }
   }
 
@@ -290,6 +293,8 @@ class Classifier {
     if (document.patch) return {kPart, why};
     if (has_labels_only(document)) return {kPart, "it has labels only: they are merged into an object that is there"};
     if (has_spec_of_comments(document, source)) return {kPart, "the fields of its spec are comments"};
+    if (const std::string by = whose_spec_completes(document, source.name); !by.empty())
+      return {kPart, fmt::format("a kustomization patches its spec into it ({})", by)};
     DocumentClass as_template = template_class(document, source);
     if (!document.carrier.empty() && document.carried_as == kPart) return {kPart, "a part, in " + document.carrier};
     if (as_template.is(kTemplate)) return as_template;
@@ -298,6 +303,21 @@ class Classifier {
     if (const std::string completed = why_pod_template(document, source.name, pod_templates_); !completed.empty())
       return {kPart, completed};
     return plain_class(document);
+  }
+
+  // The patch, or the kustomization with it, that gives an object the spec that its own file leaves out; empty: none.
+  std::string whose_spec_completes(const Document& document, const std::string& file) const {
+    const Value* spec = document.value.find("spec");
+    const bool empty = spec == nullptr || spec->is_null() || (spec->is_object() && spec->as_object()->empty());
+    if (!empty || document.origin != Origin::kFile || document.name.empty()) return "";
+    if (const auto patches = patched_.find(identity(document)); patches != patched_.end())
+      for (const std::string& patch : patches->second)
+        if (kustomizations_.together(file, patch)) return patch;
+    for (const KustomizationRoot& root : kustomizations_.roots())
+      if (root.files.contains(file))
+        for (const SetField& field : root.sets)
+          if (!field.steps.empty() && field.steps.front() == "spec" && field.takes(document)) return root.file;
+    return "";
   }
 
   // Of a file of a chart that helm does not apply.
@@ -410,6 +430,8 @@ class Classifier {
   Charts charts_;
   std::set<std::string, std::less<>> pod_templates_;  // names of files that settings name
   std::map<Identity, std::set<std::string>> files_of_;
+  std::map<Identity, std::set<std::string>>
+      patched_;                            // the patches of kustomizations that have a spec, by what they patch
   std::set<const doc::Source*> compared_;  // with objects that only have a status
   const doc::Source* lines_source_ = nullptr;
   const Engine* lines_engine_ = nullptr;

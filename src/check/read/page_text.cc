@@ -11,6 +11,7 @@
 #include "check/read/engines.h"
 #include "check/read/here_documents.h"
 #include "check/read/placeholders.h"
+#include "check/read/shell.h"
 
 namespace railbed::check {
 namespace {
@@ -162,6 +163,26 @@ bool is_stray_output(std::string_view content) {
   const std::string_view first = content.substr(0, blank);
   return std::ranges::find(kKeys, first) == std::end(kKeys);
 }
+
+// The end of a here-document whose beginning is not in the block.
+bool is_end_of_here_document(std::string_view content) {
+  static constexpr std::string_view kEnds[] = {"EOF", "_EOF_", "__EOF__", "EOT", "EOM", "EOL", "EOS", "END", "YAML"};
+  return std::ranges::find(kEnds, content) != std::end(kEnds);
+}
+
+// The lines of a terminal in a manifest's fence: from a prompt to the next object.
+class TerminalLines {
+ public:
+  bool takes(std::string_view content, bool margin, std::string_view line) {
+    const bool begins = content.starts_with("apiVersion:") || content.starts_with("kind:") || content == "---";
+    if (margin && begins) inside_ = false;
+    if (margin && !content.starts_with('+') && prompt_length(line) > 0) inside_ = true;
+    return inside_ || (margin && is_end_of_here_document(content));
+  }
+
+ private:
+  bool inside_ = false;
+};
 
 // A line that a preprocessor replaces: AsciiDoc's conditions and inclusions, snippets of MkDocs, statements of Jinja,
 // shortcodes of Hugo.
@@ -352,6 +373,7 @@ class PageEditor {
     const bool braces = first < block.end && (given_[first] == '{' || given_[first] == '[');
     const std::string_view text = given_.substr(block.begin, block.end - block.begin);
     const bool manifest = !braces && block_text(text, language_of(block.info)) == BlockText::kManifest;
+    TerminalLines terminal;
     for (const PageLine& line : lines(block.begin, block.end)) {
       const std::string_view content = content_of(line.text);
       if (content.empty() || content.starts_with("#")) continue;
@@ -360,7 +382,7 @@ class PageEditor {
       const bool margin_dots =
           margin && is_left_out(content) && goes_on(given_.substr(line.next, block.end - line.next));
       if (is_left_out(content)) partial_.insert(block.begin);
-      if (margin && manifest && is_stray_output(content)) {
+      if (manifest && (terminal.takes(content, margin, line.text) || (margin && is_stray_output(content)))) {
         text_.comment_out(line);
       } else if (margin_dots || is_preprocessed(content) || is_lone_mark(content) || is_lone_placeholder(content)) {
         text_.comment_out(line);

@@ -247,6 +247,59 @@ TEST(Pages, HereDocumentsOfOtherProgramsAreRead) {
   }
 }
 
+// What a terminal showed is no manifest, whatever the fence says; the here-documents of its commands are.
+TEST(Pages, AFenceWithAPromptIsASession) {
+  for (const std::string prompt :
+       {"> ", "$> ", "$ ", "% ", "❯ ", "PS> ", "root@n1 ~/t# ", "[ann@n1 t]$ ", "sh-4.4# ", "hub> ", "> root@n1 ~# "}) {
+    const std::string applied = prompt + "cat <<EOF | oc apply -f -\n---\n" + kPolicyOfPage + "\nEOF\n";
+    const std::string shown = prompt + "oc get sc\nNAME   AGE\nfast: (default)   27h\n";
+    for (const std::string word : {"yaml", "", "console"}) {
+      const PageReport both = read_as("a.md", "```" + word + "\n" + applied + shown + "```\n");
+      EXPECT_EQ(both.objects, 1) << prompt << word;
+      EXPECT_EQ(both.errors, std::vector<std::string>()) << prompt << word;
+      EXPECT_EQ(read_as("a.md", "```" + word + "\n" + shown + "```\n").errors, std::vector<std::string>())
+          << prompt << word;
+    }
+    EXPECT_EQ(read_as("a.md", "```yaml\n" + kPolicyOfPage + prompt + "oc get sc\nNAME  AGE\nfast  1d\n```\n").errors,
+              std::vector<std::string>())
+        << prompt;
+    const PageReport wrong = read_as(
+        "a.md", "```yaml\n" + prompt + "cat <<EOF | oc apply -f -\n" + with_vfs("  numVfs: \"4\"") + "EOF\n```\n");
+    ASSERT_EQ(wrong.errors.size(), 1u) << prompt;
+    EXPECT_TRUE(wrong.errors[0].starts_with("RB-API-004 ")) << wrong.errors[0];
+  }
+  for (const char* end : {"EOF", "EOT", "_EOF_", "END", "YAML"})
+    EXPECT_EQ(read_as("a.md", "```yaml\n" + kPolicyOfPage + end + "\n```\n").errors, std::vector<std::string>()) << end;
+}
+
+TEST(Pages, ManifestsAmongWordsAreNoYaml) {
+  for (const std::string before :
+       {"[TIP]\n====\nApply this:\n\n[source,terminal]\n----\n", "info: Mirroring completed\n\nSuccess\nUse this:\n\n",
+        "The policy is\n\n", "policy.yaml\n\n", "Save it as a file.\n"}) {
+    const PageReport page = read_as("a.md", "```text\n" + before + kPolicyOfPage + "\nDone with it.\n```\n");
+    EXPECT_EQ(page.errors, std::vector<std::string>()) << before;
+    EXPECT_EQ(page.objects, 1) << before;
+  }
+  // A slip in a block that is a manifest stays one.
+  for (const std::string word : {"", "yaml", "text"}) {
+    std::string text = kPolicyOfPage;
+    text.replace(text.find("metadata:"), 9, "metadata");
+    EXPECT_FALSE(read_as("a.md", "```" + word + "\n" + text + "```\n").errors.empty()) << word;
+  }
+}
+
+TEST(Pages, NotesWithCommandsBetweenObjectsAreNoManifests) {
+  for (const char* command : {"cat policy.yaml", "oc get pod -o yaml", "kubectl get sc -o yaml", "$ cat policy.yaml",
+                              "[root@n1 ~]# cat policy.yaml"}) {
+    const Report report = check({std::make_shared<const doc::Source>(
+                                    doc::Source{"notes.yaml", kPolicyOfPage + "\n" + command + "\n" + kPolicyOfPage})},
+                                {}, {});
+    EXPECT_FALSE(report.findings.has_errors()) << command;
+    EXPECT_EQ(report.coverage.not_read.size(), 1u) << command;
+  }
+  EXPECT_FALSE(read_as("a.yaml", kPolicyOfPage + "\nanything else\n" + kPolicyOfPage).errors.empty());
+}
+
 TEST(Pages, FilesOfOtherLanguagesAreNotRead) {
   for (const char* name :
        {"main.tf", "policy.jsonnet", "policy.yaml.j2", "rails.cue", "x.tpl", "a.mdx", "x.go", "x.py", "x.k"}) {

@@ -76,6 +76,31 @@ TEST(Patches, NothingIsMissingInThem) {
   EXPECT_GT(missing_in({{"p.yaml", kPart}, {"other/kustomization.yaml", list}}), 0);
 }
 
+// A base whose spec its overlay supplies.
+TEST(Patches, MakeABaseWithoutASpecAPart) {
+  const std::string head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [base.yaml]\n";
+  const std::string bare = kPart.substr(0, kPart.find("  numVfs"));
+  const std::string other =
+      "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\n"
+      "metadata:\n  name: rail1\nspec:\n  numVfs: 16\n";
+  EXPECT_GT(missing_in({{"base.yaml", bare}}), 0);
+  EXPECT_GT(missing_in({{"base.yaml", bare}, {"kustomization.yaml", head}}), 0);
+  EXPECT_GT(missing_in(
+                {{"base.yaml", bare}, {"p.yaml", other}, {"kustomization.yaml", head + "patches: [{path: p.yaml}]\n"}}),
+            0)
+      << "a patch of another object";
+  for (const std::string list : {"patchesStrategicMerge: [p.yaml]\n", "patches: [{path: p.yaml}]\n",
+                                 "patches:\n- path: p.yaml\n  target: {kind: SriovNetworkNodePolicy}\n"})
+    EXPECT_EQ(missing_in({{"base.yaml", bare}, {"p.yaml", kPart}, {"kustomization.yaml", head + list}}), 0) << list;
+  EXPECT_EQ(
+      missing_in({{"base.yaml", bare},
+                  {"p.yaml", kPart},
+                  {"kustomization.yaml", head + "components: [comp]\n"},
+                  {"comp/kustomization.yaml",
+                   "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches: [{path: ../p.yaml}]\n"}}),
+      0);
+}
+
 TEST(Patches, BearTheNameOfTheObjectThatTheyChange) {
   const std::string list =
       "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\npatches: [{path: p.yaml}]\n";

@@ -2,6 +2,7 @@
 #include "check/read/served_versions.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <string>
 #include <system_error>
@@ -121,6 +122,32 @@ void report_group(const Document& document, const std::vector<const ServedRow*>&
       .about_field("apiVersion");
 }
 
+struct BuiltInKinds {
+  std::string_view group;
+  std::string_view version;
+  std::array<std::string_view, 4> kinds;
+};
+
+// Kinds of the groups of Kubernetes that railbed reads (rules/admission.cc has the versions that are gone).
+constexpr BuiltInKinds kBuiltIn[] = {{"apps", "v1", {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"}},
+                                     {"batch", "v1", {"Job", "CronJob", "", ""}}};
+
+// "app/v1", "v1": nearly the group of a built-in kind, or another one of Kubernetes. Groups of others may have kinds of
+// the same name.
+void report_built_in_group(const Document& document, doc::Diagnostics& out) {
+  const std::string_view group = document.group();
+  for (const BuiltInKinds& row : kBuiltIn) {
+    if (std::ranges::find(row.kinds, document.kind) == row.kinds.end() || group == row.group) continue;
+    if (!is_of_kubernetes(group) && doc::nearest(group, {row.group}).empty()) continue;
+    out.error("RB-API-011", document.value.find("apiVersion")->span,
+              fmt::format("apiVersion '{}' with kind {}: no API server has this kind there, and it refuses the object",
+                          document.api_version, document.kind))
+        .with_fix(fmt::format("apiVersion: {}/{}", row.group, row.version))
+        .of(doc::Layer::kObject)
+        .about_field("apiVersion");
+  }
+}
+
 void report_wrong_version(const Document& document, doc::Diagnostics& out) {
   const bool written = document.api_version.find_first_of("<{$") == std::string::npos;
   const Value* value = document.value.find("apiVersion");
@@ -134,6 +161,8 @@ void report_wrong_version(const Document& document, doc::Diagnostics& out) {
     report_version(document, *own, out);
   else if (!rows.empty())
     report_group(document, rows, out);
+  else
+    report_built_in_group(document, out);
 }
 
 }  // namespace

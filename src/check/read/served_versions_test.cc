@@ -56,6 +56,23 @@ TEST(ServedVersions, ReportWhatNoReleaseServes) {
   EXPECT_EQ(version_finding("nvidia.com/{{ version }}", "ClusterPolicy"), "") << "filled in later";
 }
 
+TEST(ServedVersions, KindsOfKubernetesHaveOneGroup) {
+  const auto refused = [](const std::string& api_version, const std::string& kind, const std::string& right) {
+    return fmt::format(
+        "error: apiVersion '{}' with kind {}: no API server has this kind there, and it refuses the "
+        "object (apiVersion: {})",
+        api_version, kind, right);
+  };
+  EXPECT_EQ(version_finding("app/v1", "Deployment"), refused("app/v1", "Deployment", "apps/v1"));
+  EXPECT_EQ(version_finding("v1", "DaemonSet"), refused("v1", "DaemonSet", "apps/v1"));
+  EXPECT_EQ(version_finding("aps/v1", "StatefulSet"), refused("aps/v1", "StatefulSet", "apps/v1"));
+  EXPECT_EQ(version_finding("bacth/v1", "CronJob"), refused("bacth/v1", "CronJob", "batch/v1"));
+  EXPECT_EQ(version_finding("apps/v1", "Job"), refused("apps/v1", "Job", "batch/v1"));
+  EXPECT_EQ(version_finding("apps/v1", "Deployment"), "");
+  EXPECT_EQ(version_finding("batch.volcano.sh/v1alpha1", "Job"), "");
+  EXPECT_EQ(version_finding("example.com/v1", "Deployment"), "");
+}
+
 TEST(ServedVersions, NameTheKindOfAGroupThatIsNearlyMeant) {
   const auto reported = [](const std::string& api_version, const std::string& kind) {
     const Report report = testing_cases::report_of(

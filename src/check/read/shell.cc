@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 #include <span>
 
@@ -38,8 +39,25 @@ bool is_prompt_of_mac(std::string_view name, char mark) {
   if (blank == std::string_view::npos || name.find(' ', blank + 1) != std::string_view::npos) return false;
   if (name.find_first_of("\t\"'=") != std::string_view::npos) return false;
   const std::string_view first = name.substr(0, blank);
-  return mark == '%' ? first.find('@') != std::string_view::npos
-                     : mark == '$' && first.find(':') != std::string_view::npos && !first.ends_with(':');
+  const std::string_view folder = name.substr(blank + 1);
+  // "root@master ~/charts" before '#' or '$'.
+  if (first.find('@') != std::string_view::npos && !first.ends_with(':') &&
+      (mark == '%' || folder[0] == '~' || folder[0] == '/'))
+    return true;
+  return mark == '$' && first.find(':') != std::string_view::npos && !first.ends_with(':');
+}
+
+// "(venv)", "PS C:\\charts": what stands before a mark and is no name of a user or a machine.
+bool is_prompt_of_tool(std::string_view name, char mark) {
+  if (mark == '>') return name == "PS" || name.starts_with("PS ") || (name.size() > 2 && name.substr(1, 2) == ":\\");
+  return name.size() > 2 && name.starts_with('(') && name.find(')') == name.size() - 1;
+}
+
+// One word that may be the name of a machine: "hub> oc get nodes", "master# kubectl get pods".
+bool is_machine_word(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '@' || c == '_';
+  });
 }
 
 }  // namespace
@@ -64,7 +82,17 @@ size_t prompt_length(std::string_view line) {
     return next == std::string_view::npos ? 0 : indent + next;
   };
   if (text.starts_with("$ ") || text.starts_with("% ")) return behind(0);
-  if (text.starts_with("❯ ")) return behind(std::string_view("❯").size() - 1);
+  if (text.starts_with("$> ") || text.starts_with("#> ")) return behind(1);
+  for (const std::string_view mark : {"❯ ", "➜ ", "λ "})
+    if (text.starts_with(mark)) return behind(mark.size() - 2);
+  // Also a whole line of a terminal that a mail or a page quotes: "> root@n1 ~# ls".
+  if (text.starts_with("> ")) {
+    const size_t length = behind(0);
+    const std::string_view rest = length > 0 ? line.substr(length) : std::string_view();
+    if (rest.empty() || rest[0] == '#' || rest[0] == '>') return 0;
+    const size_t quoted = prompt_length(rest);
+    return quoted > 0 ? length + quoted : looks_like_command(rest) ? length : 0;
+  }
   if (text.starts_with("#")) {
     const size_t length = text.starts_with("##") ? 0 : behind(0);
     return length > 0 && looks_like_command(line.substr(length)) ? length : 0;
@@ -74,13 +102,15 @@ size_t prompt_length(std::string_view line) {
     const size_t length = behind(mark);
     return length > 0 && looks_like_command(line.substr(length)) ? length : 0;
   }
-  for (size_t at = text.find_first_of("#$%"); at != std::string_view::npos && at < 64;
-       at = text.find_first_of("#$%", at + 1)) {
+  for (size_t at = text.find_first_of("#$%>"); at != std::string_view::npos && at < 64;
+       at = text.find_first_of("#$%>", at + 1)) {
     if (at + 1 >= text.size() || text[at + 1] != ' ') continue;
     size_t last = at;
     while (last > 0 && text[last - 1] == ' ') --last;
     const std::string_view name = text.substr(0, last);
-    if (is_prompt_name(name) || is_prompt_of_mac(name, text[at])) return behind(at);
+    if (text[at] != '>' && (is_prompt_name(name) || is_prompt_of_mac(name, text[at]))) return behind(at);
+    if (is_prompt_of_tool(name, text[at])) return behind(at);
+    if (last == at && is_machine_word(name) && looks_like_command(text.substr(at + 1))) return behind(at);
   }
   return 0;
 }

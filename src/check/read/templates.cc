@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -44,6 +45,23 @@ bool has_words_of_manifest(std::string_view text) {
 // Whether the first line is what a person typed; "# " begins a comment.
 bool begins_with_prompt(std::string_view text) {
   return !text.starts_with('#') && prompt_length(text.substr(0, text.find('\n'))) > 0;
+}
+
+// Whether a command stands before an object, as in notes of what was shown or done: "cat pod.yaml", "oc get pod -o
+// yaml".
+bool has_commands_before_objects(std::string_view text) {
+  bool command = false;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    if (line.find_first_not_of(kBlanksOfLine) == std::string_view::npos) continue;
+    if (command && (line.starts_with("apiVersion:") || line.starts_with("kind:") || line.starts_with("---")))
+      return true;
+    const bool words = contains(line, " ") && !contains(line, ": ") && line.find_first_of(" \t#-\"'{[") != 0;
+    command = (words && looks_like_command(line)) || (line[0] != '#' && prompt_length(line) > 0);
+  }
+  return false;
 }
 
 // Whether a line is nothing but a statement of a template in braces: conditions and loops come with it.
@@ -108,6 +126,7 @@ Unreadable why_not_read(const doc::Source& source, const doc::Diagnostics& found
     return {"a template of CloudFormation, not of Kubernetes", ""};
   if (text.starts_with("#cloud-config") || text.starts_with("## template: jinja")) return {"a file of cloud-init", ""};
   if (begins_with_prompt(text)) return {"output of a command, not a manifest", ""};
+  if (has_commands_before_objects(text)) return {"notes with commands between objects", ""};
   if (!has_words_of_manifest(text)) return {"not a manifest, and not valid YAML or JSON", ""};
   return {};
 }
@@ -125,8 +144,47 @@ const Engine* drop_errors_on_marks(const doc::Source& source, std::string_view p
   return engine;
 }
 
+namespace {
+
+// What a block shows of an object: its two keys, and how many lines beside them are keys.
+class BlockLines {
+ public:
+  void add(std::string_view line) {
+    const size_t indent = line.find_first_not_of(" \t-");
+    if (indent == std::string_view::npos) return;
+    const std::string_view content = line.substr(indent, line.find_last_not_of(kBlanksOfLine) + 1 - indent);
+    const std::string_view key = content.starts_with('"') || content.starts_with('\'') ? content.substr(1) : content;
+    braces_ = braces_ || (!any_ && (content[0] == '{' || content[0] == '['));
+    any_ = true;
+    if (key.starts_with("apiVersion")) version_ = version_.value_or(indent);
+    if (key.starts_with("kind")) kind_ = kind_.value_or(indent);
+    if (content[0] == '#' || indent > version_.value_or(0)) return;
+    const bool yaml = contains(content, ": ") || content.ends_with(':') || contains("{}[]|>", content.substr(0, 1));
+    ++(yaml || line[0] == '-' ? keys_ : words_);
+  }
+  // An object, but for a slip or a few: its keys in one column (or slipped by a blank or two), and more keys than words
+  // at the margin.
+  bool is_object() const {
+    if (braces_) return true;
+    if (!version_ || !kind_) return false;
+    const size_t apart = std::max(*version_, *kind_) - std::min(*version_, *kind_);
+    return apart <= 2 && keys_ >= words_;
+  }
+
+ private:
+  std::optional<size_t> version_;  // their columns
+  std::optional<size_t> kind_;
+  size_t keys_ = 0;  // lines at the margin
+  size_t words_ = 0;
+  bool any_ = false;
+  bool braces_ = false;
+};
+
+}  // namespace
+
 std::string why_block_not_read(std::string_view block) {
   bool kind = false;
+  BlockLines lines;
   for (size_t at = 0; at < block.size();) {
     const size_t end = std::min(block.find('\n', at), block.size());
     const std::string_view line = block.substr(at, end - at);
@@ -135,10 +193,12 @@ std::string why_block_not_read(std::string_view block) {
     const size_t first = std::min(line.find_first_not_of(" \t-"), line.size());
     const std::string_view content = line.substr(first, line.find_last_not_of(kBlanksOfLine) + 1 - first);
     kind = kind || content.starts_with("kind:") || content.starts_with("\"kind\"");
+    lines.add(line);
     at = end + 1;
   }
   if (leaves_lines_out(block)) return "parts of it are left out";
-  return kind ? "" : "a part of a manifest";
+  if (!kind) return "a part of a manifest";
+  return lines.is_object() ? "" : "not a manifest as a whole";
 }
 
 std::string_view written_at(const doc::Span& span) {

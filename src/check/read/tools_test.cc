@@ -75,14 +75,36 @@ TEST(Tools, OptionsAreReadAsGetoptReadsThem) {
 }
 
 TEST(Tools, DistinguishesPromptsFromComments) {
-  const std::vector<std::string_view> commands = {"# sminfo",         "# ip a",
-                                                  "# rdma link show", "# ibping -S",
-                                                  "$ anything goes",  "[root@n1 ~]# x",
-                                                  "sh-4.4# x",        "bash-5.1$ x",
-                                                  "root@pod:/# x",    "  $ x",
-                                                  "# sudo ibstat",    "# kubectl get nodes",
-                                                  "# lspci | grep x", "# cat /proc/cmdline",
-                                                  "# /usr/sbin/ip a", "# /sbin/rdma link show"};
+  const std::vector<std::string_view> commands = {"# sminfo",
+                                                  "# ip a",
+                                                  "# rdma link show",
+                                                  "# ibping -S",
+                                                  "$ anything goes",
+                                                  "[root@n1 ~]# x",
+                                                  "sh-4.4# x",
+                                                  "bash-5.1$ x",
+                                                  "root@pod:/# x",
+                                                  "  $ x",
+                                                  "# sudo ibstat",
+                                                  "# kubectl get nodes",
+                                                  "# lspci | grep x",
+                                                  "# cat /proc/cmdline",
+                                                  "# /usr/sbin/ip a",
+                                                  "# /sbin/rdma link show",
+                                                  "> oc get pods -o yaml",
+                                                  "> cat <<EOF | oc apply -f -",
+                                                  "$> cat a.yaml",
+                                                  "> root@n1 ~# ls",
+                                                  "root@n1 ~/charts# x",
+                                                  "PS> kubectl get pods",
+                                                  "PS C:\\charts> x",
+                                                  "❯ x",
+                                                  "% x",
+                                                  "[ann@n1 charts]$ x",
+                                                  "(venv) $ x",
+                                                  "hub> oc get nodes",
+                                                  "n1# kubectl get pods",
+                                                  "> [root@n1 ~]# x"};
   for (std::string_view line : commands) EXPECT_GT(prompt_length(line), 0u) << line;
   const std::vector<std::string_view> comments = {"# Check the links",
                                                   "# rdma devices of the pod",
@@ -99,7 +121,15 @@ TEST(Tools, DistinguishesPromptsFromComments) {
                                                   "# time passes",
                                                   "# ibping is a tool",
                                                   "# /usr/sbin/ip must be there",
-                                                  "a # comment"};
+                                                  "a # comment",
+                                                  "> make sure that it runs",
+                                                  "> oc is the client",
+                                                  "> text of a quotation",
+                                                  "> > kubectl get pods",
+                                                  "description: > kubectl get pods",
+                                                  "a@b: /path # comment",
+                                                  "n1# a comment",
+                                                  "a > b"};
   for (std::string_view line : comments) EXPECT_EQ(prompt_length(line), 0u) << line;
 }
 

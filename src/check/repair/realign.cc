@@ -2,6 +2,7 @@
 #include "check/repair/realign.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -387,10 +388,24 @@ class Realigner {
     return text;
   }
 
-  // Counts what a schema accepts but nobody writes: keys and items that became part of a plain text above, and keys
-  // whose lines were moved away.
+  // The labels that a selector wants and the template beside it does not have: a field that was shifted among them is
+  // no label.
+  static size_t unmatched_labels(const Value& value) {
+    const auto inside = [](const Value* from, std::initializer_list<std::string_view> keys) {
+      for (const std::string_view key : keys) from = from == nullptr ? nullptr : from->find(key);
+      return from;
+    };
+    const Value* wanted = inside(&value, {"selector", "matchLabels"});
+    const Value* labels = inside(&value, {"template", "metadata", "labels"});
+    if (wanted == nullptr || labels == nullptr || !wanted->is_object()) return 0;
+    return static_cast<size_t>(std::ranges::count_if(
+        *wanted->as_object(), [&](const Value::Member& one) { return labels->find(one.key) == nullptr; }));
+  }
+
+  // Counts what a schema accepts but nobody writes: keys and items that became part of a plain text above, keys whose
+  // lines were moved away, and labels that no template has.
   static size_t oddities(const Value& value) {
-    size_t sum = 0;
+    size_t sum = unmatched_labels(value);
     if (const Value::Object* members = value.as_object())
       for (const Value::Member& member : *members)
         sum += oddities(member.value) + (member.value.is_null() && member.value.written().empty());

@@ -8,6 +8,7 @@
 #include "api/network_demands.h"
 #include "api/policy.h"
 #include "check/data_files.h"
+#include "check/read/copies.h"
 #include "check/rules/env_settings.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
@@ -259,17 +260,33 @@ void gateway_is_handed_out(const Input& in, Findings& out) {
   }
 }
 
+// The pods that ask a network for addresses, `each` for every attachment of a template. The same object in several
+// files (alternatives, stages) is one object: the largest of them counts.
+template <typename Each>
+int64_t count_pods(const Input& in, const NetworkView& network, Each each) {
+  std::map<Identity, std::map<const Document*, int64_t>> counts;
+  int64_t sum = 0;
+  for (const size_t user : network.users) {
+    const PodView& pod = in.views.pods[user];
+    for (const PodView::Net& net : pod.networks) {
+      if (net.network != &network || !net.selection->ips.empty()) continue;
+      const Document& document = *pod.pod->document;
+      if (document.name.empty())
+        sum += each(*pod.pod);
+      else
+        counts[identity_of(document)][&document] += each(*pod.pod);
+    }
+  }
+  for (const auto& [identity, documents] : counts) sum += std::ranges::max(documents | std::views::values);
+  return sum;
+}
+
 // How many addresses the pods of the bundle take from a network for certain, all at once: those that are there whatever
 // the number of nodes is.
 uint64_t certain_users(const Input& in, const NetworkView& network) {
-  uint64_t count = 0;
-  for (const size_t user : network.users) {
-    const PodView& pod = in.views.pods[user];
-    for (const PodView::Net& net : pod.networks)
-      if (net.network == &network && net.selection->ips.empty())
-        count += pod.pod->per_node ? 1 : static_cast<uint64_t>(std::max<int64_t>(pod.pod->replicas, 0));
-  }
-  return count;
+  return static_cast<uint64_t>(count_pods(in, network, [](const PodTemplate& pod) -> int64_t {
+    return pod.per_node ? 1 : std::max<int64_t>(pod.replicas, 0);
+  }));
 }
 
 // A finding that counts a network's pods rests on them.
@@ -373,14 +390,9 @@ bool is_rail(const NetworkView& network) {
 
 // The number of pods that use a network, as far as the bundle shows.
 int64_t users(const Input& in, const NetworkView& network) {
-  int64_t count = 0;
-  for (const size_t user : network.users) {
-    const PodView& pod = in.views.pods[user];
-    for (const PodView::Net& net : pod.networks)
-      if (net.network == &network && net.selection->ips.empty())
-        count += pod.pod->per_node ? std::max<int64_t>(2, pod.pod->replicas) : pod.pod->replicas;
-  }
-  return count;
+  return count_pods(in, network, [](const PodTemplate& pod) {
+    return pod.per_node ? std::max<int64_t>(2, pod.replicas) : pod.replicas;
+  });
 }
 
 bool on_one_node(const Input& in, const NetworkView& network) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values at the edges of the rules' conditions, as changes of the cases in testdata/check, which hold what rules say
 // whole.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "base/testdata.h"
@@ -79,6 +81,52 @@ TEST(RuleEdges, RatesInProse) {
        {"199G each", "1601G each", "9G each", "400 GB of memory", "400Gi", "4000G each", "400 ports", "100G each"})
     edges.push_back({"RB-RDMA-006", "bad.md", "400 Gb/s.", rate, ""});
   expect_edges(edges);
+}
+
+// A field that slipped into a selector is no label, and no repair makes one of it.
+TEST(RuleEdges, SelectorsWithAFieldBesideTheirLabels) {
+  const auto found = [](const std::string& labels, const std::string& beside) {
+    const std::string text =
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: ai}\nspec:\n  replicas: 1\n  selector:\n"
+        "    matchLabels:\n" +
+        labels + beside +
+        "  template:\n    metadata:\n      labels:\n        app: a\n    spec:\n      containers:\n"
+        "      - {name: c, image: a.example/b:1}\n";
+    const Report report = check({std::make_shared<doc::Source>(doc::Source{"a.yaml", text})}, {}, {});
+    std::string ids;
+    for (const doc::Diagnostic& one : report.findings.all())
+      if (one.severity == doc::Severity::kError) ids += one.id + " ";
+    return ids;
+  };
+  for (const char* field : {"    type: Recreate\n", "    replicas: 2\n", "    minReadySeconds: 5\n",
+                            "    paused: true\n", "    revisionHistoryLimit: 3\n"})
+    EXPECT_EQ(found("      app: a\n", field), "RB-API-003 ") << field;
+  EXPECT_EQ(found("      app: a\n", ""), "");
+  EXPECT_EQ(found("      app: a\n      tier: b\n", ""), "RB-ADM-003 ");
+}
+
+// One object of two alternatives is one pod; two objects are two.
+TEST(RuleEdges, StaticAddressesOfAlternatives) {
+  const auto found = [](const std::string& first, const std::string& second) {
+    const auto deployment = [](const std::string& file, const std::string& name, const std::string& image) {
+      return std::make_shared<doc::Source>(doc::Source{
+          file, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + name +
+                    ", namespace: ai}\nspec:\n  selector: {matchLabels: {app: a}}\n  template:\n    metadata:\n"
+                    "      labels: {app: a}\n      annotations: {k8s.v1.cni.cncf.io/networks: fixed}\n    spec:\n"
+                    "      containers:\n      - {name: c, image: \"a.example/" +
+                    image + "\"}\n"});
+    };
+    const auto network = std::make_shared<doc::Source>(doc::Source{
+        "net.yaml",
+        "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: fixed, namespace: ai}\n"
+        "spec:\n  config: '{\"cniVersion\": \"1.0.0\", \"type\": \"macvlan\", \"master\": \"eth1\", \"ipam\": "
+        "{\"type\": \"static\", \"addresses\": [{\"address\": \"10.1.0.5/24\"}]}}'\n"});
+    const Report report =
+        check({network, deployment("one/a.yaml", first, "b:1"), deployment("two/a.yaml", second, "b:2")}, {}, {});
+    return std::ranges::count(report.findings.all(), "RB-ADDR-007", &doc::Diagnostic::id);
+  };
+  EXPECT_EQ(found("a", "a"), 0);
+  EXPECT_EQ(found("a", "b"), 1);
 }
 
 TEST(RuleEdges, MemoryThatHoldsTheBuffers) {
