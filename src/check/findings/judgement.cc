@@ -52,7 +52,7 @@ bool is_of_kubernetes_itself(std::string_view group) {
 // Whether a field that is not known stands where no version has another one than those that are: at the top of an
 // object, and beside the configuration of an attachment definition.
 bool is_where_all_fields_are_known(const Diagnostic& finding, std::string_view group) {
-  if (finding.id != "RB-API-002" || !finding.is(doc::Layer::kObject, doc::Says::kUnknownField)) return false;
+  if (!finding.is(doc::Layer::kObject, doc::Says::kUnknownField)) return false;
   std::string_view field = finding.subject.field;
   if (group == "k8s.cni.cncf.io" && field.starts_with("spec.")) field.remove_prefix(std::string_view("spec.").size());
   return has_settled_fields(group) && !field.empty() && field.find_first_of(".[") == std::string_view::npos;
@@ -169,7 +169,7 @@ class Judge {
     if (finding.severity != doc::Severity::kWarning || finding.document_class != kManifestClass) return;
     const std::string_view group = document == nullptr ? "?" : document->group();
     const bool moved = finding.is(doc::Layer::kObject, doc::Says::kMisplacedField) && has_settled_fields(group) &&
-                       (!finding.edits.empty() || (finding.id == "RB-API-003" && is_of_kubernetes_itself(group)));
+                       (!finding.edits.empty() || is_of_kubernetes_itself(group));
     if (!finding.fails_where_applied && !moved && !is_where_all_fields_are_known(finding, group)) return;
     finding.fails_where_applied = true;
     finding.severity = doc::Severity::kError;

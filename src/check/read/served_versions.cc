@@ -132,13 +132,13 @@ struct BuiltInKinds {
 constexpr BuiltInKinds kBuiltIn[] = {{"apps", "v1", {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"}},
                                      {"batch", "v1", {"Job", "CronJob", "", ""}}};
 
-// "app/v1", "v1": nearly the group of a built-in kind, or another one of Kubernetes. Groups of others may have kinds of
-// the same name.
+// "app/v1": nearly the group of a built-in kind. Other groups of Kubernetes are RB-ADM-005's; groups of others may have
+// kinds of the same name.
 void report_built_in_group(const Document& document, doc::Diagnostics& out) {
   const std::string_view group = document.group();
   for (const BuiltInKinds& row : kBuiltIn) {
     if (std::ranges::find(row.kinds, document.kind) == row.kinds.end() || group == row.group) continue;
-    if (!is_of_kubernetes(group) && doc::nearest(group, {row.group}).empty()) continue;
+    if (is_of_kubernetes(group) || doc::nearest(group, {row.group}).empty()) continue;
     out.error("RB-API-011", document.value.find("apiVersion")->span,
               fmt::format("apiVersion '{}' with kind {}: no API server has this kind there, and it refuses the object",
                           document.api_version, document.kind))

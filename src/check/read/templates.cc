@@ -162,13 +162,14 @@ class BlockLines {
     const bool yaml = contains(content, ": ") || content.ends_with(':') || contains("{}[]|>", content.substr(0, 1));
     ++(yaml || line[0] == '-' ? keys_ : words_);
   }
-  // An object, but for a slip or a few: its keys in one column (or slipped by a blank or two), and more keys than words
+  // An object, but for a slip or a few: its keys in one column (or slipped by a few blanks), and more keys than words
   // at the margin.
   bool is_object() const {
     if (braces_) return true;
-    if (!version_ || !kind_) return false;
+    if (!kind_ || keys_ < words_) return false;
+    if (!version_) return true;
     const size_t apart = std::max(*version_, *kind_) - std::min(*version_, *kind_);
-    return apart <= 2 && keys_ >= words_;
+    return apart <= 4;
   }
 
  private:
