@@ -59,6 +59,11 @@ bool refuse_placeholder(const Field<std::string>& name, std::string_view what, d
       .that_says(doc::Says::kPlaceholder);
   return true;
 }
+
+// "_", "*": a kustomization sets the name; "JOB_NAME_PLACEHOLDER": a script does.
+bool is_set_later(std::string_view name) {
+  return std::ranges::none_of(name, is_letter_or_digit) || name.find("PLACEHOLDER") != std::string_view::npos;
+}
 }  // namespace
 
 bool has_placeholder(std::string_view text) {
@@ -94,7 +99,7 @@ void check_object_name(const doc::Value& object, std::string_view kind, doc::Dia
   const doc::Value* metadata = doc::object_in(object, "metadata");
   if (metadata == nullptr) return;
   const Field<std::string> name = doc::text_field(*metadata, "name");
-  if (!name.present || name.value.empty() || is_filled_in_later(name.value)) return;
+  if (!name.present || is_set_later(name.value) || is_filled_in_later(name.value)) return;
   const NameForm form = name_form(kind, doc::text_in(object, "apiVersion"));
   doc::Diagnostics found;
   if (form == NameForm::kSubdomain) check_subdomain(name, "metadata.name", found);

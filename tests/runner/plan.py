@@ -156,7 +156,7 @@ PROGRAMS_OF = {"unit": "build dev", "asan": "build asan", "tsan": "build tsan", 
 
 
 def format_tasks():
-    """The rules over the tree, clang-tidy for a minute, and the own tests of the runner and of the check of programs' headers."""
+    """The rules over the tree, and the own tests of the runner and of the check of programs' headers."""
     for name, command in (("tidy", "tests/tidy"), ("runner", "tests/runner/selftest.py"), ("hardening", "tests/tools/hardening --self-test"),
-                          ("releases", "tests/tools/releases"), ("clang-tidy", f"tools/clang-tidy --seed {seed()}")):
+                          ("releases", "tests/tools/releases")):
         yield Task(f"format {name}", "test", command.split(), limit_s=600, nice=5)
