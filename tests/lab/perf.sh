@@ -373,7 +373,8 @@ documents() {
   waits_on_p1 "ib_write_bw -d rxe0 -a --report_gbits"
   json=$(on p2 'railbed perf bw 10.0.0.1 --peer-perftest -a -D 0.3 -o json 2>/dev/null')
   holds "document A, its server: figures of each size" "$json" '[p["size_bytes"] for p in bw] == [2 ** i for i in range(1, 24)] and all(p["messages"] > 0 and p["average_gbps"] > 0 for p in bw)'
-  as_printed_in_gbits "document A, its server prints our figures of the last size" "$json" "$(ended_on_p1)"
+  # Each end prints what the other one sends, in the sender's unit: a client without the option sends MiB/s.
+  as_printed_in "MiB/s" "document A, its server prints our figure of the last size, in MiB/s" "$json" "$(ended_on_p1)"
 
   # The client's line has a slip, which perftest refuses before it connects: the server still waits for the right one.
   waits_on_p1 "railbed perf bw --peer-perftest -a -o json"
@@ -390,7 +391,7 @@ documents() {
   json=$(ended_on_p1)
   has "document A, its client with 5 messages of each size: done" "$out" "status 0"
   same_sizes "document A, its client prints all sizes" "$out"
-  as_printed_in_gbits "document A, its client prints our figures of the last size" "$json" "$out"
+  as_printed_in "Gb/s" "document A, its client prints our figures of the last size" "$json" "$out"
 
   waits_on_p1 "ib_write_bw -d rxe0"
   json=$(on p2 'railbed perf bw 10.0.0.1 --peer-perftest -n 300 -o json 2>/dev/null')
@@ -399,13 +400,16 @@ documents() {
   out=$(on p2 'timeout 140 ib_write_bw -d rxe0 10.0.0.1')
   as_printed "document B, its client" "$(ended_on_p1)" 65536 "$out"
 }
-# The row of 8 MiB that perftest printed in Gb/s, against our last figure, within a hundredth.
-as_printed_in_gbits() { # NAME JSON PRINTED
+# The row of 8 MiB that perftest printed in this unit, against our last figure, within a hundredth.
+as_printed_in() { # Gb/s|MiB/s NAME JSON PRINTED
+  local unit=$1
+  shift
   if python3 -c 'import json, sys
 bw = json.loads(sys.argv[1])["measurements"][0]["bandwidth"][-1]
 row = next(l.split() for l in sys.argv[2].splitlines() if l.split()[:1] == ["8388608"])
-sys.exit(0 if bw["size_bytes"] == 8388608 and abs(float(row[3]) - bw["average_gbps"]) <= 0.01 * bw["average_gbps"] + 0.01 else 1)' "$2" "$3"
-  then pass "$1"; else fail "$1: perftest printed"; printf '%s\n' "$3" "$2" | tail -60 | cut -c1-200 | sed 's/^/    /'; fi
+wanted = bw["average_gbps"] * (1 if sys.argv[3] == "Gb/s" else 1e9 / 8 / 2 ** 20)
+sys.exit(0 if bw["size_bytes"] == 8388608 and abs(float(row[3]) - wanted) <= 0.01 * wanted + 0.01 else 1)' "$2" "$3" "$unit"
+  then pass "$1"; else fail "$1: perftest printed"; printf '%s\n' "$2" "$3" | tail -60 | cut -c1-200 | sed 's/^/    /'; fi
 }
 same_sizes() { # NAME PRINTED
   if [ "$(printf '%s\n' "$2" | awk '$1 ~ /^[0-9]+$/ && NF == 5 { print $1 }' | xargs)" = "$(for i in $(seq 1 23); do echo $((1 << i)); done | xargs)" ]
