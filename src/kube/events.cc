@@ -89,9 +89,10 @@ std::optional<EventBook::Send> EventBook::take(const Occurrence& what, WallTime 
     series_.pop_front();
   }
   Series series{.same = same, .what = what, .last = wall, .seen = now, .sent = now};
-  // The name of an Event is the object's and the time; as short as names of objects must be.
-  series.key = {namespace_for(what.object),
-                fmt::format("{}.{:x}", shortened(what.object.key.name, 230), wall.time_since_epoch().count())};
+  // The name of an Event is the object's and the time; as short as names of objects must be. Of two at one time the
+  // second has a later name: the API server would refuse it as one that exists.
+  last_named_ = std::max<int64_t>(wall.time_since_epoch().count(), last_named_ + 1);
+  series.key = {namespace_for(what.object), fmt::format("{}.{:x}", shortened(what.object.key.name, 230), last_named_)};
   series_.push_back(std::move(series));
   by_same_[std::move(same)] = std::prev(series_.end());
   return create(series_.back(), wall);

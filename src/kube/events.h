@@ -11,6 +11,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <list>
 #include <map>
@@ -92,6 +93,7 @@ class EventBook {
   const EventSettings settings_;
   std::list<Series> series_;  // the one that was seen last at the end
   std::map<Same, std::list<Series>::iterator> by_same_;
+  int64_t last_named_ = 0;  // nanoseconds since 1970
 };
 
 struct EventCounters {

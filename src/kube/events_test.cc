@@ -67,6 +67,17 @@ TEST_F(BookTest, AnotherNoteIsTheSameAnotherObjectIsNot) {
   EXPECT_EQ(after(milliseconds(1), other)->type, EventBook::Send::Type::kCreate);
 }
 
+// An API server refuses a second Event of one name.
+TEST_F(BookTest, TwoReasonsAtOneTimeHaveTwoNames) {
+  Occurrence other = kRefused;
+  other.reason = "VfLost";
+  const auto first = after(milliseconds(0));
+  const auto second = after(milliseconds(0), other);
+  ASSERT_TRUE(first && second);
+  EXPECT_NE(second->key.name, first->key.name);
+  EXPECT_NE(after(milliseconds(1))->key, second->key);
+}
+
 TEST_F(BookTest, RemembersAtMostSoMany) {
   EventBook small({.controller = "c", .series = 2});
   Occurrence what = kRefused;
