@@ -533,6 +533,19 @@ TEST_F(OperatorTest, ReportsByEventsWhereTheStatusIsNotKept) {
   expect_stays("it is not written again", [&] { return world.writes_of("rail0/status") == writes; });
 }
 
+// Both Events are of one time here, since the clock stands still.
+TEST_F(OperatorTest, AnEventFollowsAnotherOfTheSamePolicy) {
+  world.server.prune = [](const std::string& path, Value& stored) {
+    if (path.find("policies/") != std::string::npos && stored.find("status") != nullptr)
+      stored.set("status", Value::object());
+  };
+  start();
+  world.put(policy("rail0", R"("numVfs": 99, "nicSelector": {"pfNames": ["p0"]}, "nodeSelector": {})"));
+  expect("no node is there", [&] { return world.events().find("NoNodeMatches") != std::string::npos; });
+  node_with_nics("gpu1");
+  expect("an Event says why", [&] { return world.events().find("asks for 99 VFs") != std::string::npos; });
+}
+
 TEST_F(OperatorTest, SurvivesAForgetfulServer) {
   start();
   node_with_nics("gpu1");
