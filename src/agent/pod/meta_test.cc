@@ -9,6 +9,7 @@
 
 #include "agent/pod/test_meta.h"
 #include "attach/attach.h"
+#include "doc/json.h"
 
 namespace railbed::agent {
 namespace {
