@@ -63,7 +63,7 @@ void needed(Io& io, std::string_view key, T& member) {
 template <typename Io, typename Optional>
 bool has_part(Io& io, std::string_view key, Optional& part) {
   if constexpr (!Io::kWrites) {
-    if (io.from().has(key)) part.emplace();
+    if (io.from().has(key)) part = typename Optional::value_type{};
   }
   return part.has_value();
 }

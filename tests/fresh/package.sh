@@ -87,7 +87,9 @@ check_files() {
   expect "bash completes" 0 "discover" '. /usr/share/bash-completion/completions/railbed && COMP_WORDS=(railbed disc) COMP_CWORD=1 &&
     _railbed && echo "${COMPREPLY[@]}"'
   # What a cluster is given (docs/kubernetes.md), as it is in the source.
-  out=$({ cd "$(dirname "$0")/../../deploy" || exit; for file in crds/*.yaml rbac/*.yaml; do cmp "$file" "$root/usr/share/railbed/deploy/$file" || echo "$file"; done; } 2>&1)
+  deploy=${deb%/*}/deploy
+  [ -d "$deploy" ] || deploy=$(dirname "$0")/../../deploy
+  out=$({ cd "$deploy" || exit; for file in crds/*.yaml rbac/*.yaml; do cmp "$file" "$root/usr/share/railbed/deploy/$file" || echo "$file"; done; } 2>&1)
   [ -z "$out" ] && pass "definitions and roles for a cluster" || fail "definitions and roles for a cluster" "$out"
   inside 'ls /usr/share/zsh/vendor-completions/_railbed /usr/share/fish/vendor_completions.d/railbed.fish'
   [ "$status" = 0 ] && pass "zsh and fish have their completions" || fail "zsh and fish have their completions" "$out"
