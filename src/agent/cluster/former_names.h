@@ -2,7 +2,7 @@
 // VFs that pods have under another name of a resource than the one under which the node offers them now.
 //
 // Why: names change with the prefix that the operator says, or with the resourceName or the VFs of a policy, while pods
-// run. The kubelet counts names, not VFs. So a VF that a pod has under a former name must be given to nobody under the
+// run. The kubelet counts names, not VFs. So a VF that a pod has under a former name must not be allocated under the
 // present one, and must stay registered under the former name until the pod ends: a kubelet that starts again refuses
 // pods whose devices it does not find healthy under the name that they requested. What was offered under which name is
 // therefore kept in the state, and while a VF has two names the kubelet is asked which pod has it.

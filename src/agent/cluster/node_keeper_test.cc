@@ -402,7 +402,7 @@ TEST_F(NodeKeeperTest, AVfOfAPodKeepsItsFormerNameUntilThePodEnds) {
   node.offers.calls.clear();
   node.kernel.clear_journal();
   EXPECT_EQ(node.pass(renamed), milliseconds(10'000));
-  // The free one is withdrawn before the kubelet is asked for the last time: nobody gets it under the former name.
+  // The free one is withdrawn before the kubelet is asked for the last time: no pod gets it under the former name.
   EXPECT_EQ(node.offers.calls, (std::vector<std::string>{"allocated", "withdraw 1", "allocated", "offer"}));
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{}) << "a name is nothing of the machine";
   EXPECT_EQ(node.offers.last(), both);
@@ -442,7 +442,7 @@ TEST_F(NodeKeeperTest, AVfThatIsGivenWhileNamesChangeKeepsTheFormerOne) {
   EXPECT_FALSE(node.offers.offers.back().taken.contains(kVf00));
 }
 
-// The SR-IOV operator's device plugin gave VFs to pods before; nobody has kept under which name.
+// The SR-IOV operator's device plugin gave VFs to pods before; under which name was not recorded.
 TEST_F(NodeKeeperTest, VfsThatAnotherPluginGaveToPodsKeepTheirNameToo) {
   const doc::Value state = node.state_of(policy_text("rail0", "eth0", 2));
   carried_out(state);

@@ -2,7 +2,6 @@
 #include "check/findings/judgement.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <optional>
 
@@ -13,6 +12,7 @@
 #include "check/read/objects.h"
 #include "check/read/paths.h"
 #include "check/read/purpose.h"
+#include "check/read/served_versions.h"
 #include "check/rules/maturity.h"
 #include "check/rules/ties.h"
 #include "doc/json.h"
@@ -40,13 +40,7 @@ std::string_view class_of_document(const Document& document) {
 
 // Groups in which a field seldom comes to a second place: elsewhere a newer version may have it there, too.
 bool has_settled_fields(std::string_view group) {
-  static constexpr std::string_view kGroups[] = {"", "apps", "batch", "k8s.cni.cncf.io", "sriovnetwork.openshift.io"};
-  return std::ranges::find(kGroups, group) != std::end(kGroups);
-}
-
-// Groups of Kubernetes itself: an API server knows their fields, and strict validation refuses all others.
-bool is_of_kubernetes_itself(std::string_view group) {
-  return group.empty() || group == "apps" || group == "batch";
+  return is_of_kubernetes(group) || group == "k8s.cni.cncf.io" || group == "sriovnetwork.openshift.io";
 }
 
 // Whether a field that is not known stands where no version has another one than those that are: at the top of an
@@ -169,7 +163,7 @@ class Judge {
     if (finding.severity != doc::Severity::kWarning || finding.document_class != kManifestClass) return;
     const std::string_view group = document == nullptr ? "?" : document->group();
     const bool moved = finding.is(doc::Layer::kObject, doc::Says::kMisplacedField) && has_settled_fields(group) &&
-                       (!finding.edits.empty() || is_of_kubernetes_itself(group));
+                       (!finding.edits.empty() || is_of_kubernetes(group));
     if (!finding.fails_where_applied && !moved && !is_where_all_fields_are_known(finding, group)) return;
     finding.fails_where_applied = true;
     finding.severity = doc::Severity::kError;

@@ -102,11 +102,6 @@ void report_version(const Document& document, const ServedRow& row, doc::Diagnos
       .about_field("apiVersion");
 }
 
-// Groups of Kubernetes itself, which have no kind of the table.
-bool is_of_kubernetes(std::string_view group) {
-  return group.empty() || group == "apps" || group == "batch";
-}
-
 void report_group(const Document& document, const std::vector<const ServedRow*>& rows, doc::Diagnostics& out) {
   std::vector<std::string_view> groups;
   for (const ServedRow* row : rows) groups.push_back(row->group);
@@ -166,6 +161,10 @@ void report_wrong_version(const Document& document, doc::Diagnostics& out) {
 }
 
 }  // namespace
+
+bool is_of_kubernetes(std::string_view group) {
+  return group.empty() || group == "apps" || group == "batch";
+}
 
 bool is_newer_version(std::string_view one, std::string_view other) {
   const VersionRank a = rank_of(one);

@@ -17,6 +17,9 @@ namespace railbed::check {
 // Whether Kubernetes prefers version `one`: "v2" to "v1", "v1" to "v1beta2", "v1beta1" to "v1alpha3".
 bool is_newer_version(std::string_view one, std::string_view other);
 
+// Whether a group is one of Kubernetes itself, whose fields an API server knows: strict validation refuses all others.
+bool is_of_kubernetes(std::string_view group);
+
 // Whether the table has a kind of this name, in any group.
 bool is_served_kind(std::string_view kind);
 

@@ -8,6 +8,7 @@
 #include "api/pod.h"
 #include "base/kinds.h"
 #include "base/object_names.h"
+#include "check/read/served_versions.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
 #include "check/rules/refused.h"
@@ -85,7 +86,7 @@ bool has_misplaced_limit(const Container& container, const Value& requests, std:
 // What the API server refuses: it looks into the pods of its own kinds, and takes a custom resource as it is.
 std::string_view refused_for(const PodTemplate& pod) {
   const std::string_view group = pod.document->group();
-  const bool own = group.empty() || group == "apps" || group == "batch" || group == "extensions";
+  const bool own = is_of_kubernetes(group) || group == "extensions";
   return own ? "it" : "the pods made from it";
 }
 

@@ -44,10 +44,12 @@ void verbose_for_ever(const Input& in, Findings& out) {
       const std::string level = lower(setting.text);
       if (level != "info" && level != "trace") continue;
       if (setting.container->env("NCCL_DEBUG_FILE") != nullptr || is_for_tests(*setting.container)) continue;
-      out.note(setting.value->span,
-               fmt::format("{} runs for ever with NCCL_DEBUG={}: each start of each rank writes hundreds of lines into "
-                           "its log",
-                           pod.pod->label(), setting.text))
+      out.note(
+             setting.value->span,
+             fmt::format(
+                 "{} is a long-running service with NCCL_DEBUG={}: each rank writes hundreds of lines at every start into "
+                 "its log",
+                 pod.pod->label(), setting.text))
           .with_fix("value: WARN, or leave it out; NCCL_DEBUG_FILE=/tmp/nccl.%h.%p keeps the lines out of the log")
           .about_field(setting.name);
     }
@@ -55,7 +57,7 @@ void verbose_for_ever(const Input& in, Findings& out) {
 }
 
 constexpr Rule kServingRules[] = {
-    {"RB-SERVE-001", "NCCL's debug output in what serves for ever", Needs::kNothing, verbose_for_ever},
+    {"RB-SERVE-001", "NCCL debug output in a long-running service", Needs::kNothing, verbose_for_ever},
 };
 
 }  // namespace

@@ -412,7 +412,7 @@ TEST_F(DevicePluginTest, AllocatedIsWhatTheKubeletSaysAndWhatItIsAboutToSay) {
 }
 
 // After a change of the prefix: the kubelet counts the VF of a running pod under its former name, too, but gives it to
-// nobody under either.
+// no pod under either.
 TEST_F(DevicePluginTest, AFormerNameStaysRegisteredAndGivesNothing) {
   TestKubelet kubelet(folder.path());
   const auto plugin = start_plugin();
