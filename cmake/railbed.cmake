@@ -46,15 +46,15 @@ if(RAILBED_SANITIZE STREQUAL "thread")
   set(RAILBED_HOT_OPTIONS -O0)
 endif()
 
-# In batches, the files of a room are compiled 16 at a time: most of a compiler's time goes into the headers that they share.
+# In batches, the files of a room are compiled 40 at a time: most of a compiler's time goes into the headers that they share.
 # `make build` and `make test` do it; who changes one file compiles that one (tools/build dev). The batch of a file is decided by
 # its name, so that a new file changes one batch. A batch includes its files by relative paths: it is the same text in every clone,
 # which is what the compiler cache compares.
 #
 # The linker takes from a library the objects that a program calls. So the programs' batches are made of one folder of a room each,
 # and files that bring a library which only some programs load are APART (tests/tools/hardening compares what the programs load).
-option(RAILBED_BATCHES "Compile 16 files of a room at a time" OFF)
-set(RAILBED_BATCH_SIZE 16)
+option(RAILBED_BATCHES "Compile 40 files of a room at a time" OFF)
+set(RAILBED_BATCH_SIZE 40)
 
 # Replaces the sources in the list VARIABLE by batches, but for those that are not called *.cc or are named behind.
 function(railbed_batches variable name) # VARIABLE NAME [ALONE...]

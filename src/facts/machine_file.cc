@@ -3,16 +3,12 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace railbed::facts {
 namespace {
 
 using EntryKind = os::MemoryFiles::Entry::Kind;
-
-std::string_view trimmed(std::string_view text) {
-  size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
-}
 
 std::string unescaped(std::string_view text) {
   std::string result;

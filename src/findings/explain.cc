@@ -3,16 +3,11 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "findings/pages.h"
 
 namespace railbed::findings {
 namespace {
-
-std::string_view trimmed_page(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \n") - first + 1);
-}
 
 void read_page(const EmbeddedFile& page, std::vector<Explanation>& out) {
   constexpr std::string_view kHeading = "\n## RB-";
@@ -22,8 +17,8 @@ void read_page(const EmbeddedFile& page, std::vector<Explanation>& out) {
     const size_t next = page.text.find("\n## ", line_end);
     const std::string_view heading = page.text.substr(begin, line_end - begin);
     const size_t blank = std::min(heading.find(' '), heading.size());
-    out.push_back({heading.substr(0, blank), trimmed_page(heading.substr(blank)),
-                   trimmed_page(page.text.substr(line_end, next - line_end)), page.name});
+    out.push_back({heading.substr(0, blank), trimmed(heading.substr(blank)),
+                   trimmed(page.text.substr(line_end, next - line_end)), page.name});
     at = page.text.find(kHeading, line_end);
   }
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "agent/addresses/address_notes.h"
+#include "base/text.h"
 #include "cni/request.h"
 #include "state/sandbox.h"
 
@@ -18,12 +19,6 @@ constexpr unsigned kAddressFileMode = 0600;
 
 std::string content_of(const std::string& container, const std::string& ifname) {
   return container + "\r\n" + ifname;
-}
-
-std::string trimmed(std::string text) {
-  text.erase(text.find_last_not_of(" \t\r\n") + 1);
-  text.erase(0, text.find_first_not_of(" \t\r\n"));
-  return text;
 }
 
 // The owner of a file whose pod is unknown, for messages and the allocator. The blank keeps it apart from the keys of
@@ -77,7 +72,7 @@ std::string pool_of_network(const std::string& network) {
 }  // namespace
 
 HostLocal::Holder HostLocal::holder_in(const IpAddress& address, std::string_view content) {
-  std::string text = trimmed(std::string(content));
+  std::string text(trimmed(content));
   size_t end = text.find("\r\n");
   if (end == std::string::npos) return {address, text, ""};
   return {address, text.substr(0, end), text.substr(end + 2)};

@@ -4,17 +4,19 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.h"
+
 namespace railbed::check {
 namespace {
 
 // The language in `[source,yaml]`, `[source%nowrap,yaml]`, `[,yaml]` or `[listing]`, which may be empty; nullopt for
 // attributes of another block.
 std::optional<std::string_view> source_attributes(std::string_view line) {
-  line = trimmed_line(line);
+  line = trimmed(line);
   if (!line.starts_with("[") || !line.ends_with("]")) return std::nullopt;
   line = line.substr(1, line.size() - 2);
   const size_t comma = line.find(',');
-  const std::string_view style = trimmed_line(line.substr(0, comma));
+  const std::string_view style = trimmed(line.substr(0, comma));
   const bool source =
       style.empty() || style.starts_with("%") || style.starts_with("source") || style.starts_with("listing");
   if (!source) return std::nullopt;
@@ -22,13 +24,13 @@ std::optional<std::string_view> source_attributes(std::string_view line) {
 }
 
 bool is_attributes(std::string_view line) {
-  line = trimmed_line(line);
+  line = trimmed(line);
   return line.starts_with("[") && line.ends_with("]");
 }
 
 // What may stand between attributes and their block.
 bool is_beside_attributes(std::string_view line) {
-  line = trimmed_line(line);
+  line = trimmed(line);
   const bool title = line.size() > 1 && line[0] == '.' && line[1] != '.' && line[1] != ' ';
   return title || is_attributes(line) || (line.starts_with("//") && !line.starts_with("////"));
 }
@@ -40,7 +42,7 @@ struct Delimiter {
 };
 
 std::optional<Delimiter> delimiter_in(std::string_view line) {
-  const std::string_view row = trimmed_line(line);
+  const std::string_view row = trimmed(line);
   for (const char mark : {'-', '.', '/', '+'})
     if (is_row_of_marks(row, mark, 4))
       return Delimiter{row, mark == '/' || mark == '+' ? kPageComment : std::string_view()};
@@ -69,7 +71,7 @@ class AsciiDocSplitter {
 
  private:
   void inside(const PageLine& line) {
-    const std::string_view row = trimmed_line(line.text);
+    const std::string_view row = trimmed(line.text);
     if (paragraph_ ? !row.empty() : row != row_) return;
     paragraph_ = false;
     blocks_.close(line.begin, line.next);
@@ -77,7 +79,7 @@ class AsciiDocSplitter {
   }
 
   void outside(const PageLine& line) {
-    const std::string_view row = trimmed_line(line.text);
+    const std::string_view row = trimmed(line.text);
     if (const auto delimiter = delimiter_in(line.text);
         delimiter && (attributes_ || !is_underline(line.text, above_))) {
       row_ = delimiter->row;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.h"
 #include "check/read/shell.h"
 
 namespace railbed::check {
@@ -15,7 +16,7 @@ bool any_line(std::string_view text, See see) {
   for (size_t at = 0; at < text.size();) {
     const PageLine line = line_at(text, at, text.size());
     at = line.next;
-    const std::string_view content = trimmed_line(line.text);
+    const std::string_view content = trimmed(line.text);
     if (!content.empty() && see(content, line)) return true;
   }
   return false;
@@ -67,14 +68,14 @@ bool is_request_line(std::string_view line) {
   if (line.starts_with("HTTP/1.") || line.starts_with("HTTP/2")) return true;
   for (const std::string_view method : {"GET ", "POST ", "PUT ", "PATCH ", "DELETE ", "HEAD ", "OPTIONS "})
     if (line.starts_with(method)) {
-      const std::string_view target = trimmed_line(line.substr(method.size()));
+      const std::string_view target = trimmed(line.substr(method.size()));
       return target.starts_with("/") || target.starts_with("http");
     }
   return false;
 }
 
 bool begins_object(std::string_view first) {
-  while (first.starts_with("- ")) first = trimmed_line(first.substr(2));
+  while (first.starts_with("- ")) first = trimmed(first.substr(2));
   for (const std::string_view key : {"apiVersion:", "kind:", "\"apiVersion\"", "'apiVersion'", "\"kind\""})
     if (first.starts_with(key)) return true;
   return false;
@@ -99,7 +100,7 @@ bool begins_with_script(std::string_view text) {
   static constexpr std::string_view kPrograms[] = {"cat ", "kubectl ", "oc ", "tee ", "sudo ", "ssh ", "k "};
   bool script = false;
   any_line(text, [&](std::string_view content, const PageLine&) {
-    if (content.starts_with("$")) content = trimmed_line(content.substr(1));
+    if (content.starts_with("$")) content = trimmed(content.substr(1));
     if (content.starts_with("apiVersion:") || content.starts_with("kind:")) return true;
     const bool program = std::ranges::any_of(kPrograms, [&](std::string_view one) { return content.starts_with(one); });
     script = program && content.find("<<") != std::string_view::npos;
@@ -138,7 +139,7 @@ bool begins_with_words(std::string_view text) {
   static constexpr std::string_view kKeys[] = {"apiVersion", "kind", "metadata", "spec", "data", "kubernetes.core.k8s"};
   bool words = false;
   any_line(text, [&](std::string_view content, const PageLine&) {
-    while (content.starts_with("- ")) content = trimmed_line(content.substr(2));
+    while (content.starts_with("- ")) content = trimmed(content.substr(2));
     if (std::ranges::any_of(kKeys, [&](std::string_view key) { return content.starts_with(key); })) return true;
     const bool yaml = content.find(": ") != std::string_view::npos || content.ends_with(':') || content == "---" ||
                       is_comment_line(content) || content.starts_with("- ") || content.starts_with("{{") ||

@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "base/kinds.h"
+#include "base/text.h"
 #include "check/read/ansible.h"
 #include "check/read/api_schemas.h"
 #include "check/read/asciidoc.h"
@@ -273,13 +274,13 @@ class Reader {
     if (!from.known() || from.source != to.source || to.offset < from.offset) return false;
     const std::string_view all = from.source->text;
     const auto line_from = [&](const doc::Span& place) {
-      return trimmed_line(line_at(all, place.offset, all.size()).text);
+      return trimmed(line_at(all, place.offset, all.size()).text);
     };
     if (line_from(from).starts_with("kind:") && line_from(from) == line_from(to)) return false;
     const std::string_view text = all.substr(from.offset, to.offset - from.offset);
     for (size_t at = 0; at < text.size();) {
       const PageLine line = line_at(text, at, text.size());
-      const std::string_view content = trimmed_line(line.text);
+      const std::string_view content = trimmed(line.text);
       at = line.next;
       const bool of_kind = content.starts_with("kind:") || content.starts_with("apiVersion:");
       if (!content.empty() && !content.starts_with('#') && !of_kind) return false;

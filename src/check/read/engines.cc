@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "base/text.h"
 #include "check/data_files.h"
 #include "doc/members.h"
 
@@ -109,10 +110,8 @@ bool is_name_part(char c) {
 }
 
 bool is_name_inside(std::string_view text) {
-  const size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return false;
-  text = text.substr(first, text.find_last_not_of(' ') + 1 - first);
-  return is_name_start(text[0]) && std::ranges::all_of(text, is_name_part);
+  text = trimmed(text, " ");
+  return !text.empty() && is_name_start(text[0]) && std::ranges::all_of(text, is_name_part);
 }
 
 bool fits_inside(Mark::Inside inside, std::string_view text) {
@@ -150,9 +149,7 @@ size_t length_in_text(const Mark& mark, std::string_view text, size_t left) {
 }
 
 std::string_view without_quotes(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\"'");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\"'") + 1 - first);
+  return trimmed(text, " \t\r\"'");
 }
 
 bool has_sign(const Engine& engine, std::string_view file) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/text.h"
 #include "check/read/block_text.h"
 #include "check/read/page.h"
 #include "check/read/shell_words.h"
@@ -33,7 +34,7 @@ bool opens_quotes(std::string_view line, std::string_view quotes) {
 }
 
 HereEnd end_of_here_document(std::string_view line) {
-  const std::string_view content = trimmed_line(line);
+  const std::string_view content = trimmed(line);
   if (content.starts_with("define ")) return {"endef"};
   for (const std::string_view quotes : {"'''", "\"\"\""})
     if (opens_quotes(content, quotes)) return {quotes, false};
@@ -44,7 +45,7 @@ HereEnd end_of_here_document(std::string_view line) {
 }
 
 bool ends_here(const HereEnd& end, std::string_view line) {
-  const std::string_view content = trimmed_line(line);
+  const std::string_view content = trimmed(line);
   return end.whole ? content == end.text : content.starts_with(end.text);
 }
 

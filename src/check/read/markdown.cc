@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.h"
+
 namespace railbed::check {
 namespace {
 
@@ -23,7 +25,7 @@ std::optional<Fence> fence_in(std::string_view line, std::string_view above) {
   if (last - indent < 3) return std::nullopt;
   const std::string_view info = line.substr(last);
   if (mark == '`' && info.find('`') != std::string_view::npos) return std::nullopt;
-  if (mark == '~' && last - indent > 3 && trimmed_line(info).empty() && is_underline(line, above)) return std::nullopt;
+  if (mark == '~' && last - indent > 3 && trimmed(info).empty() && is_underline(line, above)) return std::nullopt;
   return Fence{mark, last - indent, indent, language_word(info)};
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.h"
 #include "check/read/asciidoc.h"
 #include "check/read/markdown.h"
 #include "check/read/rst.h"
@@ -39,32 +40,26 @@ PageLine line_at(std::string_view text, size_t at, size_t end) {
   return {line, at, std::min(stop + 1, end)};
 }
 
-std::string_view trimmed_line(std::string_view text) {
-  const size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
 std::string_view language_word(std::string_view info) {
-  info = trimmed_line(info);
+  info = trimmed(info);
   for (const std::string_view directive : {"{code-block}", "{code}", "{sourcecode}", "{code-cell}"})
-    if (info.starts_with(directive)) info = trimmed_line(info.substr(directive.size()));
+    if (info.starts_with(directive)) info = trimmed(info.substr(directive.size()));
   while (!info.empty() && (info[0] == '{' || info[0] == '.')) info.remove_prefix(1);
   return info.substr(0, info.find_first_of(" \t,:}{"));
 }
 
 bool is_row_of_marks(std::string_view line, char mark, size_t least) {
-  line = trimmed_line(line);
+  line = trimmed(line);
   return line.size() >= least && line.find_first_not_of(mark) == std::string_view::npos;
 }
 
 bool is_underline(std::string_view row, std::string_view above) {
   const size_t first = row.find_first_not_of(kBlanks);
   if (first == std::string_view::npos || above.find_first_not_of(kBlanks) != first) return false;
-  const std::string_view title = trimmed_line(above);
+  const std::string_view title = trimmed(above);
   // Headings are text, and their rows are about as long as they are.
   if (title.empty() || std::isalnum(static_cast<unsigned char>(title[0])) == 0) return false;
-  const size_t marks = trimmed_line(row).size();
+  const size_t marks = trimmed(row).size();
   const size_t width = width_of(title);
   return marks + 2 >= width && marks <= width + 2;
 }

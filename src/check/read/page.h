@@ -39,8 +39,6 @@ struct PageLine {
 // The line that begins at `at`, up to `end`.
 PageLine line_at(std::string_view text, size_t at, size_t end);
 
-// Without the blanks around it.
-std::string_view trimmed_line(std::string_view text);
 // "yaml" from "yaml", "{.yaml}", "{code-block} yaml", "yaml:file.yaml" or "yaml title=x".
 std::string_view language_word(std::string_view info);
 // Whether `line` is at least `least` times `mark`, and nothing else.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/text.h"
 #include "check/read/asciidoc.h"
 #include "check/read/block_text.h"
 #include "check/read/engines.h"
@@ -52,12 +53,6 @@ class SameLength {
   std::string text_;
   bool changed_ = false;
 };
-
-std::string_view content_of(std::string_view line) {
-  const size_t first = line.find_first_not_of(kLineBlanks);
-  if (first == std::string_view::npos) return {};
-  return line.substr(first, line.find_last_not_of(kLineBlanks) + 1 - first);
-}
 
 // "<1>" or "<.>" at the end of a line, also several; its length with the blanks before it, 0 where there is none.
 size_t callout_length(std::string_view line) {
@@ -149,7 +144,7 @@ bool elides_inside(std::string_view content) {
 // At the margin dots end a document of YAML.
 bool is_elision(std::string_view line) {
   const size_t first = line.find_first_not_of(kLineBlanks);
-  return first != std::string_view::npos && first > 0 && is_left_out(content_of(line));
+  return first != std::string_view::npos && first > 0 && is_left_out(trimmed(line));
 }
 
 // What a program printed below a manifest: "sriovnetwork.sriovnetwork.openshift.io/rail0 created", "Success/Update
@@ -312,7 +307,7 @@ void unescape_here_documents(std::string_view given, SameLength& text) {
     size_t close = std::string_view::npos;
     for (size_t next = at; next < given.size() && close == std::string_view::npos;) {
       const PageLine line = line_at(given, next, given.size());
-      if (content_of(line.text) == delimiter) close = line.begin;
+      if (trimmed(line.text) == delimiter) close = line.begin;
       next = line.next;
     }
     if (close == std::string_view::npos) {
@@ -375,7 +370,7 @@ class PageEditor {
     const bool manifest = !braces && block_text(text, language_of(block.info)) == BlockText::kManifest;
     TerminalLines terminal;
     for (const PageLine& line : lines(block.begin, block.end)) {
-      const std::string_view content = content_of(line.text);
+      const std::string_view content = trimmed(line.text);
       if (content.empty() || content.starts_with("#")) continue;
       const auto indent = static_cast<size_t>(content.data() - line.text.data());
       const bool margin = indent <= block.indent;
@@ -413,7 +408,7 @@ bool leaves_lines_out(std::string_view block) {
   for (size_t at = 0; at < block.size();) {
     const PageLine line = line_at(block, at, block.size());
     at = line.next;
-    const std::string_view content = content_of(line.text);
+    const std::string_view content = trimmed(line.text);
     if (content.starts_with(kComment) ? is_comment_of_elision(content) : is_left_out(content) || elides_inside(content))
       return true;
   }
@@ -426,7 +421,7 @@ doc::SourcePtr readable_script(const doc::SourcePtr& given) {
   for (size_t at = 0; at < given->text.size();) {
     const PageLine line = line_at(given->text, at, given->text.size());
     at = line.next;
-    const std::string_view content = content_of(line.text);
+    const std::string_view content = trimmed(line.text);
     if (delimiter.empty())
       delimiter = here_delimiter(line.text);
     else if (content == delimiter)
@@ -443,7 +438,7 @@ doc::SourcePtr without_marks(const doc::SourcePtr& given) {
   for (size_t at = 0; at < given->text.size();) {
     const PageLine line = line_at(given->text, at, given->text.size());
     at = line.next;
-    const std::string_view content = content_of(line.text);
+    const std::string_view content = trimmed(line.text);
     if (content.empty() || content.starts_with('#')) continue;
     if (!content.starts_with("{") && is_lone_mark(content)) {
       text.comment_out(line);

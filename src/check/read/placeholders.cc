@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "check/data_files.h"
 #include "doc/members.h"
 
@@ -28,9 +29,7 @@ bool is_capital(char c) {
 // Without quotes, brackets of a list and the marks of emphasis around it.
 std::string_view bare_word(std::string_view text) {
   static constexpr std::string_view kAround = " \t\r\"'`*[],";
-  const size_t first = text.find_first_not_of(kAround);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kAround) + 1 - first);
+  return trimmed(text, kAround);
 }
 
 // What may stand between the brackets: a name, words, alternatives; it begins with a letter.
@@ -89,8 +88,7 @@ std::string plain_word(std::string_view text) {
   std::string word;
   for (const char c : text)
     word += c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  const size_t first = word.find_first_not_of('-');
-  return first == std::string::npos ? std::string() : word.substr(first, word.find_last_not_of('-') + 1 - first);
+  return std::string(trimmed(word, "-"));
 }
 
 bool is_word_among(std::string_view text, const std::vector<std::string>& words,

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <string>
 
+#include "base/text.h"
 #include "check/read/page.h"
 
 namespace railbed::check {
@@ -44,7 +45,7 @@ bool is_wrong_on_purpose(std::string_view page, size_t begin) {
   size_t end = begin == 0 ? 0 : page.rfind('\n', std::min(begin, page.size()) - 1) + 1;  // npos + 1 is 0
   for (int lines = 0; end > 0 && lines < kMostLines; ++lines) {
     const size_t start = end == 1 ? 0 : page.rfind('\n', end - 2) + 1;
-    const std::string_view content = trimmed_line(page.substr(start, end - start - 1));  // without its '\n'
+    const std::string_view content = trimmed(page.substr(start, end - start - 1));  // without its '\n'
     end = start;
     if (content.empty()) continue;
     if (is_block_mark(content)) {

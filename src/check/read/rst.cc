@@ -5,6 +5,8 @@
 #include <cctype>
 #include <optional>
 
+#include "base/text.h"
+
 namespace railbed::check {
 namespace {
 
@@ -28,7 +30,7 @@ std::optional<Directive> directive_in(std::string_view line) {
   const size_t indent = margin(line);
   std::string_view rest = line.substr(indent);
   if (!rest.starts_with(".. ")) return std::nullopt;
-  rest = trimmed_line(rest.substr(3));
+  rest = trimmed(rest.substr(3));
   const size_t colons = rest.find("::");
   if (colons == std::string_view::npos) return std::nullopt;
   const std::string_view name = rest.substr(0, colons);
@@ -39,13 +41,13 @@ std::optional<Directive> directive_in(std::string_view line) {
 
 // "The policy::", or "::" alone: the block below it is literal.
 std::optional<Directive> literal_in(std::string_view line) {
-  const std::string_view content = trimmed_line(line);
+  const std::string_view content = trimmed(line);
   if (!content.ends_with("::") || content.starts_with(".. ")) return std::nullopt;
   return Directive{.indent = margin(line), .info = {}};
 }
 
 bool is_directive_option(std::string_view line) {
-  const std::string_view content = trimmed_line(line);
+  const std::string_view content = trimmed(line);
   return content.size() > 2 && content[0] == ':' && std::isalpha(static_cast<unsigned char>(content[1])) != 0 &&
          content.find(':', 1) != std::string_view::npos;
 }

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <string>
 
+#include "base/text.h"
 #include "check/read/page.h"
 #include "check/read/paths.h"
 #include "check/read/tools.h"
@@ -28,15 +29,15 @@ bool is_marked_heading(std::string_view line, char mark) {
 // "# ibping -S": a command behind the prompt of root.
 bool is_command_of_root(std::string_view row) {
   if (!row.starts_with("# ")) return false;
-  const std::string_view words = trimmed_line(row.substr(1));
+  const std::string_view words = trimmed(row.substr(1));
   const size_t blank = std::min(words.find(' '), words.size());
-  const std::string_view rest = trimmed_line(words.substr(blank));
+  const std::string_view rest = trimmed(words.substr(blank));
   const std::string_view program = words.substr(0, blank);
   return is_program(program) && (rest.empty() || may_follow(program, rest.substr(0, rest.find(' '))));
 }
 
 bool is_heading(std::string_view line, std::string_view above, PageLanguage language) {
-  const std::string_view row = trimmed_line(line);
+  const std::string_view row = trimmed(line);
   if (row.empty() || is_command_of_root(row)) return false;
   const auto underlined = [&](char mark) { return is_row_of_marks(row, mark, 2) && is_underline(line, above); };
   switch (language) {
@@ -63,8 +64,8 @@ bool names_another_way(std::string_view text) {
 
 // The text of a comment of a shell; empty where the line is none.
 std::string_view comment_text(std::string_view line) {
-  const std::string_view text = trimmed_line(line);
-  return text.starts_with('#') ? trimmed_line(text.substr(std::min(text.find_first_not_of('#'), text.size())))
+  const std::string_view text = trimmed(line);
+  return text.starts_with('#') ? trimmed(text.substr(std::min(text.find_first_not_of('#'), text.size())))
                                : std::string_view();
 }
 
@@ -81,8 +82,8 @@ void add_begins_of_prose(std::string_view text, const Block& block, PageLanguage
   for (size_t at = block.begin; at < block.end;) {
     const PageLine line = line_at(text, at, block.end);
     at = line.next;
-    const bool begins_paragraph = trimmed_line(above).empty();
-    if (is_heading(line.text, above, language) || (begins_paragraph && names_another_way(trimmed_line(line.text))))
+    const bool begins_paragraph = trimmed(above).empty();
+    if (is_heading(line.text, above, language) || (begins_paragraph && names_another_way(trimmed(line.text))))
       out.push_back(line.begin);
     above = line.text;
   }

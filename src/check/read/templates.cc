@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "base/text.h"
 #include "check/read/shell.h"
 #include "doc/text.h"
 
@@ -150,9 +151,9 @@ namespace {
 class BlockLines {
  public:
   void add(std::string_view line) {
-    const size_t indent = line.find_first_not_of(" \t-");
+    const size_t indent = line.find_first_not_of(" \t\r-");
     if (indent == std::string_view::npos) return;
-    const std::string_view content = line.substr(indent, line.find_last_not_of(kBlanksOfLine) + 1 - indent);
+    const std::string_view content = trimmed(line.substr(indent));
     const std::string_view key = content.starts_with('"') || content.starts_with('\'') ? content.substr(1) : content;
     braces_ = braces_ || (!any_ && (content[0] == '{' || content[0] == '['));
     any_ = true;
@@ -191,8 +192,7 @@ std::string why_block_not_read(std::string_view block) {
     const std::string_view line = block.substr(at, end - at);
     if (has_outside_of_quotes(line, "{{") || has_outside_of_quotes(line, "{%"))
       return "a template; check what is rendered from it";
-    const size_t first = std::min(line.find_first_not_of(" \t-"), line.size());
-    const std::string_view content = line.substr(first, line.find_last_not_of(kBlanksOfLine) + 1 - first);
+    const std::string_view content = trimmed(line.substr(std::min(line.find_first_not_of(" \t-"), line.size())));
     kind = kind || content.starts_with("kind:") || content.starts_with("\"kind\"");
     lines.add(line);
     at = end + 1;

@@ -19,6 +19,7 @@
 #include <gtest/gtest.h>
 
 #include "base/sanitized.h"
+#include "base/text.h"
 #include "check/case_files.h"
 #include "doc/edits.h"
 #include "doc/json.h"
@@ -37,16 +38,11 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-std::string trimmed(const std::string& line) {
-  const size_t first = line.find_first_not_of(" \t\r");
-  return first == std::string::npos ? "" : line.substr(first, line.find_last_not_of(" \t\r") + 1 - first);
-}
-
 // Lines with content, without blanks and sorted: no repair of indentation may change them.
 std::vector<std::string> contents_of(const std::string& text) {
   std::vector<std::string> out;
   for (const std::string& line : lines_of(text))
-    if (std::string content = trimmed(line); !content.empty()) out.push_back(content);
+    if (const std::string_view content = trimmed(line); !content.empty()) out.emplace_back(content);
   std::ranges::sort(out);
   return out;
 }

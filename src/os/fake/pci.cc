@@ -4,15 +4,11 @@
 #include <cerrno>
 #include <charconv>
 
+#include "base/text.h"
 #include "os/fake/state.h"
 
 namespace railbed::os {
 namespace {
-
-std::string trimmed(std::string_view text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
-  return std::string(text);
-}
 
 std::string parent_path(const std::string& path) {
   return path.substr(0, path.rfind('/'));
@@ -193,7 +189,7 @@ void FakeState::remove_vfs(size_t index) {
 // As sriov_numvfs_store().
 Result<void> FakeState::set_vf_count(FakeDevice& device, std::string_view content, const std::string& what) {
   FakePfState& pf = pf_of(device);
-  std::string text = trimmed(content);
+  const std::string text(trimmed(content));
   int count = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (error != std::errc() || end != text.data() + text.size() || count < 0) return fail(system_error(EINVAL, what));
@@ -213,7 +209,7 @@ Result<void> FakeState::set_vf_count(FakeDevice& device, std::string_view conten
 
 Result<void> FakeState::write_file(const std::string& path, std::string_view content, const std::string& what) {
   std::string name = last_part(path);
-  std::string text = trimmed(content);
+  const std::string text(trimmed(content));
   auto target = PciAddress::parse(text);
   if (path == "/sys/bus/pci/drivers_probe") {
     FakeDevice* found = target ? device(*target) : nullptr;
