@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "apply/baseline.h"
+#include "base/sanitized.h"
 #include "os/fake/kernel.h"
 
 namespace railbed::apply {
@@ -316,7 +317,7 @@ bool was_refused(const std::string& call) {
 // are refused together are set one by one in the same run.
 TEST(ApplyFaults, EveryRefusedCallIsReportedAndFixedByTheNextRun) {
   const std::string wanted = clean_end();
-  for (int sys_errno : {EBUSY, ENOMEM, EIO}) {
+  for (int sys_errno : refusals({EBUSY, ENOMEM, EIO})) {
     for (int nth = 1;; ++nth) {
       os::FakeKernel kernel;
       auto store = state::memory_store();

@@ -8,7 +8,7 @@
 namespace railbed::attach {
 namespace {
 
-constexpr Word<os::IpvlanMode> kModes[] = {
+constexpr Word<os::IpvlanMode> kIpvlanModes[] = {
     {"l2", os::IpvlanMode::kL2}, {"l3", os::IpvlanMode::kL3}, {"l3s", os::IpvlanMode::kL3s}};
 
 }  // namespace
@@ -22,7 +22,7 @@ Result<void> read_ipvlan(const Keys& keys, const InterfaceRequest& request, Inte
   if (spec.host_link.empty() && request.previous.has_value() && !request.previous->interfaces.empty())
     spec.host_link = request.previous->interfaces.front().name;
   spec.mtu = TRY(keys.number("mtu"));
-  spec.ipvlan_mode = TRY(keys.choice("mode", kModes)).value_or(os::IpvlanMode::kL2);
+  spec.ipvlan_mode = TRY(keys.choice("mode", kIpvlanModes)).value_or(os::IpvlanMode::kL2);
   return {};
 }
 

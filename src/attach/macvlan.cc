@@ -8,10 +8,10 @@
 namespace railbed::attach {
 namespace {
 
-constexpr Word<os::MacvlanMode> kModes[] = {{"bridge", os::MacvlanMode::kBridge},
-                                            {"private", os::MacvlanMode::kPrivate},
-                                            {"vepa", os::MacvlanMode::kVepa},
-                                            {"passthru", os::MacvlanMode::kPassthru}};
+constexpr Word<os::MacvlanMode> kMacvlanModes[] = {{"bridge", os::MacvlanMode::kBridge},
+                                                   {"private", os::MacvlanMode::kPrivate},
+                                                   {"vepa", os::MacvlanMode::kVepa},
+                                                   {"passthru", os::MacvlanMode::kPassthru}};
 
 }  // namespace
 
@@ -23,7 +23,7 @@ Result<void> read_macvlan(const Keys& keys, const InterfaceRequest&, InterfaceSp
   spec.mac = TRY(keys.mac("mac"));
   spec.broadcast_queue = TRY(keys.number("bcqueuelen"));
   if (spec.broadcast_queue == 0) spec.broadcast_queue.reset();
-  spec.macvlan_mode = TRY(keys.choice("mode", kModes)).value_or(os::MacvlanMode::kBridge);
+  spec.macvlan_mode = TRY(keys.choice("mode", kMacvlanModes)).value_or(os::MacvlanMode::kBridge);
   return {};
 }
 

@@ -11,6 +11,7 @@
 
 #include "api/load.h"
 #include "attach/attach.h"
+#include "base/sanitized.h"
 #include "facts/collect.h"
 #include "node/pods.h"
 #include "node/status.h"
@@ -501,7 +502,7 @@ TEST(StandaloneFaults, EveryRefusedCallOfUpIsFixedByTheNextUp) {
   ASSERT_TRUE(clean.up(all)->complete());
   const std::string wanted = clean.everything();
   const int calls = static_cast<int>(clean.kernel.journal().size());
-  for (int sys_errno : {EBUSY, ENOMEM, EIO})
+  for (int sys_errno : refusals({EBUSY, ENOMEM, EIO}))
     for (int nth = 1; nth <= calls; ++nth) {
       SCOPED_TRACE(fmt::format("call {} ({}) refused with {}", nth,
                                clean.kernel.journal()[static_cast<size_t>(nth - 1)], errno_name(sys_errno)));
@@ -525,7 +526,7 @@ TEST(StandaloneFaults, EveryRefusedCallOfDownIsFixedByTheNextDown) {
   clean.kernel.clear_journal();
   ASSERT_TRUE(clean.down()->complete());
   const int calls = static_cast<int>(clean.kernel.journal().size());
-  for (int sys_errno : {EBUSY, ENOMEM, EIO})
+  for (int sys_errno : refusals({EBUSY, ENOMEM, EIO}))
     for (int nth = 1; nth <= calls; ++nth) {
       SCOPED_TRACE(fmt::format("call {} ({}) refused with {}", nth,
                                clean.kernel.journal()[static_cast<size_t>(nth - 1)], errno_name(sys_errno)));

@@ -60,7 +60,7 @@ Value order_of(const Value& object) {
   return out;
 }
 
-std::string first_error(const doc::Diagnostics& diagnostics) {
+std::string first_error_message(const doc::Diagnostics& diagnostics) {
   for (const doc::Diagnostic& one : diagnostics.all())
     if (one.severity == doc::Severity::kError) return one.message;
   return "";
@@ -201,7 +201,7 @@ Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
   doc::Diagnostics found;
   std::optional<api::SriovNetworkNodeState> state = api::parse_node_state(*order.state, found);
   if (!state) {
-    problems_.push_back("the node state cannot be read: " + first_error(found));
+    problems_.push_back("the node state cannot be read: " + first_error_message(found));
     return Going::kNo;
   }
   if (!prefix_condition_) {

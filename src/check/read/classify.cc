@@ -242,7 +242,7 @@ bool has_spec_of_comments(const Document& document, const doc::Source& source) {
   return next != std::string_view::npos && rest[next] == '#';
 }
 
-using Identity = std::tuple<std::string, std::string, std::string>;  // group, kind, name
+using NamedObject = std::tuple<std::string, std::string, std::string>;  // group, kind, name
 
 class Classifier {
  public:
@@ -270,7 +270,7 @@ class Classifier {
   }
 
  private:
-  static Identity identity(const Document& document) {
+  static NamedObject identity(const Document& document) {
     return {std::string(document.group()), document.kind, document.name};
   }
   std::string file_name(const Document& document) const {
@@ -429,8 +429,8 @@ class Classifier {
   const Kustomizations& kustomizations_;
   Charts charts_;
   std::set<std::string, std::less<>> pod_templates_;  // names of files that settings name
-  std::map<Identity, std::set<std::string>> files_of_;
-  std::map<Identity, std::set<std::string>>
+  std::map<NamedObject, std::set<std::string>> files_of_;
+  std::map<NamedObject, std::set<std::string>>
       patched_;                            // the patches of kustomizations that have a spec, by what they patch
   std::set<const doc::Source*> compared_;  // with objects that only have a status
   const doc::Source* lines_source_ = nullptr;

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "base/sanitized.h"
 #include "kubelet/grpc/pod_resources_client.h"
 #include "kubelet/grpc/resource_server.h"
 #include "kubelet/grpc/test_kubelet.h"
@@ -229,12 +230,13 @@ TEST_F(DevicePluginTest, WithdrawSaysWhenTheKubeletDoesNotTakeIt) {
 TEST_F(DevicePluginTest, WhoElseFollowsDecidesNothing) {
   TestKubelet kubelet(folder.path());
   const auto plugin = start_plugin();
-  ASSERT_TRUE(plugin->offer(node_of(10, 250)));
+  constexpr int kVfs = kSanitized ? 50 : 250;
+  ASSERT_TRUE(plugin->offer(node_of(10, kVfs)));
   ASSERT_TRUE(kubelet.was_registered(kRail, 1));
   ASSERT_TRUE(eventually([&] { return !kubelet.list(kRail).empty(); }));
   Follower other(folder / socket_name(kRail));
   ASSERT_TRUE(other.reads());
-  for (int i = 0; i < 250; ++i) ASSERT_TRUE(plugin->withdraw({vf_address(1, i)})) << i;
+  for (int i = 0; i < kVfs; ++i) ASSERT_TRUE(plugin->withdraw({vf_address(1, i)})) << i;
   kubelet.kill();
   kubelet.start(TestKubelet::PluginSockets::kKept);
   ASSERT_TRUE(kubelet.was_registered(kRail, 2)) << "another one's stream is no kubelet";
