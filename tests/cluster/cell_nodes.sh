@@ -5,15 +5,9 @@
 # runtime does. Wants checks.sh, RAILBED, LOGS and part; `plane` is the control plane's folder.
 plane=/run/control-plane
 export KUBE_FOLDER=$plane
+. tests/cluster/wait.sh
 kubectl() { tests/cluster/kubectl "$@"; }
 apply() { kubectl apply --server-side -f - >>"$LOGS/apply.log" 2>&1; }
-until_true() { # SECONDS COMMAND...
-  local end=$((SECONDS + $1))
-  until "${@:2}" >/dev/null 2>&1; do
-    [ $SECONDS -lt $end ] || return 1
-    sleep 0.05
-  done
-}
 
 # --- nodes: a mount namespace each, with files of its own
 

@@ -7,19 +7,12 @@
 # node's kubelet (exec, logs) at the node's own address, which here is a local one: QEMU listens there and passes on. What it
 # passes on must come from 127.0.0.1, which QEMU turns into 10.0.2.2; else the guest would see its own address as the source.
 here=$ROOT/tests/cluster
+. "$here/wait.sh"
 export API_ADDRESS=10.0.2.2 LAB_DIR=$WORK/lab KUBECONFIG=$WORK/control-plane/admin.conf PATH=$TOOLS_API_SERVER:$PATH:/usr/sbin:/sbin
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY
 plane=$WORK/control-plane
 trap 'exit 143' INT TERM  # the first process of a namespace ignores what it does not handle
 
-now_ms() { echo $(($(date +%s%N) / 1000000)); }
-until_true() { # SECONDS COMMAND...: repeats a quiet command until it succeeds
-  local end=$(($(now_ms) + $1 * 1000))
-  until "${@:2}" >/dev/null 2>&1; do
-    [ "$(now_ms)" -lt $end ] || return 1
-    sleep 0.2
-  done
-}
 on() { lab/lab exec "$1" -t 300 -- "${*:2}"; } # NODE COMMAND-LINE
 node_script() { on "$1" "sh /mnt/programs/node ${*:2}"; }
 node_address() { echo "10.0.2.$((10 + ${1#guest-}))"; }

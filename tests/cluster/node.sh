@@ -3,6 +3,7 @@
 # Sourced by what runs inside tests/cluster/sandbox: a node with containerd and a kubelet, and pods on it.
 # Wants: ROOT (the repository), TOOLS_CNI, TOOLS_KUBELET (folders with the reference plugins and the kubelet), LOGS.
 here=$ROOT/tests/cluster
+. "$here/wait.sh"
 mkdir -p "$LOGS" /run/manifests /run/pids /etc/cni/net.d /opt/cni/bin
 
 # start NAME COMMAND...: a daemon whose output goes to a log.
@@ -20,15 +21,6 @@ stop() { # NAME [SIGNAL]
   until_true 60 ended "$pid" || { kill -KILL "$pid"; until_true 60 ended "$pid"; }
   rm -f "/run/pids/$1"
 }
-# until_true SECONDS COMMAND...: repeats a quiet command until it succeeds.
-until_true() {
-  local end=$(($(date +%s%N) + $1 * 1000000000))
-  until "${@:2}" >/dev/null 2>&1; do
-    [ "$(date +%s%N)" -lt $end ] || return 1
-    sleep 0.05
-  done
-}
-now_ms() { echo $(($(date +%s%N) / 1000000)); }
 
 bridge_plugin() { # TYPE-OF-IPAM: what the reference's bridge plugin gets as the pods' first network
   echo '{"type": "bridge", "bridge": "cni0", "isGateway": true, "ipam": {"type": "'"$1"'",
