@@ -83,7 +83,7 @@ class Engine {
 
   // Interfaces of several pods can be removed at once, outside of turns; more than a few would keep a pod waiting whose
   // interfaces are made meanwhile. Where those under way do not come to an end (a kernel that waits for the last
-  // reference to an interface for ever), the next one goes on after `most`.
+  // reference to an interface forever), the next one goes on after `most`.
   class Removal;
   std::unique_ptr<Removal> removal(std::chrono::milliseconds most = std::chrono::seconds(5));
 

@@ -148,7 +148,7 @@ TEST(Design, APortThatIsDownOrMissingLeavesAHoleInItsRailAndShiftsNone) {
 }
 
 // Without GPUs a card that is missing would shift later rails; the other nodes tell its number.
-TEST(Design, WithoutGpusAddressesTellTheRail) {
+TEST(Design, WithoutGpusAddressesDetermineTheRail) {
   const std::vector<NodeFacts> nodes = {node("a", {port(1), port(3)}), node("b", {port(1), port(2), port(3)}),
                                         node("c", {port(7), port(8)})};
   const auto made = design(nodes, {.profile = Profile::kRoce});
@@ -156,7 +156,7 @@ TEST(Design, WithoutGpusAddressesTellTheRail) {
   EXPECT_EQ(rails_of(*made), "rail0: a/eth1 b/eth1 c/eth7\nrail1: b/eth2 c/eth8\nrail2: a/eth3 b/eth3\n");
 }
 
-TEST(Design, PortsOfUnlikeSpeedInOneRailAreTold) {
+TEST(Design, PortsOfUnlikeSpeedInOneRailAreReported) {
   std::vector<NodeFacts> nodes = {gpu_node("a", -1, -1), gpu_node("b", -1, -1)};
   nodes[1].nics[2].rdma[0].ports[0].rate_gbps = 200;
   const auto made = design(nodes, {.profile = Profile::kRoce});

@@ -122,13 +122,13 @@ std::vector<AssignCase> cases() {
        {},
        {"10.0.1.1"},
        "network default/rail: the requested address 10.0.1.1 cannot be given from 10.0.0.0-10.0.0.7 of 10.0.0.0/29\n  "
-       "ask for an address inside that is no gateway and not excluded, one per range set"},
+       "request an address in the range that is neither a gateway nor excluded, one per range set"},
       {"requested broadcast",
        plain,
        {},
        {"10.0.0.7"},
        "network default/rail: the requested address 10.0.0.7 cannot be given from 10.0.0.0-10.0.0.7 of 10.0.0.0/29\n  "
-       "ask for an address inside that is no gateway and not excluded, one per range set"},
+       "request an address in the range that is neither a gateway nor excluded, one per range set"},
       {"requested with another length",
        plain,
        {},

@@ -67,7 +67,7 @@ TEST(PodDevices, AreListedWhereThereIsNoGet) {
   EXPECT_EQ(devices.of({.ns = "d", .name = "c", .uid = "u3"}, {}).error().code, Code::kNotFound);
 }
 
-TEST(PodDevices, AreThoseOfTheCheckpointWhereNobodyAnswers) {
+TEST(PodDevices, AreThoseOfTheCheckpointWithoutAnAnswer) {
   os::FakeKernel kernel;
   Service service;
   service.one = fail(Code::kTimeout, "the kubelet hangs");
@@ -80,7 +80,7 @@ TEST(PodDevices, AreThoseOfTheCheckpointWhereNobodyAnswers) {
   EXPECT_EQ(devices.of(kPod, {}).error().code, Code::kInvalid);
 }
 
-TEST(PodDevices, WithoutAKubeletNobodyKnows) {
+TEST(PodDevices, WithoutAKubeletAreUnknown) {
   os::FakeKernel kernel;
   EXPECT_EQ(PodDevices(kernel.files(), nullptr).of(kPod, {}).error().code, Code::kNotFound);
 }

@@ -409,13 +409,14 @@ class Checker {
     if (text == nullptr || member.key == kLeftOut) return;
     const std::string path = at.path();
     if (!is_label_key(member.key) && !is_filled_in_later(member.key))
-      error(5, member.key_span,
-            fmt::format("{}: \"{}\" is no key of a label: {}, after a prefix such as \"example.com/\" or without one",
-                        path, member.key, kLabelForm))
+      error(
+          5, member.key_span,
+          fmt::format("{}: \"{}\" is not a valid label key: {}, after a prefix such as \"example.com/\" or without one",
+                      path, member.key, kLabelForm))
           .about_field(fmt::format("{}[{}]", path, member.key));
     if (is_label_value(*text) || is_filled_in_later(*text)) return;
     error(5, member.value.span,
-          fmt::format("{}[{}]: \"{}\" is no value of a label: {}", path, member.key, *text, kLabelForm))
+          fmt::format("{}[{}]: \"{}\" is not a valid label value: {}", path, member.key, *text, kLabelForm))
         .about_field(fmt::format("{}[{}]", path, member.key));
   }
 

@@ -480,7 +480,7 @@ TEST(CheckSchema, ReportsPortsAndVolumesThatAnApiServerRefuses) {
 // A field that must be there is RB-API-006.
 TEST(CheckSchema, ReportsWordsAndLabelsThatAnApiServerRefuses) {
   const Mistake cases[] = {
-      {"a job for ever", template_of("Job", "restartPolicy: Always"),
+      {"a job forever", template_of("Job", "restartPolicy: Always"),
        "4:41 RB-API-005 spec.template.spec.restartPolicy must be \"OnFailure\" or \"Never\", found \"Always\"\n"},
       {"a job by default", template_of("Job", "hostNetwork: false"),
        "4:25 RB-API-006 spec.template.spec.restartPolicy is missing\n"},
@@ -492,14 +492,14 @@ TEST(CheckSchema, ReportsWordsAndLabelsThatAnApiServerRefuses) {
        "4:22 RB-API-005 spec.accessModes[0] must be \"ReadWriteOnce\", \"ReadOnlyMany\", \"ReadWriteMany\" or "
        "\"ReadWriteOncePod\", found \"RWX\"\n"},
       {"no value of a label", with_labels("app: my server"),
-       "3:35 RB-API-005 metadata.labels[app]: \"my server\" is no value of a label: letters, digits, '-', '_' and '.', "
+       "3:35 RB-API-005 metadata.labels[app]: \"my server\" is not a valid label value: letters, digits, '-', '_' and '.', "
        "at most 63, with a letter or digit at both ends\n"},
       {"no key of a label", with_labels("my app: server"),
-       "3:30 RB-API-005 metadata.labels: \"my app\" is no key of a label: letters, digits, '-', '_' and '.', at most 63, "
+       "3:30 RB-API-005 metadata.labels: \"my app\" is not a valid label key: letters, digits, '-', '_' and '.', at most 63, "
        "with a letter or digit at both ends, after a prefix such as \"example.com/\" or without one\n"},
       {"no label of a node",
        object_of("v1", "Pod", "containers: [{name: c}], nodeSelector: {example.com/gpu: \"H100 \"}"),
-       "4:65 RB-API-005 spec.nodeSelector[example.com/gpu]: \"H100 \" is no value of a label: letters, digits, '-', '_' "
+       "4:65 RB-API-005 spec.nodeSelector[example.com/gpu]: \"H100 \" is not a valid label value: letters, digits, '-', '_' "
        "and '.', at most 63, with a letter or digit at both ends\n"},
   };
   for (const Mistake& c : cases) EXPECT_EQ(checked_text(c.text).reported(), c.reported) << c.what << "\n" << c.text;

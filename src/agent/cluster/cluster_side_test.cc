@@ -137,7 +137,7 @@ TEST_F(ClusterSideTest, ARestartWhileTheServerIsAwayIsReadyFromTheFiles) {
               HasSubstr(R"("synced":false,"ageSeconds":N,"fromFile":true)"));
 }
 
-// What was known is not taken for what is for ever: a right that was withdrawn is reported by the server's own words.
+// What was known is not taken for what is forever: a right that was withdrawn is reported by the server's own words.
 // An API server that starts refuses for a moment, and that must not make a node unready.
 TEST_F(ClusterSideTest, ARightThatIsMissingIsNotReadyAfterAWhile) {
   auto side = start();

@@ -19,8 +19,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr uint64_t kNobody = kFirstFreeKey;
-constexpr uint64_t kFirstClient = kNobody + 1;
+constexpr uint64_t kNoClient = kFirstFreeKey;
+constexpr uint64_t kFirstClient = kNoClient + 1;
 constexpr size_t kReadBytes = 64 << 10;
 // When all requests together are too large, only those beyond this size are refused.
 constexpr size_t kSmallBytes = 64 << 10;
@@ -45,7 +45,7 @@ std::string stopping_frame() {
 
 struct Server::Loop {
   struct Job {
-    uint64_t client = 0;  // kNobody: an ADD that nobody waits for any more is undone
+    uint64_t client = 0;  // kNoClient: an ADD that nobody waits for any more is undone
     cni::Request request;
     std::string order;                        // order_of(request)
     std::shared_ptr<std::atomic<bool>> gone;  // its client
@@ -331,7 +331,7 @@ void Server::Loop::finish(Done& one) {
   const auto found = clients.find(key);
   std::optional<Job> del;
   if (made) {
-    del = Job{kNobody, std::move(job.request), job.order, std::make_shared<std::atomic<bool>>(false), job.held};
+    del = Job{kNoClient, std::move(job.request), job.order, std::make_shared<std::atomic<bool>>(false), job.held};
     del->request.command = cni::Command::kDel;
   }
   if (found == clients.end() || found->second.gone->load()) {

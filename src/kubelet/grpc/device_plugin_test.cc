@@ -240,7 +240,7 @@ TEST_F(DevicePluginTest, WhoElseFollowsDecidesNothing) {
   ASSERT_TRUE(kubelet.was_registered(kRail, 2)) << "another one's stream is no kubelet";
 }
 
-TEST_F(DevicePluginTest, NobodyFollowsBeforeTheKubeletIsRegisteredWith) {
+TEST_F(DevicePluginTest, FollowsNothingBeforeTheRegistration) {
   const auto plugin = start_plugin();
   ASSERT_TRUE(plugin->offer(node_of(1, 2)));
   const std::string socket = folder / socket_name(kRail);
@@ -267,7 +267,7 @@ TEST_F(DevicePluginTest, OthersThatFollowAreBounded) {
   EXPECT_TRUE(kubelet.has(kRail, {{kFirst, "Unhealthy"}, {kSecond, "Healthy"}}));
 }
 
-TEST_F(DevicePluginTest, WithdrawWithoutAKubeletHoldsNobodyUp) {
+TEST_F(DevicePluginTest, WithdrawWithoutAKubeletDoesNotWait) {
   const auto plugin = start_plugin();
   ASSERT_TRUE(plugin->offer(node_of(1, 2)));
   EXPECT_TRUE(plugin->withdraw({vf_address(1, 0)}));
@@ -356,7 +356,7 @@ TEST_F(DevicePluginTest, ServesFiftyResources) {
   EXPECT_EQ(kubelet.registrations(), once);
 }
 
-TEST_F(DevicePluginTest, AKubeletThatHangsHoldsUpNobody) {
+TEST_F(DevicePluginTest, AKubeletThatHangsDelaysNoOtherCall) {
   NodeDevices node = node_of(1, 2);
   for (int i = 0; i < 10; ++i) node.resources[fmt::format("example.com/r{}", i)] = node.resources[kRail];
   auto silent = std::make_unique<SilentSocket>(folder / "kubelet.sock");
@@ -446,7 +446,7 @@ TEST_F(DevicePluginTest, AllocatedForgetsPodsThatHaveEnded) {
   EXPECT_EQ(plugin->allocated().value().pods, plan::InUse{});
 }
 
-TEST_F(DevicePluginTest, AllocatedFailsWhereNobodyCanBeAsked) {
+TEST_F(DevicePluginTest, AllocatedFailsWithoutAServer) {
   const auto plugin = start_plugin();
   EXPECT_EQ(plugin->allocated().error().code, Code::kNotFound);
 }

@@ -66,7 +66,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     std::filesystem::rename(socket, socket + ".kept");
     {
       const std::scoped_lock lock(mutex_);
-      ending_ = true;  // who registers now would be followed for ever
+      ending_ = true;  // who registers now would be followed forever
       for (const auto& plugin : all_) plugin->context.TryCancel();
     }
     server_->Shutdown(std::chrono::system_clock::now());
