@@ -351,7 +351,7 @@ TEST_F(AttachFaults, AStopEndsTheWaitForADevice) {
   EXPECT_EQ(rig.store.attachments()->size(), 2u);
 }
 
-// A driver may take seconds for a VF, so that it is bound anew while others work; another process may undo what it
+// A driver may take seconds for a VF, so that it is re-bound while others work; another process may undo what it
 // takes for a killed one's meanwhile.
 TEST_F(AttachFaults, AnAddWhoseRecordsWereUndoneWhileItBoundADriverFails) {
   Scenario with_guid = infiniband();
@@ -427,7 +427,7 @@ TEST_F(AttachFaults, AGoneNamespaceAndTwoEqualNamesAreReported) {
                                                "deleted"));
 }
 
-// The device of a vfio VF stays with the host, so only the namespace says that the pod's network was made anew.
+// The device of a vfio VF stays with the host, so only the namespace says that the pod's network was re-created.
 TEST_F(AttachFaults, AnotherNamespaceAtThePodsPathGetsEverythingAgain) {
   Scenario device = vfio();
   Rig rig(device);

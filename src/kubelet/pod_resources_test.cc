@@ -99,11 +99,11 @@ TEST(PodDevices, OfAllPodsAreByVf) {
   EXPECT_EQ(all.pods, (plan::InUse{{first, "d/a"}, {second, "(pod u1)"}}));
   EXPECT_EQ(all.resources, (std::map<PciAddress, std::set<std::string>>{{first, {"o/r"}}, {second, {"o/r"}}}));
   EXPECT_EQ(refreshed, 1);
-  service.all = fail(Code::kIo, "nobody answers");
+  service.all = fail(Code::kIo, "no answer");
   EXPECT_EQ(devices.all({}, [&] { ++refreshed; }).value().pods.size(), 2u);
   EXPECT_EQ(refreshed, 1);
   os::FakeKernel without;
-  EXPECT_EQ(PodDevices(without.files(), &service).all({}, {}).error().message, "nobody answers");
+  EXPECT_EQ(PodDevices(without.files(), &service).all({}, {}).error().message, "no answer");
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ Result<void> release_pod(os::Kernel& kernel, state::Store& store, PodServer* ser
     }
     TRY(store.forget_pod(pod));
   }
-  // Whoever detached them, this process or an agent.
+  // Detached by this process or by an agent.
   report.detached.push_back(fmt::format("{}: {} interface{} detached", pod, had, had == 1 ? "" : "s"));
   return {};
 }

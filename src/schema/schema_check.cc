@@ -157,7 +157,7 @@ std::string way_to(const Schema& schema, std::string_view key, int depth, std::s
   return "";
 }
 
-// An object with more mistakes is another kind of file, or an attack; nobody reads all of them.
+// An object with more mistakes is another kind of file, or an attack; no one reads all of them.
 constexpr size_t kMaxMistakes = 1'000;
 // A larger object is no manifest, and repeated searches among its members would take too long.
 constexpr size_t kMaxMembers = 10'000;
@@ -557,7 +557,7 @@ class Checker {
         warning(1, by->span, fmt::format("{} \"{}\" is unknown; its fields are not checked", schema.what, *type))
             .about_field(below(frame, schema.by).path())
             .that_says(doc::Says::kUnknownType);
-    // Plugins of others are nobody's mistake; a name that is nearly a known one is. Short names are near by chance.
+    // Third-party plugins are no mistake; a name that is nearly a known one is. Short names are near by chance.
     constexpr size_t kLongEnough = 5;
     if (meant.empty())
       reported.for_one_machine();
@@ -823,7 +823,7 @@ class Checker {
         only = only == nullptr ? variant : only;
       }
     if (only == nullptr) return std::nullopt;
-    // Which of several was meant, nobody knows.
+    // Which of several was meant is unknown.
     const std::string owner =
         count == 1 || variants->what.empty() ? only->name : fmt::format("other {}s", variants->what);
     return Home{fmt::format("is a field of {}, not of {}", owner, frame.schema->name), ""};

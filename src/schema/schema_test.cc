@@ -77,7 +77,7 @@ std::string pod(const std::string& container) {
          container;
 }
 
-// Kinds are read when they are asked for; whoever asks first, all get the same.
+// Kinds are read when they are asked for; all callers get the same.
 TEST(FindSchema, IsAskedByManyThreadsAtOnce) {
   const std::vector<std::string> kinds = schema_kinds();
   std::vector<std::vector<const Schema*>> found(8);
@@ -191,7 +191,7 @@ TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
        attachment("    {\"type\": \"rdma\", \"ipam\": {\"type\": \"whereabouts\", \"range\": \"10.0.0.0/24\",\n"
                   "     \"rangeStart\": \"10.0.0.5\"}}\n"),
        "7:6 RB-IPAM-002 'rangeStart' is not a field of ipam; it has no effect (did you mean 'range_start'?)\n"},
-      {"a type that nobody knows", attachment("    {\"type\": \"tunning\"}\n"),
+      {"an unknown type", attachment("    {\"type\": \"tunning\"}\n"),
        "6:14 RB-CNI-001 CNI plugin \"tunning\" is unknown; its fields are not checked (did you mean \"tuning\"?)\n"},
       {"a list of plugins", attachment("    {\"plugins\": [{\"type\": \"tuning\", \"mtu\": \"9000\"}], \"mtu\": 1}\n"),
        "6:44 RB-CNI-004 config.plugins[0].mtu must be an integer, found a string \"9000\" (write it without "

@@ -85,7 +85,7 @@ class RemovedState : public SqliteStore {
   }
 };
 
-// Whoever cleans up below /run: the folder with all, the file alone, or the file without its log.
+// A clean-up below /run: the folder with all, the file alone, or the file without its log.
 TEST_F(RemovedState, IsWrittenAgainWithAllThatTheProcessHas) {
   const std::vector<std::vector<std::string>> removed{
       {""}, {"/state.db"}, {"/state.db", "/state.db-wal", "/state.db-shm"}};
@@ -260,7 +260,7 @@ TEST_F(SqliteStore, IsForRootAlone) {
             fmt::format("state file {}/state.db: opening it: unable to open database file\n  run as root", directory_));
 }
 
-// Whoever could make a link there could have the state written over any file.
+// A user who could create a link there could have the state written over any file.
 TEST_F(SqliteStore, IsNoLink) {
   std::filesystem::create_directories(directory_);
   std::ofstream(directory_ + "/elsewhere") << "kept";
@@ -317,7 +317,7 @@ TEST_F(SqliteStore, SaysWhatToDoWithADamagedFile) {
                   directory_));
 }
 
-// Whoever moves only the file away leaves its log: its pages must not come back in the new file.
+// Moving only the file away leaves its log: its pages must not come back in the new file.
 TEST_F(SqliteStore, DoesNotTakeTheLogOfAnotherFile) {
   {
     auto store = open();

@@ -192,7 +192,7 @@ bool alike_quantities(const Value& one, const Value& other) {
   if (one == other || quantity_text(one) == quantity_text(other)) return true;
   const auto left = api::whole_quantity(one);
   const auto right = api::whole_quantity(other);
-  return !left || !right || *left == *right;  // what is not a whole number is compared by nobody here
+  return !left || !right || *left == *right;  // what is not a whole number is not compared here
 }
 
 // Why the container keeps its pod out of the class Guaranteed; empty: it does not.

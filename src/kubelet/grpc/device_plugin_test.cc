@@ -79,7 +79,7 @@ class DevicePluginTest : public testing::Test {
     }
   }
 
-  // Nothing is given up on a slow machine, and what is found was announced: by itself nobody looks within an hour.
+  // Nothing is given up on a slow machine, and what is found was announced: no periodic scan runs within an hour.
   struct Times {
     std::chrono::milliseconds call = std::chrono::minutes(1);
     std::chrono::milliseconds notice = std::chrono::minutes(1);
@@ -214,7 +214,7 @@ TEST_F(DevicePluginTest, WithdrawSaysWhenTheKubeletDoesNotTakeIt) {
   TestKubelet kubelet(folder.path());
   kubelet.only_registers = true;
   const auto plugin = start_plugin({.notice = std::chrono::milliseconds(100)});
-  NodeDevices many = node_of(10, 250);  // more than gRPC takes for a stream that nobody reads
+  NodeDevices many = node_of(10, 250);  // more than gRPC takes for a stream that is not read
   ASSERT_TRUE(plugin->offer(many));
   ASSERT_TRUE(kubelet.was_registered(kRail, 1));
   Follower slow(folder / socket_name(kRail));
@@ -309,7 +309,7 @@ TEST_F(DevicePluginTest, IsThereAgainWhenItIsStartedAgain) {
   EXPECT_TRUE(kubelet.has(kRail, three));
 }
 
-// Nobody but a kubelet that starts should, but a socket that is gone while nobody follows must come again.
+// Only a kubelet that starts should, but a socket that was deleted while no client follows must be re-created.
 TEST_F(DevicePluginTest, ServesASocketAgainThatWasRemoved) {
   const auto plugin = start_plugin();
   ASSERT_TRUE(plugin->offer(node_of(1, 1)));

@@ -95,7 +95,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
       return found != lists_.end() && health(found->second) == wanted;
     });
   }
-  // Waits until nobody serves it any more.
+  // Waits until no server is left.
   bool lost(const std::string& resource) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return !plugins_.contains(resource); });
@@ -223,7 +223,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     (void)stream->Finish();
     const std::scoped_lock lock(mutex_);
     if (auto now = plugins_.find(name); now != plugins_.end()) {
-      now->second->context.TryCancel();  // whoever is registered now: the kubelet's own defect
+      now->second->context.TryCancel();  // whichever plugin is registered now: the kubelet's own defect
       plugins_.erase(now);
     }
     changed_.notify_all();
