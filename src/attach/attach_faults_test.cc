@@ -438,10 +438,10 @@ TEST_F(AttachFaults, AnotherNamespaceAtThePodsPathGetsEverythingAgain) {
   EXPECT_EQ(again->attached, 0);
   ASSERT_EQ(message(rig.kernel.netns().remove("pod")), "");
   ASSERT_EQ(message(rig.kernel.netns().create("pod")), "");
-  auto again = rig.attach();
-  ASSERT_EQ(message(again), "");
-  EXPECT_EQ(again->kept, 0);
-  EXPECT_EQ(again->attached, 1);
+  auto elsewhere = rig.attach();
+  ASSERT_EQ(message(elsewhere), "");
+  EXPECT_EQ(elsewhere->kept, 0);
+  EXPECT_EQ(elsewhere->attached, 1);
 }
 
 // What is in it belongs to somebody else, also where it looks the same.
