@@ -3,7 +3,7 @@
 //
 // `move` takes the host's interfaces NAME… into the namespace, each with a smaller MTU, a sysctl and an address (what
 // host-device, tuning and an IPAM plugin do); `macvlan` makes 8 on the one NAME, with an address each. Reads lines
-// "add", "del" and, of macvlans, "gone" (which ends when nobody can see them any more, before the kernel has freed
+// "add", "del" and, of macvlans, "gone" (which ends when they are no longer visible, before the kernel has freed
 // them) from standard input and answers each with the milliseconds it took.
 #include <chrono>
 #include <cstdio>

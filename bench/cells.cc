@@ -3,7 +3,7 @@
 // each.
 //   bench_cells KUBECONFIG NODES BURSTS PODS   prints calls, calls at ADD, pods, seconds
 // What a node does is what its agent does: addresses for the pods of a burst are leased when they are bound, before
-// they start; an ADD takes from what is there; what nobody uses for two looks is given back. Ends with 1 where an
+// they start; an ADD takes from what is there; what is unused at two looks is released. Ends with 1 where an
 // address is given twice.
 #include <atomic>
 #include <cstdio>

@@ -3,7 +3,7 @@
 # railbed check on bundles of 1,000 and 10,000 objects and the facts of 10 and 100 nodes: time, memory, linear in both;
 # beside kubeconform on the same manifests, the two in turn. kubeconform is built from the Go module that tests/tools
 # pins and has no schemas here, so it only parses: the least that it can do. Times are the shortest of several runs of
-# the whole process, from a script's point of view (start, reading, checking, printing), and are told as ratios to others
+# the whole process, from a script's point of view (start, reading, checking, printing), and are reported as ratios to others
 # of the same run: the machine and its load are in both. The floor is bench_parse, which turns the same files into
 # values and ends.
 set -euo pipefail

@@ -28,7 +28,7 @@ declare -A sum squares count mean error
 one_pod() { # KIND TURN
   local pod=$1$2 before after
   if [ "$1" = plain ]; then network_config "$plain"; else network_config "$ours"; fi
-  sleep 0.5  # containerd reads it when the kernel tells
+  sleep 0.5  # containerd reads it when the kernel notifies it
   before=$(run_pod_sandbox)
   start_pod "$pod" "$list"
   until_true 40 runs "$pod" || { echo "$pod does not start" >&2; return 1; }

@@ -42,7 +42,7 @@ declare -A sum squares count mean error
 one_pod() { # KIND TURN
   local pod=$1$2 before after networks=${networks_of[$1]} ms tries calls
   if [ "$1" = plain ]; then network_config "$plain"; else network_config "$ours"; fi
-  sleep 0.5  # containerd reads it when the kernel tells
+  sleep 0.5  # containerd reads it when the kernel notifies it
   before=$(run_pod_sandbox) calls=$(requests)
   pod "$pod" "$networks" | apply || return 1
   until_true 60 is_ready "$pod" || { echo "$pod does not start" >&2; return 1; }

@@ -3,7 +3,7 @@
 # What railbed adds to the start of a pod with eight VFs, in a virtual machine that is a node of a whole cluster: RunPodSandbox as
 # the kubelet itself measures it, of two kinds of pods in turn: the bridge only, without railbed; railbed with the bridge as first
 # network and eight VFs of two PFs, with host-local. TURNS (30) of each; means with their standard error. Then how long it takes
-# from a cable that is pulled until the API server has the node's VFs as not allocatable (the kubelet tells its node's state
+# from a cable that is pulled until the API server has the node's VFs as not allocatable (the kubelet reports its node's state
 # every three seconds), and back; LOOKS (5) of each.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -69,7 +69,7 @@ declare -A sum squares count mean error
 one_pod() { # KIND TURN
   local pod=$1$2 before after got ms tries
   if [ "$1" = plain ]; then node_script $node networks-by-bridge; else node_script $node networks-by-railbed >/dev/null; fi
-  sleep 2 # containerd reads it when the kernel tells
+  sleep 2 # containerd reads it when the kernel notifies it
   before=$(run_pod_sandbox)
   pod_of "$pod" "$1" | kubectl apply -f - >/dev/null
   kubectl wait -n llm --for=condition=Ready --timeout=300s pod/"$pod" >/dev/null || { kubectl describe pod -n llm "$pod" | tail -5 >&2; return 1; }
@@ -101,7 +101,7 @@ measure_link() { # in|out VFS
   local began
   began=$(now_ms)
   lab/lab cable $node 0 "$1"
-  until_true 120 offers $node rail0 "$2" || fail "a cable that is $1 is not told"
+  until_true 120 offers $node rail0 "$2" || fail "a cable that is $1 is not reported"
   echo "cable $1: $(($(now_ms) - began)) ms" | tee -a "$LOGS/links"
 }
 for ((look = 0; look < looks; ++look)); do

@@ -115,7 +115,7 @@ int poll_cq(ibv_cq* queue, int most, ibv_wc* out) {
 }
 
 int req_notify(ibv_cq*, int) {
-  return 0;  // every completion of LateAnswers is told
+  return 0;  // every completion of LateAnswers is notified
 }
 
 }  // namespace

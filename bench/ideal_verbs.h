@@ -19,8 +19,8 @@ struct IdealDevice {
 };
 IdealDevice& ideal();
 
-// While it lives, every signalled message is complete only after `after`, as with a network between, and whoever sleeps
-// on the completion channel is woken. Its thread, which is the device, does not sleep.
+// While it lives, every signalled message is complete only after `after`, as with a network between, and a thread that
+// sleeps on the completion channel is woken. Its thread, which is the device, does not sleep.
 class LateAnswers {
  public:
   explicit LateAnswers(std::chrono::nanoseconds after);

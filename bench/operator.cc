@@ -57,7 +57,7 @@ void prepare(kube::Client& client, kube::Clock& clock, int count) {
     node.find("metadata")->set("labels", Value::object()).set("kubernetes.io/os", "linux");
     return client.apply(kube::kNodes, std::move(node), {.manager = "bench"});
   });
-  // 8 InfiniBand NICs for GPUs among ten, with 64 VFs: what a node of eight GPUs tells.
+  // 8 InfiniBand NICs for GPUs among ten, with 64 VFs: what a node of eight GPUs reports.
   facts::NodeFacts facts = facts::testing_fixture::facts_of(content(testdata() / "machines/gpu8-ib8.machine"));
   for (facts::Nic& nic : facts.nics)
     for (int i = 0; nic.total_vfs.value_or(0) > 0 && i < 8; ++i) {

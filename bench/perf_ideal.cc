@@ -164,8 +164,9 @@ void run() {
   }
   for (const RdmaVerb verb : {RdmaVerb::kSend, RdmaVerb::kSendUd})
     figure(id_of(verb) + "_received", bench.receive_ns(verb), 30);
-  // Seven rounds each in turns, all told, and the median: whoever sleeps is woken at the cost of this machine's kernel,
-  // timers and idle states, which a virtual machine pays many times over. What is ours is what there is beyond that.
+  // Seven rounds each in turns, all printed, and the median: a thread that sleeps is woken at the cost of this
+  // machine's kernel, timers and idle states, which a virtual machine pays many times over. What is ours is what there
+  // is beyond that.
   std::array<double, 7> ours{};
   for (double& over : ours) {
     const double probing = bench.probing_percent(kPolled), all_asleep = bench.probing_percent({});

@@ -3,7 +3,7 @@
 # 8 VFs of two PFs for one pod, in turn in one virtual machine with one CPU: through the shim, the agent and its meta
 # plugin, and as the reference stack does it: one process per VF that asks the kernel what the reference SR-IOV plugin
 # asks (sriov_replay.cc), each starting the reference host-local. The reference plugin is a Go program: what the start of one
-# costs more than the replay's, measured with the reference host-device's VERSION, is counted; the ratios without it are told, too.
+# costs more than the replay's, measured with the reference host-device's VERSION, is counted; the ratios without it are reported, too.
 #   bench/sriov_lab.sh [ROUNDS]
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -3,7 +3,7 @@
 # railbed up for 2 PFs with 7 VFs each against bare writes to sriov_numvfs and bare binds (bench/up_lab/bare.c), in random
 # order in one virtual machine with one CPU.     bench/up_lab.sh [ROUNDS]     RAILBED is the program (build/railbed)
 # ICOUNT=N (3): the machine's clock counts instructions, 2^N ns each (lab/lab --icount), which other work on the host does not
-# change: equal runs differ by a thousandth. ICOUNT= is the host's clock; then an idle host and 40 rounds tell it to a hundredth.
+# change: equal runs differ by a thousandth. ICOUNT= is the host's clock; then an idle host and 40 rounds measure it to a hundredth.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ICOUNT=${ICOUNT-3}

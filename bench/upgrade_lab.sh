@@ -3,10 +3,10 @@
 # railbed's installation and upgrade on a cluster of two virtual machines with SR-IOV NICs: the time from `kubectl apply -k` to the
 # first pod with a VF of each rail, images being there; and, while all agents are replaced and pods with VFs start on both nodes all
 # the time, what an ADD waited at most: how long no agent of a node answered. None may fail. The longest ADD (containerd's
-# RunPodSandbox) is told beside: here it has more in it, since one emulated processor starts the new agent's containers meanwhile, and
+# RunPodSandbox) is reported, too: here it has more in it, since one emulated processor starts the new agent's containers meanwhile, and
 # what was under way when the old agent ended is begun again. From the end of one agent to the registration of the next the
 # kubelet has no devices of its node, and refuses pods that were bound to it before that was known (UnexpectedAdmissionError): such a
-# pod has no ADD, and is made again here as a Deployment does. How many those are, and how long that time is, are told.
+# pod has no ADD, and is made again here as a Deployment does. How many those are, and how long that time is, are reported.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 [ "${1:-}" = --inside ] || exec tests/cluster/enter-lab build/bench-logs/upgrade_lab "$PWD/bench/upgrade_lab.sh" --inside
@@ -85,7 +85,7 @@ until_true 60 eval '! kubectl -n railbed rollout status daemonset/railbed-agent 
 pods_of_round() { # NAME
   for n in 1 2; do pod "$1-$n" $n; done
   for n in 1 2; do ready "$1-$n" $n; done
-  # Until they are gone: soft RDMA devices are numbered when they are made, and a pod is told the number before (docs/kubernetes.md).
+  # Until they are gone: soft RDMA devices are numbered when they are made, and a pod gets the number before (docs/kubernetes.md).
   kubectl -n llm delete pod "$1-1" "$1-2" --timeout=300s >/dev/null
 }
 round=0

@@ -12,7 +12,7 @@
 #
 # Everything lies below the prefix; nothing is written to /etc or /var.
 
-# Manual pages and completions. A folder that is made anew each time holds no page of a verb that is gone.
+# Manual pages and completions. A folder that is re-created each time holds no page of a verb that is gone.
 set(pages ${PROJECT_BINARY_DIR}/pages)
 add_custom_command(OUTPUT ${pages}/made
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${pages}

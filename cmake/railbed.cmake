@@ -30,7 +30,7 @@ target_compile_definitions(railbed_flags INTERFACE RAILBED_VERSION="${PROJECT_VE
 target_link_libraries(railbed_flags INTERFACE railbed_hardening fmt::fmt Threads::Threads)
 target_link_options(railbed_flags INTERFACE -fuse-ld=$<IF:$<BOOL:$<TARGET_PROPERTY:RAILBED_PACK_RELOCATIONS>>,bfd,mold>)
 if(RAILBED_SANITIZE)
-  # libstdc++ 12's std::stable_sort calls what it has deprecated itself, and clang tells.
+  # libstdc++ 12's std::stable_sort calls what it has deprecated itself, and clang warns.
   target_compile_options(railbed_flags INTERFACE -fsanitize=${RAILBED_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all -Wno-deprecated-declarations)
   target_link_options(railbed_flags INTERFACE -fsanitize=${RAILBED_SANITIZE})

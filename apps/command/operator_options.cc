@@ -40,7 +40,7 @@ Result<std::vector<std::string>> OperatorOptions::namespaces() const {
     rest.remove_prefix(std::min(rest.size(), one.size() + 1));
     if (!api::is_dns_label(one))
       return fail(Error{.code = Code::kInvalid,
-                        .message = fmt::format("--policy-namespaces: \"{}\" is no name of a namespace", one),
+                        .message = fmt::format("--policy-namespaces: \"{}\" is not a valid namespace name", one),
                         .hint = "for example openshift-sriov-network-operator,nvidia-network-operator"});
     out.emplace_back(one);
   }

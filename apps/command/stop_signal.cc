@@ -38,7 +38,7 @@ void watch(std::stop_source source, int wake) {
       raise(static_cast<int>(info.ssi_signo));
     }
     source.request_stop();
-    // Nobody may have to read this for the process to stop, and a full disk below it must not end this thread.
+    // The process must stop even if nothing reads this, and a full disk below it must not end this thread.
     (void)os::write_without_waiting(STDERR_FILENO, "\nrailbed: stopping after the current step (again: immediately)\n");
   }
   if (signals >= 0) close(signals);

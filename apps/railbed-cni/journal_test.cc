@@ -92,7 +92,7 @@ TEST_F(Journal, ReportsEachSyncThatFails) {
     EXPECT_FALSE(keep_one()) << step;
     EXPECT_THAT(problem_, ::testing::StartsWith("fsync " + root_));
     EXPECT_THAT(problem_, ::testing::HasSubstr("EIO"));
-    // Only whole files are left: whoever asked asks again, and a DEL that is done twice does no harm.
+    // Only whole files are left: the caller asks again, and a DEL that is done twice does no harm.
     EXPECT_EQ(files(), step < 3 ? std::vector<std::string>() : std::vector<std::string>{".del: a frame"}) << step;
   }
 }

@@ -96,7 +96,7 @@ void pause(int ms) {
   }
 }
 
-// False when nobody reads it.
+// False when nothing reads it.
 bool put(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t put = write(fd, text.data(), text.size());
@@ -311,7 +311,7 @@ int without_agent(cni::WireRequest request, std::string_view command, int netns,
   for (const char* name : {"CNI_CONTAINERID", "CNI_IFNAME"})
     if (*environment(name, "") == '\0')
       return failed(kInvalidEnvironment, std::string("required env variables [") + name + "] missing", "");
-  // Kept, it would fail for ever.
+  // Kept, it would fail forever.
   if (!is_whole(request.config)) return failed(kUndecodable, "the configuration on standard input is incomplete", "");
   std::string problem;
   if (const std::string proof = netns_proof(netns); !proof.empty())
@@ -338,8 +338,8 @@ int run(const char* program) {
     put(STDOUT_FILENO, cni::version_answer());
     return 0;
   }
-  // With standard output closed the next file that is opened would be in its place, and nobody would get the result.
-  // A DEL has no result.
+  // With standard output closed the next file that is opened would be in its place, and the runtime would not get the
+  // result. A DEL has no result.
   if (fcntl(STDOUT_FILENO, F_GETFD) < 0) {
     const int nowhere = command == "DEL" ? open("/dev/null", O_WRONLY) : -1;
     if (nowhere < 0) {
@@ -358,7 +358,7 @@ int run(const char* program) {
   const int netns = open_netns();
   const Attempt attempt = ask(command, until, frame, netns);
   if (!attempt.answer) return without_agent(std::move(request), command, netns, attempt.why);
-  // An ADD whose result nobody gets has failed: the runtime sends DEL.
+  // An ADD whose result is not read has failed: the runtime sends DEL.
   if (!put(STDOUT_FILENO, attempt.answer->output) && command == "ADD") return 1;
   return attempt.answer->status;
 }

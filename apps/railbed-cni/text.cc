@@ -21,7 +21,7 @@ std::string json_quoted(std::string_view text) {
     if (c == '"' || c == '\\')
       (out += '\\') += c;
     else if (byte < 0x20 || byte >= 0x7F)
-      out += '?';  // occurs only in paths, and nobody parses them back
+      out += '?';  // occurs only in paths, and nothing parses them back
     else
       out += c;
   }

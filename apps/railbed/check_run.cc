@@ -230,14 +230,15 @@ class CheckRun {
     for (const std::string& wanted : options_.require_read) {
       const bool is_number = !wanted.empty() && wanted.find_first_not_of("0123456789") == std::string::npos;
       if (is_number && !is_at_least(objects, wanted))
-        errors_.push_back({.code = Code::kNotFound,
-                           .message = fmt::format("{} objects were read, --require-read wants {}", objects, wanted)});
+        errors_.push_back(
+            {.code = Code::kNotFound,
+             .message = fmt::format("{} objects were read, --require-read requires {}", objects, wanted)});
       if (is_number ||
           std::ranges::any_of(report.read_from, [&](const auto& one) { return is_file_like(one.first, wanted); }))
         continue;
-      errors_.push_back(
-          {.code = Code::kNotFound,
-           .message = fmt::format("no object was read from {}, which --require-read wants", doc::printable(wanted))});
+      errors_.push_back({.code = Code::kNotFound,
+                         .message = fmt::format("no object was read from {}, which --require-read requires",
+                                                doc::printable(wanted))});
     }
   }
 

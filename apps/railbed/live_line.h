@@ -21,7 +21,7 @@ class LiveLine {
   LiveLine(const LiveLine&) = delete;
   LiveLine& operator=(const LiveLine&) = delete;
 
-  // Where the loops say it; null where nobody looks.
+  // Where the loops say it; null where no one looks.
   perf::LiveFigures* figures() { return terminal_ ? &figures_ : nullptr; }
   // Between sizes.
   void now(const std::string& text);

@@ -87,7 +87,8 @@ Result<std::vector<plan::NodePlan>> plan_here(const PlanOptions& options, const 
   if (store == nullptr) store = state::memory_store();  // railbed has done nothing here
   const bool agent = !options.agent_socket.empty() && agent_listens(options.agent_socket);
   node::KnownPrefixes known = TRY(node::known_prefixes(store.get()));
-  if (!options.prefix.empty()) known = {.ordered = options.prefix, .given = ""};  // a question, which commits nobody
+  if (!options.prefix.empty())
+    known = {.ordered = options.prefix, .given = ""};  // a question, which commits to nothing
   const node::Settings settings{.node = options.node,
                                 .resource_prefix = known.chosen(node::kDefaultPrefix),
                                 .soft_rdma = options.graph.soft_rdma,

@@ -99,7 +99,7 @@ Result<int> run_up(UpOptions& options) {
   options.settings.apply.stop = stop.token();
   Work work = TRY(begin_work(options, *kernel, "railbed up"));
   TRY(settle_prefix(*work.store, options));
-  // Read once, while nobody else may change the machine: rules, plan and run are about the same facts.
+  // Read once, while no other process may change the machine: rules, plan and run are about the same facts.
   std::unique_ptr<node::Seen> seen = TRY(node::look(*kernel, work.store.get(), manifests.objects, options.settings));
   TRY(judge(rule_findings(manifests, seen->resolution, options.forced, node::lent_interfaces(seen->there))));
   if (work.agent != nullptr) TRY(hand_over_to_agent(*work.store, manifests));

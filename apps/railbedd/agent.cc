@@ -528,8 +528,8 @@ Result<int> run(AgentOptions& options, JoinCluster join) {
   services.dhcp.stop();
   if (services.cluster != nullptr) services.cluster->stop();
   log::info("stopped");
-  // Everything is written, and railbed-cni waits for the next agent: whoever still looks something up in the background
-  // (a program's STATUS) is not waited for.
+  // Everything is written, and railbed-cni waits for the next agent: a thread that still looks something up in the
+  // background (a program's STATUS) is not waited for.
   std::fflush(nullptr);
   std::quick_exit(kExitOk);
 }

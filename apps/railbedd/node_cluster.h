@@ -45,7 +45,7 @@ class NodeCluster {
   virtual void restore() = 0;
   // Returns once pods and networks are known, or after a moment. `engine` outlives this.
   virtual Result<void> start(agent::Engine& engine) = 0;
-  // Whoever waits for the API server is let go, and nobody waits any more.
+  // Ends all waits for the API server, and no later call waits.
   virtual void hurry() = 0;
   virtual void stop() = 0;
 

@@ -93,7 +93,7 @@ kernel_packages() {
   if [ -z "$version" ]; then
     version=$(tail -n 1 <<<"$all")
     [ -n "$version" ] || return 1
-    say "warning: the mirror has no kernel $KERNEL_SERIES any more; taking $version, with which nobody has tried this"
+    say "warning: the mirror has no kernel $KERNEL_SERIES any more; taking $version, with which this is untested"
   fi
   echo "linux-base-$version/$KERNEL_SUITE linux-binary-$version/$KERNEL_SUITE linux-modules-$version/$KERNEL_SUITE"
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the lab is made of. A change here fetches and builds anew.
+# What the lab is made of. A change here fetches and builds again.
 
 # Installed on the host where the command is missing: command:package.
 HOST_TOOLS=(cpio:cpio depmod:kmod zstd:zstd xz:xz-utils flock:util-linux)

@@ -3,7 +3,7 @@
 # lies in one folder under $LAB_DIR, and paths given to QEMU are relative to $LAB_DIR: a socket's path may have 107
 # bytes at most, and LAB_DIR may be long.
 #
-# A process holds a lock on the file "alive" of its folder. So the lock tells whether it lives, also after a reboot of
+# A process holds a lock on the file "alive" of its folder. So the lock shows whether it lives, also after a reboot of
 # the host or when its number has gone to another process.
 
 alive() { [ -e "$LAB_DIR/$1/alive" ] && ! flock -ns "$LAB_DIR/$1/alive" true; }
@@ -23,7 +23,7 @@ launch() {
     exec setsid "$QEMU" -nodefaults -no-user-config -display none "$@"
   ) </dev/null >"$LAB_DIR/$folder/qemu.log" 2>&1 &
   echo $! >"$LAB_DIR/$folder/pid"
-  # Until the lock is taken, nobody else can tell that it lives.
+  # Until the lock is taken, no other process knows that it lives.
   local i
   for (( i = 0; i < 1500; i++ )); do
     alive "$folder" && return 0
@@ -47,7 +47,7 @@ kill_qemu() {   # FOLDER
 }
 
 # make_pipe PATH: the two FIFOs of a "-chardev pipe". Both sides open them for reading and writing, so that no open
-# waits for the other side, and nobody sees the end of a file: whether QEMU still lives is asked from its lock.
+# waits for the other side, and no side sees the end of a file: whether QEMU still lives is asked from its lock.
 make_pipe() { mkfifo "$1.in" "$1.out"; }
 
 # qmp FOLDER COMMAND [ARGUMENTS]: one QMP command; prints the answer and fails when it is an error or none comes.

@@ -32,7 +32,7 @@ snapshot_key() {
 # restore: the guest goes on from a snapshot, which is made where there is none. When it cannot, nothing is left of the guest.
 restore() {
   local key snapshot why
-  key=$(snapshot_key) && [ -n "$key" ] || { boots_instead "it cannot be told which one"; return 1; }
+  key=$(snapshot_key) && [ -n "$key" ] || { boots_instead "which one is unknown"; return 1; }
   snapshot=$SNAPSHOTS/$key
   [ -d "$snapshot" ] || snapshot_make "$snapshot" || return 1
   touch -c "$snapshot"                      # the newest are kept

@@ -2,7 +2,7 @@
 # The virtual switch of a lab: joins all PFs with the same rail name, of any number of guests.
 #
 # It is a QEMU without a machine: a hub per rail, and on it a unix stream socket per PF. That needs nothing of the
-# host's kernel, guests may come and go in any order, and a guest that dies cuts nobody else off. A hub floods: every
+# host's kernel, guests may come and go in any order, and a guest that dies cuts no other guest off. A hub floods: every
 # frame goes to every other PF of its rail. Rails do not reach each other.
 
 switch_start() {

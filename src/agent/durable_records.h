@@ -77,8 +77,8 @@ class DurableRecords {
   };
   Result<Content> read();
 
-  // What a killed agent had not written to its end. Only for the agent, before its first record: nobody else writes
-  // then.
+  // What a killed agent had not written to its end. Only for the agent, before its first record: no other process
+  // writes then.
   Result<void> remove_unfinished();
 
   const std::string& directory() const { return directory_; }

@@ -181,7 +181,7 @@ TEST_F(DurableRecordsTest, WhatCannotBeWrittenIsRefusedWithTheReason) {
   EXPECT_TRUE(records.put_program(record_of("c1", "eth0"), std::nullopt).has_value());
 }
 
-// It may hold a token, and nobody would ever take it away.
+// It may hold a token, and nothing would ever remove it.
 TEST_F(DurableRecordsTest, WhatAKilledAgentHadBegunToWriteGoes) {
   ASSERT_TRUE(DurableRecords(disk, kDurableRecords, "boot-1").remove_unfinished().has_value()) << "no directory yet";
   ASSERT_TRUE(records.put_program(record_of("c1", "eth0"), std::nullopt).has_value());

@@ -35,7 +35,7 @@ inline constexpr std::chrono::milliseconds kTurnWait{60'000};
 enum class OtherNodes : uint8_t {
   kAsFound,    // those of a cluster, where something says that this machine is of one
   kOfCluster,  // this agent serves a node of a cluster
-  kNone,       // nobody: `--alone`
+  kNone,       // no one: `--alone`
 };
 
 class Engine {
@@ -71,8 +71,8 @@ class Engine {
   };
   Result<Turn> turn(std::chrono::milliseconds wait);
 
-  // The agent is about to end: from now on nobody waits long for a turn. Those who have one, or get one soon, end what
-  // they began; the others fail with Busy. From any thread.
+  // The agent is about to end: from now on no thread waits long for a turn. Those who have one, or get one soon, end
+  // what they began; the others fail with Busy. From any thread.
   void stop();
   // For whatever waits outside of turns.
   std::stop_token stopping() const { return stopping_.get_token(); }
@@ -83,12 +83,12 @@ class Engine {
 
   // Interfaces of several pods can be removed at once, outside of turns; more than a few would keep a pod waiting whose
   // interfaces are made meanwhile. Where those under way do not come to an end (a kernel that waits for the last
-  // reference to an interface for ever), the next one goes on after `most`.
+  // reference to an interface forever), the next one goes on after `most`.
   class Removal;
   std::unique_ptr<Removal> removal(std::chrono::milliseconds most = std::chrono::seconds(5));
 
   // VFs that are made, removed or bound again, which takes seconds: no turn is held meanwhile, so that other pods are
-  // attached; nobody attaches these devices, and no other process changes this machine. Begins within a turn, in which
+  // attached; these devices are not attached, and no other process changes this machine. Begins within a turn, in which
   // the caller has seen what pods hold. From its end on they are as free as all others.
   class Change;
   Result<std::unique_ptr<Change>> change(Turn& turn, std::set<PciAddress> devices);

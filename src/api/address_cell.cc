@@ -117,7 +117,7 @@ namespace {
 // What no list of fields says.
 Result<void> check(const AddressCell& cell, const std::string& name) {
   if (cell.base.bytes[static_cast<size_t>(cell.base.byte_count()) - 1] % kCellSize != 0)
-    return fail(Code::kInvalid, "AddressCell {}: spec.base {} is no multiple of {}", name, cell.base, kCellSize);
+    return fail(Code::kInvalid, "AddressCell {}: spec.base {} is not a multiple of {}", name, cell.base, kCellSize);
   if (name != cell_name(cell.network_name, cell.base))
     return fail(Code::kInvalid, "AddressCell {}: the cell of its network and base is called {}", name,
                 cell_name(cell.network_name, cell.base));

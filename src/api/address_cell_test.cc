@@ -124,7 +124,7 @@ constexpr Wrong kWrong[] = {
     {R"({"metadata":{"name":"a"}})", "AddressCell a: spec is missing"},
     {R"({"metadata":{"name":"a"},"spec":{}})", "AddressCell a: spec.base is missing"},
     {R"({"metadata":{"name":"a"},"spec":{"base":"10.0.0.3"}})",
-     "AddressCell a: spec.base 10.0.0.3 is no multiple of 16"},
+     "AddressCell a: spec.base 10.0.0.3 is not a multiple of 16"},
     {R"({"metadata":{"name":"a"},"spec":{"base":"10.0.0.16"}})",
      "AddressCell a: the cell of its network and base is called 10-0-0-16-cbf29ce484222325"},
     {R"({"metadata":{"name":"a"},"spec":{"base":"10.0.0.16","leases":[{"systemUUID":"u","bootID":"b","offsets":[]}]}})",

@@ -3,7 +3,7 @@
 // What a range hands out where the manifest leaves it open is what the reference plugins hand out: host-local
 // from the first to the last host address, and never the gateway, which is the first address unless set
 // otherwise; whereabouts from the first to the last host address. Whereabouts itself hands out its gateway
-// when it lies in the range; here it is left out, because two machines with one address help nobody.
+// when it lies in the range; here it is left out, because two machines with one address help no one.
 #include "api/ipam.h"
 
 #include <algorithm>
@@ -236,7 +236,7 @@ std::optional<IpamType> ipam_type(std::string_view name) {
 
 namespace {
 
-// Plugins of others are nobody's mistake; a name that is near to a known one is.
+// Third-party plugins are no mistake; a name that is near to a known one is.
 void report_unknown(const std::string& name, const doc::Span& span, doc::Diagnostics& out) {
   std::vector<std::string_view> names;
   for (const CniType& type : schema::cni_types())

@@ -52,8 +52,8 @@ struct IpamConfig {
 // `block` is the JSON object under "ipam"; an empty object means none. Nothing when it has errors.
 std::optional<IpamConfig> parse_ipam(const doc::Value& block, doc::Diagnostics& diagnostics);
 
-// The same for whoever attaches: `block` is of the network's main plugin; null, or of null: none. Invalid with all that
-// is wrong, and where.
+// The same for the code that attaches: `block` is of the network's main plugin; null, or of null: none. Invalid with
+// all that is wrong, and where.
 Result<IpamConfig> read_ipam(const doc::Value* block, const std::string& network);
 Result<IpamConfig> read_ipam(const NetworkConfig& config, const std::string& network);
 

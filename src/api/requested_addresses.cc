@@ -68,10 +68,11 @@ Result<RequestedPlace> place_requested(const IpamConfig& config, const std::stri
                     requested.text, range.subnet);
       return RequestedPlace{set, &range};
     }
-  return fail(Error{.code = Code::kInvalid,
-                    .message = fmt::format("network {}: the requested address {} cannot be given from {}", network,
-                                           requested.text, describe_ranges(config.range_sets)),
-                    .hint = "ask for an address inside that is no gateway and not excluded, one per range set"});
+  return fail(
+      Error{.code = Code::kInvalid,
+            .message = fmt::format("network {}: the requested address {} cannot be given from {}", network,
+                                   requested.text, describe_ranges(config.range_sets)),
+            .hint = "request an address in the range that is neither a gateway nor excluded, one per range set"});
 }
 
 namespace {

@@ -20,10 +20,10 @@ constexpr size_t kLongestPrefix = 253 - kOfQuotas.size();
 
 std::string why_no_prefix(std::string_view prefix) {
   if (!is_dns_subdomain(prefix) || prefix.size() > kLongestPrefix)
-    return fmt::format("\"{}\" is no prefix of resource names: lower-case letters, digits, '-' and '.', at most {}",
+    return fmt::format("\"{}\" is not a valid resource prefix: lower-case letters, digits, '-' and '.', at most {}",
                        prefix, kLongestPrefix);
   if (prefix == "kubernetes.io" || prefix.ends_with(".kubernetes.io") || prefix.starts_with(kOfQuotas))
-    return fmt::format("\"{}\" is no prefix of resource names: Kubernetes keeps it for itself", prefix);
+    return fmt::format("\"{}\" is not a valid resource prefix: it is reserved for Kubernetes", prefix);
   return "";
 }
 
@@ -58,7 +58,7 @@ Result<std::optional<Wanted>> wanted_in(const Metadata& meta) {
   const auto found = meta.annotations.find(std::string(kWantedAnnotation));
   if (found == meta.annotations.end()) return std::optional<Wanted>();
   const std::string* text = found->second->as_string();
-  if (text == nullptr) return fail(Code::kInvalid, "annotation {}: it is no text", kWantedAnnotation);
+  if (text == nullptr) return fail(Code::kInvalid, "annotation {}: it is not text", kWantedAnnotation);
   return std::optional(TRY(read_wanted(*text).context("annotation {}", kWantedAnnotation)));
 }
 

@@ -35,12 +35,12 @@ TEST(Wanted, ThatIsWrongIsRefusedWithTheReason) {
        "its version is 2, this agent reads version 1: upgrade the agent"},
       {R"({"version":0})", "its version is 0, this agent reads version 1: upgrade the agent"},
       {R"({"version":1,"resourcePrefix":""})",
-       "resourcePrefix: \"\" is no prefix of resource names: lower-case letters, digits, '-' and '.', at most 244"},
+       "resourcePrefix: \"\" is not a valid resource prefix: lower-case letters, digits, '-' and '.', at most 244"},
       {R"({"version":1,"resourcePrefix":"nvidia.com/"})",
-       "resourcePrefix: \"nvidia.com/\" is no prefix of resource names: lower-case letters, digits, '-' and '.', at "
+       "resourcePrefix: \"nvidia.com/\" is not a valid resource prefix: lower-case letters, digits, '-' and '.', at "
        "most 244"},
       {R"({"version":1,"resourcePrefix":"x.kubernetes.io"})",
-       "resourcePrefix: \"x.kubernetes.io\" is no prefix of resource names: Kubernetes keeps it for itself"},
+       "resourcePrefix: \"x.kubernetes.io\" is not a valid resource prefix: it is reserved for Kubernetes"},
   };
   for (const auto& one : cases) EXPECT_EQ(refusal_of(one.text), one.refusal) << one.text;
   for (const char* text : {"", "[]", "1", "{", R"({"version":"1","resourcePrefix":"a"})", R"({"version":1.5})",
@@ -58,7 +58,7 @@ TEST(Wanted, IsOfANodeStateOrAbsent) {
   meta.annotations[key] = doc::given(doc::Value("{}"));
   EXPECT_EQ(wanted_in(meta).error().story(), "annotation railbed.dev/wanted: version is missing");
   meta.annotations[key] = doc::given(doc::Value(1));
-  EXPECT_EQ(wanted_in(meta).error().story(), "annotation railbed.dev/wanted: it is no text");
+  EXPECT_EQ(wanted_in(meta).error().story(), "annotation railbed.dev/wanted: it is not text");
 }
 
 TEST(ResourcePrefix, IsANameOfTheDns) {

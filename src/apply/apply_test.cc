@@ -375,7 +375,7 @@ TEST(ApplyFaults, MacsThatAreSetTogetherAreWrittenBeforeAllTogether) {
   EXPECT_EQ(std::ranges::count_if(done, [](const std::string& id) { return id.ends_with("/mac"); }), 3);
 }
 
-// What is refused for good is told of its VF, and nothing that was not tried stands there as begun.
+// What is refused for good is reported of its VF, and nothing that was not tried is recorded as begun.
 TEST(ApplyFaults, AMacThatIsRefusedIsReportedWithItsVf) {
   os::FakeKernel kernel;
   auto store = state::memory_store();

@@ -159,7 +159,7 @@ Result<void> carry_out_step(Journal& journal, Actions& actions, const plan::PfPl
   if (done)
     journal.done({&step});
   else if (done.error().code != Code::kCanceled)
-    (void)journal.failed(step, done.error());  // the step's error is the one to tell
+    (void)journal.failed(step, done.error());  // the step's error is the one to report
   return done;
 }
 

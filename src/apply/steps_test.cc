@@ -14,7 +14,7 @@ const PciAddress kPf = *PciAddress::parse("0000:01:00.0");
 
 class StepTest : public testing::Test {
  protected:
-  // The changing calls of one step, and what was told when it failed.
+  // The changing calls of one step, and what was reported when it failed.
   std::string done(plan::Action action) {
     kernel_.clear_journal();
     plan::NodePlan plan;

@@ -69,7 +69,7 @@ struct PodRequest {
   bool soft_rdma = false;  // RDMA-marked VFs without an RDMA device get a soft one
   // Leaves interfaces of the pod alone that are not in `interfaces`, because a CNI request concerns only one.
   bool others_stay = false;
-  // Devices that cannot be had now, because VFs are being made or bound anew: Busy. May be empty.
+  // Devices that cannot be had now, because VFs are being made or re-bound: Busy. May be empty.
   std::function<bool(PciAddress)> is_changing;
 };
 

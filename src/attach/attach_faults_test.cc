@@ -351,7 +351,7 @@ TEST_F(AttachFaults, AStopEndsTheWaitForADevice) {
   EXPECT_EQ(rig.store.attachments()->size(), 2u);
 }
 
-// A driver may take seconds for a VF, so that it is bound anew while others work; another process may undo what it
+// A driver may take seconds for a VF, so that it is re-bound while others work; another process may undo what it
 // takes for a killed one's meanwhile.
 TEST_F(AttachFaults, AnAddWhoseRecordsWereUndoneWhileItBoundADriverFails) {
   Scenario with_guid = infiniband();
@@ -427,7 +427,7 @@ TEST_F(AttachFaults, AGoneNamespaceAndTwoEqualNamesAreReported) {
                                                "deleted"));
 }
 
-// The device of a vfio VF stays with the host, so only the namespace says that the pod's network was made anew.
+// The device of a vfio VF stays with the host, so only the namespace says that the pod's network was re-created.
 TEST_F(AttachFaults, AnotherNamespaceAtThePodsPathGetsEverythingAgain) {
   Scenario device = vfio();
   Rig rig(device);
@@ -438,10 +438,10 @@ TEST_F(AttachFaults, AnotherNamespaceAtThePodsPathGetsEverythingAgain) {
   EXPECT_EQ(again->attached, 0);
   ASSERT_EQ(message(rig.kernel.netns().remove("pod")), "");
   ASSERT_EQ(message(rig.kernel.netns().create("pod")), "");
-  auto anew = rig.attach();
-  ASSERT_EQ(message(anew), "");
-  EXPECT_EQ(anew->kept, 0);
-  EXPECT_EQ(anew->attached, 1);
+  auto elsewhere = rig.attach();
+  ASSERT_EQ(message(elsewhere), "");
+  EXPECT_EQ(elsewhere->kept, 0);
+  EXPECT_EQ(elsewhere->attached, 1);
 }
 
 // What is in it belongs to somebody else, also where it looks the same.

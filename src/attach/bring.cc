@@ -319,7 +319,7 @@ class Bringer {
     return check_rdma(one);
   }
 
-  // They were off until the MTU ended IPv6 on this interface, which begins anew with the namespace's defaults.
+  // They were off until the MTU ended IPv6 on this interface, which starts again with the namespace's defaults.
   Result<void> turn_advertisements_off(const Prepared& one) {
     size_t at = 0;
     return host_.kernel().netns().set_sysctls(pod_.netns(), {}, without_advertisements(one.spec), at);

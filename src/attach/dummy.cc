@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Type dummy: an interface that leads nowhere, for addresses that a pod shall have and nobody reaches through it.
+// Type dummy: an interface that leads nowhere, for addresses that a pod has and that are not reachable through it.
 //
 // Keys: ipam, without which it would be of no use; the original refuses that, too. A pod's mac is set, which the
 // original does not do.

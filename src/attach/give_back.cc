@@ -212,7 +212,7 @@ class GiveBack {
     return {};
   }
 
-  // A VRF is removed with its last port, whoever made it.
+  // A VRF is removed with its last port, independently of its creator.
   Result<void> remove_empty_vrf(const Before& before) {
     if (netns_ == nullptr || before.vrf.empty()) return {};
     std::vector<os::Link> now = TRY(links_->list(os::WithVfs::kNo));

@@ -170,7 +170,7 @@ TEST_F(HeldTest, AVfWhoseGroupCannotBeAskedIsAnOrphan) {
   EXPECT_TRUE(has_ended_now());
 }
 
-// A DEL that fails for ever would keep the pod from ending. The VF is offered to no pod without a driver.
+// A DEL that fails forever would keep the pod from ending. The VF is offered to no pod without a driver.
 TEST_F(HeldTest, AVfThatItsDriverDoesNotTakeIsNoReasonToFail) {
   ASSERT_EQ(attach(vf_network()), "");
   unbind();

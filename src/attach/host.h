@@ -22,7 +22,7 @@ class Host {
   Host(os::Kernel& kernel, WaitPolicy policy) : kernel_(kernel), policy_(std::move(policy)) {}
 
   os::Kernel& kernel() { return kernel_; }
-  // Does what takes long, as the policy says; afterwards everything is looked at anew.
+  // Does what takes long, as the policy says; afterwards everything is read again.
   Result<void> without_lock(LongWait kind, const std::function<Result<void>()>& work);
   // Whether the last without_lock() ended without the turn: then nothing may be read or changed any more, here or in
   // the store.
@@ -61,7 +61,7 @@ class Host {
   std::unique_ptr<os::Netns> own_;
   std::optional<std::vector<os::Link>> all_;
   // The first that was asked for by its name: most pods have one master for all their networks, and listing the host's
-  // interfaces takes the longer the more pods there are. Whoever asks for another one gets the list.
+  // interfaces takes the longer the more pods there are. A request for another one gets the list.
   std::optional<os::Link> first_by_name_;
   std::map<PciAddress, std::vector<os::VfInfo>> vfs_;
   std::map<PciAddress, IfIndex> pf_indexes_;

@@ -39,7 +39,7 @@ Result<const os::Link*> at_home(Original& original) {
 
 }  // namespace
 
-// The alias tells its name at home.
+// The alias is its name in the host's namespace.
 Result<DetachReport> detach_original_host_device(Original& original) {
   const os::Link* link = original.in_pod();
   if (link == nullptr) link = TRY(at_home(original));

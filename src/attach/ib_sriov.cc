@@ -2,9 +2,9 @@
 // Type ib-sriov: an InfiniBand VF.
 //
 // Keys: deviceID or pciBusID (where no pool gave a VF), link_state, guid, rdmaIsolation, ibKubernetesEnabled;
-// a pod's infiniband-guid or cni-args.guid wins. `pkey` is for whoever programs the subnet manager (api warns
-// about it). A GUID that differs from the VF's needs the VF's driver to be bound anew; GUIDs that were set
-// when the VF was made do not.
+// a pod's infiniband-guid or cni-args.guid wins. `pkey` is for the program that configures the subnet manager (api
+// warns about it). A GUID that differs from the VF's needs the VF's driver to be re-bound; GUIDs that were set when the
+// VF was made do not.
 #include "attach/json_fields.h"
 #include "attach/types.h"
 

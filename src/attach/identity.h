@@ -33,7 +33,7 @@ bool is_same_link(const os::Link& link, const Before& before, const std::string&
 // can hide one without hardware from this, too, by another address or group.
 bool is_that_elsewhere(const os::Link& link, const Before& before);
 
-// The same in the host's namespace, where nobody forges anything: what came back may have got another number.
+// The same in the host's namespace, where nothing is forged: what came back may have got another number.
 bool is_that_at_home(const os::Link& link, const Before& before, const std::string& interface);
 
 }  // namespace railbed::attach

@@ -80,7 +80,7 @@ TEST_F(NamespacesTest, WithoutANumberNothingProvesItsEnd) {
   EXPECT_EQ(place(pod).state, NetnsState::kUnknown);
 }
 
-// A file's number is given again: it may show another namespace for this one, so nobody looks for it.
+// A file's number is given again: it may show another namespace for this one, so it is not looked for.
 TEST_F(NamespacesTest, IsNotLookedForByTheNumberOfItsFile) {
   NetnsRef pod = ref("pod");
   pod.identity->of_file = true;
@@ -127,7 +127,7 @@ TEST_F(OrphanTest, KeepsDeviceAndAddressUntilItsNamespaceHasEnded) {
   EXPECT_TRUE(is_orphan(store->attachments()->front()));
   EXPECT_EQ(store->all_leases()->size(), 1u);
 
-  // Nobody else gets them, and a second DEL changes nothing.
+  // No other pod gets them, and a second DEL changes nothing.
   make("next");
   EXPECT_THAT(message(attach("default/b", "next")),
               HasSubstr("eth1 is reserved for orphaned interface net1 of pod default/a"));

@@ -21,7 +21,7 @@ enum class Presence : uint8_t {
   kUnreachable,  // the pod's namespace is not at its path, was found nowhere, and has not ended
 };
 
-// For each of the records. Those of executed programs are kThere: nobody but their program can tell.
+// For each of the records. Those of executed programs are kThere: only their program knows.
 Result<std::vector<Presence>> presence_of(os::Kernel& kernel, const std::vector<state::Attachment>& records);
 
 // Whether the recorded interface is in the pod's namespace.

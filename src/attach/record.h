@@ -39,7 +39,7 @@ struct Before {
   std::optional<PciAddress> pf;
   std::optional<VfIndex> vf;
   os::VfChange vf_settings;  // as they were, of those that are changed
-  std::string rebind;        // the VF's driver, to be bound anew for its GUIDs to count; empty: need not
+  std::string rebind;        // the VF's driver, to be re-bound for its GUIDs to count; empty: need not
   // Of a moved interface's PCI device. A runtime of virtual machines binds another one, and may leave it so.
   std::string driver;
 

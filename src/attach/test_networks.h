@@ -42,7 +42,7 @@ inline InterfaceRequest chained(const std::string& name, const std::string& plug
   return one;
 }
 
-// As callers do it: each interface's addresses, the lowest that nobody in the store has, and its routes.
+// As callers do it: each interface's addresses, the lowest that is free in the store, and its routes.
 inline Result<void> give_addresses(state::Store& store, PodRequest& pod) {
   ipam::Taken taken = ipam::taken_by(TRY(store.all_leases()));
   for (InterfaceRequest& one : pod.interfaces) {

@@ -104,7 +104,7 @@ class MortalStore : public state::Store {
 
   os::FakeKernel& kernel_;
   std::unique_ptr<state::Store> store_ = state::memory_store();
-  int left_ = -1;  // < 0: for ever
+  int left_ = -1;  // < 0: forever
   int writes_ = 0;
 };
 

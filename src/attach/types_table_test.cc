@@ -46,7 +46,7 @@ class Pod {
     start = snapshot();
     kernel.clear_journal();
   }
-  // The kernel numbers RDMA devices anew when a VF's driver is bound.
+  // The kernel renumbers RDMA devices when a VF's driver is bound.
   std::string snapshot() const {
     return std::regex_replace(kernel.snapshot(), std::regex("rdma mlx5_[0-9]+"), "rdma mlx5_N");
   }

@@ -252,7 +252,7 @@ TEST_F(RdmaTypes, ASeparateRdmaPluginFindsWhatTheFirstOneBrought) {
   EXPECT_EQ(kernel_.snapshot(), start_);
 }
 
-// Where another plugin moved the interface, nobody has said whose RDMA device it is: the kernel does.
+// Where another plugin moved the interface, no configuration says whose RDMA device it is: the kernel does.
 TEST_F(RdmaTypes, AnRdmaPluginFindsTheDeviceOfAnInterfaceThatAnotherPluginBrought) {
   const IfIndex vf = host_->find(IfName{"eth0v1"}, os::WithVfs::kNo)->index;
   ASSERT_EQ(message(host_->change(vf, {.name = IfName{"net1"}, .netns = pod_.get()})), "");

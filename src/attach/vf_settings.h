@@ -9,7 +9,7 @@
 namespace railbed::attach {
 
 // The settings of `wanted` that differ from the PF's report: drivers are not asked for settings that already hold, nor
-// for any that nobody wants.
+// for any that is not desired.
 os::VfChange differing(const os::VfChange& wanted, const os::VfInfo& now);
 
 // The present values of the settings in `change`.

@@ -31,13 +31,13 @@ enum class LongWait : uint8_t {
 struct WaitPolicy {
   using Work = std::function<void()>;
 
-  // Waits in place: for a process that nobody else has to wait for.
+  // Waits in place: for a process that no other has to wait for.
   WaitPolicy(os::Deadline until) : deadline(until) {}  // NOLINT(google-explicit-constructor): a deadline is a policy
 
   os::Deadline deadline;
   std::stop_token stop;  // ends every wait with Canceled
   // Calls the function where others need not wait for it. An error means that the turn could not be taken again: then
-  // nothing may be read or changed any more, and the records tell the next one what is left to do.
+  // nothing may be read or changed any more, and the records show the next one what is left to do.
   std::function<Result<void>(LongWait, const Work&)> without_lock = [](LongWait, const Work& work) {
     work();
     return Result<void>{};

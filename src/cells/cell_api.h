@@ -22,7 +22,7 @@
 
 namespace railbed::cells {
 
-// The cell of these addresses where nobody has leased any: there is no object.
+// The cell of these addresses where none is leased: there is no object.
 api::AddressCell unleased(const std::string& network_name, const IpAddress& base);
 // There is an object, and what it says cannot be read: CellApi::get() has it leased to somebody unknown.
 bool is_unreadable(const api::AddressCell& cell);
@@ -35,7 +35,8 @@ class CellApi {
   // Each cell with these labels (empty: each one), as the object and what it says.
   using Each = std::function<kube::Visit(const doc::Value& object, Result<api::AddressCell> cell)>;
   Result<void> each(const std::string& labels, const Each& each, std::stop_token stop);
-  // All cells with a lease of this machine, and all of a network_name. What cannot be read is passed over: get() tells.
+  // All cells with a lease of this machine, and all of a network_name. What cannot be read is skipped: get() reports
+  // it.
   Result<std::vector<api::AddressCell>> held_by(const std::string& system_uuid, std::stop_token stop);
   Result<std::vector<api::AddressCell>> of_network(const std::string& network_name, std::stop_token stop);
   // unleased() where there is no object; is_unreadable() where it cannot be read.

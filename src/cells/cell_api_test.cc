@@ -106,7 +106,7 @@ TEST_F(CellApiTest, WhatWasNotSentIsNotLookedUp) {
   EXPECT_EQ(server.requests().size(), requests + 1) << "the one of this test";
 }
 
-TEST_F(CellApiTest, AnObjectThatCannotBeReadIsNobodysToGive) {
+TEST_F(CellApiTest, AnObjectThatCannotBeReadIsNeverReleased) {
   put_unreadable("10.0.0.0");
   EXPECT_TRUE(is_unreadable(stored("10.0.0.0")));
   EXPECT_EQ(stored("10.0.0.0").leases.front().offsets, api::kWholeCell);

@@ -196,7 +196,7 @@ void sort_documents(Reading& reading, const Patches& patches, ReadFor purpose) {
   set_copies_aside(bundle);
 }
 
-// What the texts say as they stand, with the repairs that single findings offer. `patches`: sources that are patches by
+// What the unmodified texts say, with the repairs that single findings offer. `patches`: sources that are patches by
 // what is said of them elsewhere.
 Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const Patches& patches,
                       ReadFor purpose = ReadFor::kJudgement) {

@@ -19,7 +19,7 @@
 
 namespace railbed::check {
 
-// Larger files are refused: they are no manifests, and nobody could read all their findings.
+// Larger files are refused: they are no manifests, and no one could read all their findings.
 inline constexpr size_t kMaxCheckedBytes = 16u << 20;
 inline constexpr size_t kMaxFindings = 10'000;
 

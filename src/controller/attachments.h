@@ -45,7 +45,7 @@ struct StoredAttachment {
 };
 
 struct AttachmentWrites {
-  struct Deletion {  // with these as preconditions: whoever changed it since is asked again
+  struct Deletion {  // with these as preconditions: an object that was changed since is evaluated again
     std::string ns, name, uid, resource_version;
     friend bool operator==(const Deletion&, const Deletion&) = default;
   };

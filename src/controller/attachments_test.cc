@@ -93,7 +93,7 @@ TEST(Attachments, AreSweptWhenTheirNetworkIsGoneOrMoved) {
   EXPECT_EQ(member(again.applies.front(), {"metadata", "labels", kNetworkUidLabel}), "u2");
 }
 
-// Networks that went with the CustomResourceDefinition of their kind were deleted by nobody who meant them.
+// Networks that went with the CustomResourceDefinition of their kind were not deleted on purpose.
 TEST(Attachments, AreKeptWhenTheirNetworkWentWithItsKind) {
   const StoredAttachment old = stored(writes({network("rail0", "u1")}).applies.front(), 7);
   const AttachmentWrites::Deletion kept{"llm", "rail0", "nad7", "107"};

@@ -34,7 +34,7 @@ milliseconds period_of(const ReclaimSettings& settings) {
                                   kLongestPeriod);
 }
 
-// Its machine runs, or nobody has said that it does not.
+// Its machine runs, or no report says that it does not.
 bool is_there(const CellNode& node) {
   return node.ready || !node.out_of_service;
 }
@@ -134,7 +134,7 @@ Result<void> CellReclaimer::list(const std::string& labels, Round& round, std::s
   const auto look_at_one = [&](const Value&, const Result<AddressCell>& cell) {
     if (stop.stop_requested() || !deps_.may_write()) return kube::Visit::kEnough;
     ++round.cells;
-    // Nobody knows whose it is: its addresses stay as they are, and the agents say so at an ADD.
+    // Its owner is unknown: its addresses stay as they are, and the agents say so at an ADD.
     if (cell.has_value())
       look_at(*cell, round, stop);
     else

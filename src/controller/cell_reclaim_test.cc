@@ -250,7 +250,7 @@ TEST(CellReclaim, ANodeThatComesBackEndsTheCount) {
   EXPECT_EQ(leases_in(world.server), "10.0.0.0: n1/u1 ffff gone 68401\n");
 }
 
-// A suspended machine, a process that was stopped, an operator that could not reach the API server: nobody looked.
+// A suspended machine, a process that was stopped, an operator that could not reach the API server: no scan ran.
 TEST(CellReclaim, TimeInWhichNoOneLookedDoesNotCount) {
   ReclaimWorld world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1")}));
@@ -423,7 +423,7 @@ class ManyCells : public kube::Transport {
     return kube::Response{200, doc::to_json(list)};
   }
   kube::Answer<std::unique_ptr<kube::ByteStream>> open(const kube::Request&, std::stop_token) override {
-    return std::unexpected(kube::unanswered(Code::kIo, kube::Delivery::kNotSent, "nobody watches here"));
+    return std::unexpected(kube::unanswered(Code::kIo, kube::Delivery::kNotSent, "no watch here"));
   }
 
  private:

@@ -220,7 +220,7 @@ TEST_F(CellRelease, ListsByNetworkAndAddressAndSaysWhatItCannotRead) {
   for (const ListedCell& one : listed->cells) all += fmt::format("{}/{} ", one.cell.network_name, one.cell.base);
   EXPECT_EQ(all, "/9.0.0.0 /10.0.0.0 /10.0.0.16 /10.0.0.32 rail1/10.0.0.0 ");
   ASSERT_EQ(listed->unreadable.size(), 1U);
-  EXPECT_NE(listed->unreadable[0].find("spec.base 10.0.1.1 is no multiple of 16"), std::string::npos);
+  EXPECT_NE(listed->unreadable[0].find("spec.base 10.0.1.1 is not a multiple of 16"), std::string::npos);
   const std::string text = doc::to_json(to_value(*listed));
   EXPECT_NE(text.find(R"("held":2,"addresses":["9.0.0.0-9.0.0.0","9.0.0.15-9.0.0.15"]}],"free":14})"),
             std::string::npos)

@@ -24,7 +24,7 @@ inline constexpr std::string_view kUpstreamFinalizer = "netattdef.finalizers.sri
 
 // A CustomResourceDefinition, as far as it is known: one that is being deleted is not.
 struct KindDefinition {
-  std::string uid;      // empty: it is not there, or nobody may look
+  std::string uid;      // empty: it is not there, or reading it is forbidden
   std::string created;  // metadata.creationTimestamp
   friend bool operator==(const KindDefinition&, const KindDefinition&) = default;
 };

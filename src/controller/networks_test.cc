@@ -88,7 +88,7 @@ TEST_F(NetworksTest, OfANamespaceThatIsServedMayNameAnyOther) {
             "only");
 }
 
-// Whoever may make networks in one namespace must not write into another.
+// A user who may create networks in one namespace must not write into another.
 TEST_F(NetworksTest, OfOtherNamespacesStayThere) {
   add("team", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm"})");
   EXPECT_EQ(readiness(), "False NamespaceForbidden networkNamespace llm is for networks in namespace op only");

@@ -54,7 +54,7 @@ Value wanted_object(const NodeView& view, const graph::Graph* graph, const Annot
   return object;
 }
 
-// Sets an annotation, or takes it off where `value` is null, if nobody has changed the object meanwhile.
+// Sets an annotation, or takes it off where `value` is null, if the object has not changed meanwhile.
 NodeDecision patch_annotation(const NodeView& view, std::string_view name, Value value, std::string what) {
   Value body = Value::object();
   Value& meta = body.set("metadata", Value::object());

@@ -164,7 +164,7 @@ RC_GTEST_PROP(OperatorProperty, AnySequenceEndsAsAFreshStart, ()) {
     RC_ASSERT(doc::to_json(*cluster.states.at(name).find("spec")) == direct(cluster, name));
   // A process that starts again looks at everything and finds nothing to write.
   for (const char* name : {"n1", "n2", "n3"}) RC_ASSERT(cluster.decision_of(name).action == Action::kNone);
-  // Whoever starts with specs of nobody comes to the same.
+  // An operator that starts with unowned specs arrives at the same.
   ModelCluster fresh = cluster;
   for (auto& [name, state] : fresh.states) {
     state.set("spec", Value::object());

@@ -14,7 +14,7 @@
 namespace railbed::controller {
 
 struct PolicyNamespaces {
-  std::set<std::string> served;  // the operator's own is always one: whoever chose it, chose it for railbed
+  std::set<std::string> served;  // the operator's own is always one: it was chosen for railbed
   std::set<std::string> taken;   // of the list, those in which an SR-IOV operator runs
 
   // Why policies of `ns` do not count; empty: they do.

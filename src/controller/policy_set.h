@@ -35,7 +35,7 @@ class PolicySet {
     std::string why;  // it does not count
   };
 
-  // `version` is for whoever keeps several of them apart. Without `namespaces` all are served.
+  // `version` is for callers that distinguish several of them. Without `namespaces` all are served.
   PolicySet(const kube::Objects& stored, const graph::Options& options, uint64_t version = 0,
             std::optional<PolicyNamespaces> namespaces = std::nullopt);
   PolicySet(const PolicySet&) = delete;

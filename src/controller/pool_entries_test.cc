@@ -93,7 +93,7 @@ TEST_F(PoolEntries, AreNotLookedThroughWithoutTheRight) {
     if (request.target.find("/ippools") == std::string::npos) return std::nullopt;
     return kube::refused(request.to_string(), 403, R"({"kind": "Status", "message": "ippools is forbidden"})");
   };
-  EXPECT_EQ(look(), "0") << "nobody shares the pools here";
+  EXPECT_EQ(look(), "0") << "the pools are not shared here";
 }
 
 TEST_F(PoolEntries, StayWhereTheLeasesAreNotKnown) {

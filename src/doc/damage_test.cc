@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A manifest and a configuration damaged by one slip at many places: what is told, by id and place, and what would be
-// changed. testdata/damage holds it: a line for each slip. RAILBED_UPDATE=1 writes the files anew; read the difference
-// before you commit it: a slip that was told well must not be told worse.
+// A manifest and a configuration damaged by one slip at many places: what is reported, by id and location, and what
+// would be changed. testdata/damage holds it: a line for each slip. RAILBED_UPDATE=1 rewrites the files; read the
+// difference before you commit it: a slip that was reported well must not be reported worse.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -68,18 +68,18 @@ std::string name_of(char c) {
 template <typename Read>
 std::string slips(const std::string& text, size_t step, const Read& read) {
   std::string out;
-  const auto tell = [&](const std::string& what, const std::string& broken) {
+  const auto slip = [&](const std::string& what, const std::string& broken) {
     out += what + ":" + read(broken) + "\n";
   };
   size_t start = 0;  // another one for each kind, so that all bytes are met
   for (const char c : std::string("\" \t:-{[}],'#&*|\n")) {
     for (size_t at = start++ % step; at < text.size(); at += step)
-      tell(fmt::format("{} before {}", name_of(c), at), text.substr(0, at) + c + text.substr(at));
+      slip(fmt::format("{} before {}", name_of(c), at), text.substr(0, at) + c + text.substr(at));
   }
   for (size_t at = 0; at < text.size(); ++at)
     if (std::string_view("abcdefghijklmnopqrstuvwxyz").find(text[at]) == std::string_view::npos)
-      tell(fmt::format("without {} at {}", name_of(text[at]), at), text.substr(0, at) + text.substr(at + 1));
-  for (size_t at = 0; at < text.size(); at += 2 * step) tell(fmt::format("cut at {}", at), text.substr(0, at));
+      slip(fmt::format("without {} at {}", name_of(text[at]), at), text.substr(0, at) + text.substr(at + 1));
+  for (size_t at = 0; at < text.size(); at += 2 * step) slip(fmt::format("cut at {}", at), text.substr(0, at));
   return out;
 }
 

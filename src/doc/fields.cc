@@ -41,7 +41,7 @@ Fields::Fields(const Fields& outer, std::string_view key, const Value& object, i
 
 void Fields::expect_object() {
   const Value::Object* members = object_.as_object();
-  // Recordings have ten thousands of objects, and nobody finishes their readers.
+  // Recordings have ten thousands of objects, and no caller finishes their readers.
   if (members != nullptr && family_.name.empty()) return;
   if (members != nullptr) return known_.reserve(std::min<size_t>(members->size() + 4, 16));
   const std::string name = path_of({});
@@ -100,7 +100,7 @@ Diagnostic& Fields::warning(int number, Span span, std::string message) const {
 }
 
 Says said_by(const Family& family, int number) {
-  // Families that have one number for several mistakes are about documents whose findings nobody chooses from.
+  // Families that have one number for several mistakes are about documents from whose findings no caller selects.
   if (family.kind == family.missing) return Says::kOther;
   if (number == family.unknown) return Says::kUnknownField;
   if (number == family.elsewhere) return Says::kMisplacedField;
@@ -261,9 +261,9 @@ std::optional<int64_t> Fields::integer_of(const Value& value, Place place, int64
   std::string message = fmt::format("{} must be {}, found {}", name_of(place), allowed, *number);
   // A schema whose bound is open knows nothing of the type here.
   const bool too_large = max == type_max && *number > max;
-  auto& told = too_large ? error(family_.value, value.span, std::move(message))
-                         : complain(family_.value, value.span, std::move(message));
-  told.about_field(name_of(place));
+  auto& finding = too_large ? error(family_.value, value.span, std::move(message))
+                            : complain(family_.value, value.span, std::move(message));
+  finding.about_field(name_of(place));
   return std::nullopt;
 }
 
@@ -384,13 +384,13 @@ void Fields::finish(const std::vector<Elsewhere>& elsewhere) {
     }
     const std::string meant = nearest(member.key, known_);
     const std::string where = path_of({});
-    auto& told = warning(family_.unknown, member.key_span,
-                         fmt::format("'{}' is not a field of {}; it has no effect", member.key,
-                                     where.empty() ? "this object" : where))
-                     .about_field(path_of(member.key));
+    auto& finding = warning(family_.unknown, member.key_span,
+                            fmt::format("'{}' is not a field of {}; it has no effect", member.key,
+                                        where.empty() ? "this object" : where))
+                        .about_field(path_of(member.key));
     if (meant.empty()) continue;
-    told.with_fix(fmt::format("did you mean '{}'?", meant));
-    if (!has(meant)) told.that_fails_where_applied();
+    finding.with_fix(fmt::format("did you mean '{}'?", meant));
+    if (!has(meant)) finding.that_fails_where_applied();
   }
 }
 

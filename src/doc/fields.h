@@ -37,7 +37,7 @@
 
 namespace railbed::doc {
 
-// How the findings about one kind of document are numbered. Most families have the numbers below; 0 is told to nobody,
+// How the findings about one kind of document are numbered. Most families have the numbers below; 0 is not reported,
 // because first_error() is taken of such documents.
 struct Family {
   std::string_view name;
@@ -186,7 +186,7 @@ class Fields {
   // An error when the field is absent; it shows a field with nearly that name, if there is one.
   void require(std::string_view key);
   // An error with this message: none of the fields `keys` is there. It stands at a field with nearly such a
-  // name, or at one of `foreign`, if there is one; that field is told with it and known from now on.
+  // name, or at one of `foreign`, if there is one; that field is reported with it and known from now on.
   void require_one_of(const std::vector<std::string_view>& keys, const std::vector<std::string_view>& foreign,
                       std::string message);
   Diagnostic& error(int number, Span span, std::string message) const;
@@ -199,7 +199,7 @@ class Fields {
   // `key: value` in the language of the object, for a fix; `value` is the text as it is written there.
   std::string line(std::string_view key, std::string_view value) const;
 
-  // Tells about the fields that were not asked for.
+  // Reports the fields that were not asked for.
   void finish(const std::vector<Elsewhere>& elsewhere = {});
 
  private:

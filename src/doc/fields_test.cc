@@ -146,7 +146,7 @@ TEST(Fields, KeepsTheDefaultOfWhatIsWrong) {
   EXPECT_FALSE(out.prefix);
 }
 
-// What a peer sent has no file, and its line and column would help nobody.
+// What a peer sent has no file, and its line and column would help no one.
 TEST(Fields, LeavesOutThePlaceOfASourceWithoutAName) {
   EXPECT_EQ(everything_in(R"({"inner": [{}]})", "").second, "inner[0].x is missing");
 }

@@ -30,7 +30,7 @@ std::vector<std::string> texts_in(const Value& object, std::string_view key);
 // Null where there is no such object (list).
 const Value* object_in(const Value& object, std::string_view key);
 const Value::Array* list_in(const Value& object, std::string_view key);
-// Absent is told apart from zero and false; numbers that are no int are absent.
+// Absent differs from zero and false; numbers that are no int are absent.
 std::optional<int> optional_number(const Value& object, std::string_view key);
 std::optional<bool> optional_flag(const Value& object, std::string_view key);
 

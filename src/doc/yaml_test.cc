@@ -206,7 +206,7 @@ TEST(ToYaml, IsWhatAPersonWouldWrite) {
 
 TEST(Yaml, OddKeysTagsAndMergesAreReportedOrRead) {
   struct Case {
-    std::string text, told, json;
+    std::string text, reported, json;
   };
   const Case cases[] = {
       {"a: &k name\n*k : 1\n", "", R"({"a":"name","name":1})"},
@@ -241,11 +241,11 @@ TEST(Yaml, OddKeysTagsAndMergesAreReportedOrRead) {
   for (const Case& c : cases) {
     Diagnostics found;
     const auto values = parse_yaml(std::make_shared<const Source>(Source{"a.yaml", c.text}), found);
-    std::string told;
+    std::string reported;
     for (const Diagnostic& one : found.all())
-      told += fmt::format("{}{} {}:{} {} ({})", told.empty() ? "" : "\n", one.id, one.span.line, one.span.column,
-                          one.message, one.fix);
-    EXPECT_EQ(told, c.told) << c.text;
+      reported += fmt::format("{}{} {}:{} {} ({})", reported.empty() ? "" : "\n", one.id, one.span.line,
+                              one.span.column, one.message, one.fix);
+    EXPECT_EQ(reported, c.reported) << c.text;
     EXPECT_EQ(values.empty() ? "" : to_json(values[0]), c.json) << c.text;
   }
 }

@@ -48,7 +48,7 @@ Places place_functions(Attributes& attributes, PciScan pci, std::vector<Nic>& ni
       auto device = vf_devices.find(address);
       if (device == vf_devices.end()) {
         attributes.note(
-            fmt::format("VF {} of {} is linked as {}, which is no network function here", index, pf, address));
+            fmt::format("VF {} of {} is linked as {}, which is not a network function here", index, pf, address));
         continue;
       }
       places.emplace(address, Place{.nic = position, .vf = nics[position].vfs.size()});

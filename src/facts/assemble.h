@@ -23,7 +23,7 @@ void assemble(Attributes& attributes, PciScan pci, std::vector<FoundInterface> i
               std::vector<FoundRdma> devices, NodeFacts& facts);
 
 // Adds what a PF reports about its VFs, but no MAC of InfiniBand VFs, where it is the front of a longer address, and no
-// zero GUIDs, which nobody has set.
+// zero GUIDs, which no tool has set.
 void apply_vf_info(Nic& nic, const std::vector<os::VfInfo>& infos);
 
 }  // namespace railbed::facts

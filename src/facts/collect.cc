@@ -131,10 +131,10 @@ std::optional<bool> iommu(Attributes& attributes, const os::Kernel& kernel, cons
   return std::nullopt;
 }
 
-std::vector<std::string> untold_without_netlink(Attributes& attributes) {
-  std::vector<std::string> untold = {"addresses"};
-  if (!attributes.exists("/proc/net/route")) untold.emplace_back("routes");
-  return untold;
+std::vector<std::string> unavailable_without_netlink(Attributes& attributes) {
+  std::vector<std::string> unavailable = {"addresses"};
+  if (!attributes.exists("/proc/net/route")) unavailable.emplace_back("routes");
+  return unavailable;
 }
 
 // The traffic between a NIC with Data Direct and a GPU takes the NIC's second function. The kernel pairs the two by
@@ -215,8 +215,8 @@ NodeFacts collect(os::Kernel& kernel, const CollectOptions& options) {
     facts.kubelet = read_kubelet(attributes);
   }
   facts.iommu = iommu(attributes, kernel, facts.nics);
-  if (links == nullptr) facts.untold = untold_without_netlink(attributes);
-  if (!attributes.exists("/sys/bus/pci/devices")) facts.untold.emplace_back(kPciFunctions);
+  if (links == nullptr) facts.unavailable = unavailable_without_netlink(attributes);
+  if (!attributes.exists("/sys/bus/pci/devices")) facts.unavailable.emplace_back(kPciFunctions);
   facts.rdma_netns_mode = netns_mode(attributes, rdma.get());
   if (!options.pci_ids.empty())
     if (Result<std::string> ids = os::real_files("/")->read(options.pci_ids))

@@ -96,7 +96,7 @@ TEST(Collect, ValuesOfDevlinkAreReadFromRecordingsOfAllVersions) {
   }
 }
 
-// What a sandbox or a lack of descriptors hides is told, also by a recording; what the kernel lacks is not.
+// What a sandbox or a lack of descriptors hides is reported, also by a recording; what the kernel lacks is not.
 TEST(Collect, ReportsAFamilyThatCannotBeReached) {
   const struct {
     os::NetlinkFamily family;

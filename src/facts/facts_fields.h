@@ -233,7 +233,7 @@ void fields(Io& io, T& facts) {
   io("switches", facts.switches);
   io("fabrics", facts.fabrics);
   io("numaNodes", facts.numa_nodes);
-  io("untold", facts.untold);
+  io("untold", facts.unavailable);
   io("problems", facts.problems);
 }
 

@@ -51,7 +51,7 @@ std::string rate_of(const Nic& nic) {
   return speed ? fmt::format("{:g}G", *speed) : "";
 }
 
-// What is compared of a port. Empty: not told.
+// What is compared of a port. Empty: unknown.
 struct Aspect {
   std::string_view what;
   std::string (*of)(const Nic&);
@@ -75,7 +75,7 @@ constexpr std::array<Aspect, 8> kAspects = {{
 // A node with the ports of its rails.
 struct Member {
   const NodeFacts* node = nullptr;
-  std::vector<NicRole> roles;  // as the node alone tells them
+  std::vector<NicRole> roles;  // from the node's own facts
   std::map<int, const Nic*> rails;
 };
 
@@ -108,7 +108,7 @@ void adopt_rails(const Member& full, const std::map<PciAddress, int>& numbers_of
   }
 }
 
-// The node with most rails tells the number of an address (rails.h), and which ports are rails.
+// The node with most rails determines the number of an address (rails.h), and which ports are rails.
 void number_alike(std::vector<Member>& members) {
   std::vector<std::map<PciAddress, int>> numbers(members.size());
   for (size_t i = 0; i < members.size(); ++i)
@@ -210,7 +210,8 @@ class Comparison {
     return rail;
   }
 
-  // Where the GPUs are tells the type of server; a node that lacks some is of the type of one that has them all.
+  // The locations of the GPUs determine the type of server; a node that lacks some is of the type of one that has them
+  // all.
   std::vector<PciAddress> server_of(const Member& member) const {
     std::vector<PciAddress> type = gpu_addresses(*member.node);
     for (const Member& other : members_)

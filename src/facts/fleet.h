@@ -34,7 +34,8 @@ struct FleetDifference {
   friend bool operator==(const FleetDifference&, const FleetDifference&) = default;
 };
 
-// What the nodes of a group have on one rail; a value is empty where none tells, and "differs" where not all have it.
+// What the nodes of a group have on one rail; a value is empty where no node reports it, and "differs" where not all
+// have it.
 struct FleetRail {
   int number = 0;
   size_t nodes = 0;  // that have it

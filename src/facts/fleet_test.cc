@@ -104,7 +104,7 @@ TEST(Fleet, SaysWhatOneNodeHasOtherwise) {
        {"0 1: card: 15b3:1021 on a, b, 15b3:1023 on c"}},
       {"fewer VFs", [](NodeFacts& c) { c.nics[0].total_vfs = 0; }, {"0: VFs that it can make: 16 on a, b, 0 on c"}},
       {"a card that is missing", [](NodeFacts& c) { c.nics.pop_back(); }, {"1: port: there on a, b, missing on c"}},
-      {"not told",
+      {"unknown",
        [](NodeFacts& c) {
          c.nics[0].firmware = c.nics[0].pci.slot = c.nics[0].rdma[0].ports[0].state = "";
          c.nics[0].rdma[0].ports[0].rate_gbps.reset();

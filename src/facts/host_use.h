@@ -2,7 +2,7 @@
 // How the host itself uses a NIC, so that no pod should take it.
 //
 // Threading: pure functions.
-// Failure: none; facts without addresses (NodeFacts::untold) hide that use.
+// Failure: none; facts without addresses (NodeFacts::unavailable) hide that use.
 #pragma once
 
 #include <string>

@@ -88,7 +88,7 @@ CardKindKey kind_key(const Nic& nic) {
 }
 
 // The RDMA device of a function and its interface; functions with two ports have no one name, and names of interfaces
-// without RDMA are nobody's slot.
+// without RDMA have no slot.
 void add_names(const Nic& nic, std::vector<Named>& devices, std::vector<Named>& interfaces) {
   const RdmaDevice* only = nullptr;
   for (const RdmaDevice& device : nic.rdma) {
@@ -168,15 +168,15 @@ class NameTroubles {
     std::vector<Named> interfaces;
   };
 
-  void tell(const Named& one, const Named& other, std::string_view why) {
+  void report(const Named& one, const Named& other, std::string_view why) {
     // Once for each pair of functions: device and interface change places together.
-    if (told_.emplace(one.nic->pci.address, other.nic->pci.address).second)
+    if (reported_.emplace(one.nic->pci.address, other.nic->pci.address).second)
       found_.push_back(exchanged(one, other, why));
   }
 
   void by_order(const std::vector<Named>& names) {
     if (const auto pair = only_exchange(numbers_in_order(names)))
-      tell(names[pair->first], names[pair->second], "all others are in the order of addresses");
+      report(names[pair->first], names[pair->second], "all others are in the order of addresses");
   }
 
   // Two functions whose devices are numbered one way and whose interfaces the other.
@@ -186,9 +186,9 @@ class NameTroubles {
     const std::vector<unsigned> interfaces = numbers_in_order(kind.interfaces);
     if (devices.empty() || interfaces.empty()) return;
     if ((devices[0] < devices[1]) != (interfaces[0] < interfaces[1]))
-      tell(kind.devices[0], kind.devices[1],
-           fmt::format("their interfaces {} and {} are in the other order", kind.interfaces[0].name,
-                       kind.interfaces[1].name));
+      report(kind.devices[0], kind.devices[1],
+             fmt::format("their interfaces {} and {} are in the other order", kind.interfaces[0].name,
+                         kind.interfaces[1].name));
   }
 
   void by_address(const std::vector<Named>& names) {
@@ -196,11 +196,11 @@ class NameTroubles {
       for (size_t j = i + 1; j < names.size(); ++j)
         if (address_in_name(names[i].name) == names[j].nic->pci.address &&
             address_in_name(names[j].name) == names[i].nic->pci.address)
-          tell(names[i], names[j], "each name has the address of the other");
+          report(names[i], names[j], "each name has the address of the other");
   }
 
   std::map<CardKindKey, Kind> kinds_;
-  std::set<std::pair<PciAddress, PciAddress>> told_;
+  std::set<std::pair<PciAddress, PciAddress>> reported_;
   std::vector<Finding> found_;
 };
 

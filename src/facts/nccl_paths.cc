@@ -23,7 +23,7 @@ std::vector<const NcclFunction*> places_of(const NcclTopology& topology, const N
   else if (const NcclFunction* card = at(topology.nics, first))
     places.push_back(card);
   if (!nic.data_direct) return places;
-  // The data goes through the second function. A file that lacks it does not tell where.
+  // The data goes through the second function. A file that lacks it does not say where.
   const NcclFunction* second = at(topology.nics, *nic.data_direct);
   if (second == nullptr) return {};
   places.push_back(second);

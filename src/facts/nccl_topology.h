@@ -44,12 +44,12 @@ Result<NcclTopology> parse_nccl_topology(std::string_view text, std::string_view
 // GPUs, and NICs with RDMA in hardware.
 std::string print_nccl_topology(const NodeFacts& facts);
 
-// "PIX", "PXB", "SYS", or "NODE": NCCL's PHB, since the file does not tell host bridges of one CPU apart. Empty:
+// "PIX", "PXB", "SYS", or "NODE": NCCL's PHB, since the file does not distinguish the host bridges of one CPU. Empty:
 // unknown.
 std::string_view nccl_path_kind(const NcclFunction& nic, const NcclFunction& gpu);
 
 // Gives the facts the paths of the file, as far as it knows both ends, and returns what differs from what the machine
-// told, a line per NIC, and which functions only one of the two has. Fails where they have nothing in common.
+// reported, a line per NIC, and which functions only one of the two has. Fails where they have nothing in common.
 Result<std::vector<std::string>> take_nccl_paths(const NcclTopology& topology, NodeFacts& facts);
 
 }  // namespace railbed::facts

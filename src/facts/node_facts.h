@@ -47,7 +47,7 @@ struct RdmaPort {
   std::optional<int> sm_lid;
   std::optional<uint64_t> subnet_prefix;
   std::optional<Guid> port_guid;
-  std::string netdev;  // the interface of this port, where netlink, the GID table or its dev_port tells
+  std::string netdev;  // the interface of this port, where netlink, the GID table or its dev_port reports it
   std::vector<GidEntry> gids;
   std::vector<int> pkeys;  // non-zero ones
   friend bool operator==(const RdmaPort&, const RdmaPort&) = default;
@@ -144,7 +144,7 @@ struct PciDevice {
   std::optional<int> iommu_group;
   std::vector<PciAddress> bridges;  // the path from the root port down to the device, itself not included
   std::optional<PcieLink> link;     // absent: VFs, functions inside a root complex, files that lack it
-  std::string slot;                 // the name of its physical slot, as firmware tells it; empty: unknown
+  std::string slot;                 // the name of its physical slot, as firmware reports it; empty: unknown
   friend bool operator==(const PciDevice&, const PciDevice&) = default;
 };
 
@@ -242,10 +242,10 @@ struct NodeFacts {
   std::string node;                           // its name
   std::string kernel;                         // release
   std::map<std::string, std::string> labels;  // labels that the facts imply (NFD's) and kubernetes.io/hostname
-  std::optional<bool> iommu;                  // absent: the files at hand do not tell
-  std::string platform;                       // of a cloud, as DMI tells it: "AWS", "Azure"; empty: none that is known
-  std::optional<Kubelet> kubelet;             // absent: its configuration is not at its usual place
-  std::string rdma_netns_mode;                // "shared", "exclusive"; empty: no RDMA
+  std::optional<bool> iommu;                  // absent: the files at hand do not say
+  std::string platform;            // of a cloud, as DMI reports it: "AWS", "Azure"; empty: none that is known
+  std::optional<Kubelet> kubelet;  // absent: its configuration is not at its usual place
+  std::string rdma_netns_mode;     // "shared", "exclusive"; empty: no RDMA
   std::map<std::string, std::string> driver_versions;  // of drivers that are none of the kernel's own: their release
   std::vector<std::string> modules;                    // the loaded ones of those that railbed looks for
   std::vector<ModuleBlock> module_blocks;     // of the drivers that VFs lack; read only where VFs have no driver
@@ -253,11 +253,11 @@ struct NodeFacts {
   std::vector<NetInterface> virtual_netdevs;  // interfaces without a PCI device: bonds, bridges, dummies, veths
   std::vector<RdmaDevice> virtual_rdma;       // RDMA devices that belong to none of the NICs
   std::vector<Gpu> gpus;
-  std::vector<PciSwitch> switches;  // by address; only those whose files tell the link
+  std::vector<PciSwitch> switches;  // by address; only those whose files have the link
   std::vector<Fabric> fabrics;
-  std::vector<NumaNode> numa_nodes;   // empty: unknown
-  std::vector<std::string> untold;    // what the source has no facts of: "addresses", "routes"
-  std::vector<std::string> problems;  // what could not be read, with path and errno
+  std::vector<NumaNode> numa_nodes;      // empty: unknown
+  std::vector<std::string> unavailable;  // what the source has no facts of: "addresses", "routes"
+  std::vector<std::string> problems;     // what could not be read, with path and errno
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
 

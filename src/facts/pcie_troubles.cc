@@ -16,10 +16,10 @@ using findings::Finding;
 constexpr int kMostLanes = 32;    // a port that reports more (255) reports nothing
 constexpr size_t kMostBelow = 4;  // devices below a switch that a message names
 
-// What both ends can; absent where one does not tell.
+// What both ends can; absent where one reports nothing.
 std::optional<int> lanes_of_both(const PcieLink& link) {
-  const auto tells = [](int lanes) { return lanes > 0 && lanes <= kMostLanes; };
-  if (!tells(link.max_width) || !link.peer_max_width || !tells(*link.peer_max_width)) return std::nullopt;
+  const auto known = [](int lanes) { return lanes > 0 && lanes <= kMostLanes; };
+  if (!known(link.max_width) || !link.peer_max_width || !known(*link.peer_max_width)) return std::nullopt;
   return std::min(link.max_width, *link.peer_max_width);
 }
 
@@ -59,7 +59,7 @@ Finding narrow_slot(const Nic& nic) {
           .evidence = lanes_of(nic.pci.address, port_above(nic.pci), link)};
 }
 
-// Whether the slot or a fault is the reason cannot be told.
+// Whether the slot or a fault is the reason is unknown.
 Finding below_own(const Nic& nic) {
   const PcieLink& link = *nic.pci.link;
   return {.id = "RB-PCIE-006",

@@ -21,9 +21,9 @@ std::vector<findings::Finding> pcie_troubles_of_switches(const NodeFacts& facts)
 
 // "32 GT/s x16"
 std::string pcie_text(double speed_gts, int width);
-// What both ends of the link can; empty where the link is below that of its device and the other end does not tell.
+// What both ends of the link can; empty where the link is below that of its device and the other end reports nothing.
 std::string pcie_possible(const PcieLink& link);
-// Whether the link is below what both of its ends can; false where one of them does not tell.
+// Whether the link is below what both of its ends can; false where one of them reports nothing.
 bool is_below_possible(const PcieLink& link);
 // The data rate that the link carries in one direction, without the encoding of the line: 126 of 16 GT/s x8.
 double pcie_gbps(const PcieLink& link);

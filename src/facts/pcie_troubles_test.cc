@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of a link, by what its two ends tell. Whole findings are in troubles_test.cc.
+// What is said of a link, by what its two ends report. Whole findings are in troubles_test.cc.
 #include "facts/pcie_troubles.h"
 
 #include <gmock/gmock.h>

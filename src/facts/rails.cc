@@ -163,7 +163,7 @@ class RailFinder {
   static std::string_view name_of(LinkType type) { return type == LinkType::kInfiniband ? "InfiniBand" : "Ethernet"; }
 
   // The kind whose ports are the rails: near as many GPUs as any (half as many will do, for cards that are missing),
-  // then the fastest, then no DPU, then the most numerous, then InfiniBand. Ports that are down tell no speed: where
+  // then the fastest, then no DPU, then the most numerous, then InfiniBand. Ports that are down report no speed: where
   // all of a kind are, the number of GPUs goes before it.
   const Members* best_kind() const {
     size_t most_gpus = 0;
@@ -457,7 +457,7 @@ class RailFinder {
   }
 
   void number_by_address(std::vector<size_t> members) {
-    // Cards of several kinds can serve one network, where only speed tells them apart.
+    // Cards of several kinds can serve one network, where only speed distinguishes them.
     const CardKind own = card_kind(nic(members.front()));
     for (const auto& [kind, others] : kinds_)
       if (kind.link_type == link_type_ && kind != own && others.speed_gbps == speed_gbps_ &&

@@ -55,7 +55,7 @@ void align_rails(std::vector<std::map<PciAddress, int>>& nodes);
 
 // The first port of the card's hardware RDMA devices; null when there is none.
 const RdmaPort* hardware_port(const Nic& nic);
-// In Gb/s, of a port that is up; nullopt when it is down or nothing tells.
+// In Gb/s, of a port that is up; nullopt when it is down or the speed is unknown.
 std::optional<double> port_speed(const Nic& nic);
 bool is_down(const Nic& nic);
 

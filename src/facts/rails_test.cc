@@ -14,7 +14,8 @@
 namespace railbed::facts {
 namespace {
 
-// Addresses below one PCIe switch share the bus of their root port; each GPU below has its own, unless told otherwise.
+// Addresses below one PCIe switch share the bus of their root port; each GPU below has its own, unless the case says
+// otherwise.
 PciDevice below_switch(int root, int slot, std::optional<int> numa = std::nullopt) {
   PciDevice device;
   device.address = {.domain = 0, .bus = static_cast<uint8_t>(root + 2 + slot), .device = 0, .function = 0};
@@ -246,7 +247,7 @@ TEST(Rails, RailsThatAreAllDownAreStillThoseOfTheGpus) {
   node.nic({.root = 0x10, .slot = 2, .device = "101d", .gbps = 100});
   node.nic({.root = 0x90, .slot = 2, .device = "101d", .gbps = 100});
   EXPECT_EQ(node.roles(), "0 s 1 2 s 3");
-  // Without GPUs only what is up tells that it is used.
+  // Without GPUs only a link that is up shows that the port is used.
   Node without;
   without.nic({.root = 0x10, .device = "1572", .gbps = 10, .state = "DOWN"})
       .nic({.root = 0x20, .device = "1572", .gbps = 10, .state = "DOWN"})

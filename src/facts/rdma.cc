@@ -175,7 +175,7 @@ void read_device(Attributes& attributes, const std::string& folder, RdmaDevice& 
 }
 
 // iWARP is RDMA over TCP: its ports say Ethernet, and nothing that speaks RoCE can talk to them. Without netlink and
-// node_type (recordings have none of a device with a PCI function) Intel's driver tells: its RoCE is version 2 only,
+// node_type (recordings have none of a device with a PCI function) Intel's driver decides: its RoCE is version 2 only,
 // and the GIDs of iWARP carry the name of version 1.
 bool speaks_iwarp(Attributes& attributes, const FoundRdma& found, const std::string& folder, const os::RdmaLink* link) {
   if (link != nullptr && !link->protocol.empty()) return link->protocol == "iw";

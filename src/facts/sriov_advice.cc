@@ -41,7 +41,7 @@ std::vector<std::string> sriov_advice(const NodeFacts& facts) {
   const bool is_unread = std::ranges::any_of(
       facts.problems, [](const std::string& problem) { return problem.find("sriov_totalvfs") != std::string::npos; });
   if (is_unread) return {"It is unknown whether a NIC can make VFs: sriov_totalvfs could not be read."};
-  if (facts.nics.empty() && std::ranges::find(facts.untold, kPciFunctions) != facts.untold.end())
+  if (facts.nics.empty() && std::ranges::find(facts.unavailable, kPciFunctions) != facts.unavailable.end())
     return {
         "It is unknown whether a NIC can make VFs: the directory of PCI functions (/sys/bus/pci/devices) does not "
         "exist."};

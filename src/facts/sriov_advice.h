@@ -13,7 +13,7 @@
 
 namespace railbed::facts {
 
-// In NodeFacts::untold where nothing lists PCI functions, so that their absence is no fact.
+// In NodeFacts::unavailable where nothing lists PCI functions, so that their absence is no fact.
 inline constexpr std::string_view kPciFunctions = "PCI functions";
 
 // Sentences for people; none when at least one NIC can make VFs.

@@ -26,7 +26,7 @@ using findings::Evidence;
 using findings::Finding;
 using findings::Subject;
 
-// Cards that should be alike: same ids and, where told, same board.
+// Cards that should be alike: same ids and, where known, same board.
 using BoardKind = std::tuple<std::string, std::string, std::string, LinkType>;
 BoardKind board_kind(const Nic& nic) {
   std::string board;
@@ -156,7 +156,7 @@ class Troubles {
           .evidence = {of_port(one.device, one.port, "rate", one.port.rate_text), std::move(*faster)}});
   }
 
-  // An interface without RDMA may be down because nobody needs it.
+  // An interface without RDMA may be down because it is unused.
   void interfaces(const Nic& nic) {
     const RdmaPort* port = hardware_port(nic);
     if (port == nullptr || nic.link_type != LinkType::kEthernet) return;

@@ -52,7 +52,7 @@ Nic whole_card(int number) {
 
 struct WholeCase {
   void (*spoil)(NodeFacts& facts);  // two equal cards and a GPU
-  Finding told;
+  Finding reported;
 };
 
 constexpr doc::Severity kWarning = doc::Severity::kWarning;
@@ -179,7 +179,7 @@ std::vector<WholeCase> ipoib_cases() {
         {sysfs("/sys/class/infiniband/mlx5_2/ports/1/state", "ACTIVE"),
          sysfs("/sys/class/net/eth2/flags", "IFF_UP is not set")},
         "ip link set dev eth2 up"}},
-      // No other IPoIB interface runs: perhaps nobody wants one.
+      // No other IPoIB interface runs: perhaps none is desired.
       {[](NodeFacts& facts) {
          become_infiniband(facts);
          facts.nics[0].netdevs.clear();
@@ -399,7 +399,7 @@ std::vector<WholeCase> firmware_cases() {
         ""}},
       {[](NodeFacts& facts) {
          facts.nics[1].firmware = "28.40.1000";
-         facts.nics[1].rdma[0].firmware = "";  // devlink told
+         facts.nics[1].rdma[0].firmware = "";  // devlink reported
        },
        {"RB-FW-002",
         kWarning,
@@ -432,14 +432,14 @@ TEST(Troubles, AreFindingsWithWhereTheirValuesAre) {
     NodeFacts facts = well();
     ASSERT_TRUE(troubles_of(facts).empty());
     one.spoil(facts);
-    const std::vector<Finding> told = troubles_of(facts);
-    ASSERT_EQ(told.size(), 1U) << one.told.message;
-    EXPECT_EQ(to_text(told[0], "", findings::Detail::kFull), to_text(one.told, "", findings::Detail::kFull));
-    EXPECT_EQ(told[0], one.told) << one.told.id;
+    const std::vector<Finding> reported = troubles_of(facts);
+    ASSERT_EQ(reported.size(), 1U) << one.reported.message;
+    EXPECT_EQ(to_text(reported[0], "", findings::Detail::kFull), to_text(one.reported, "", findings::Detail::kFull));
+    EXPECT_EQ(reported[0], one.reported) << one.reported.id;
   }
 }
 
-TEST(Troubles, AreNotWhatIsInOrderOrNotTold) {
+TEST(Troubles, AreNotWhatIsInOrderOrUnknown) {
   const struct {
     const char* name;
     void (*change)(NodeFacts& facts);
@@ -505,9 +505,9 @@ TEST(Troubles, AreNotWhatIsInOrderOrNotTold) {
   for (const auto& one : cases) {
     NodeFacts facts = well();
     one.change(facts);
-    std::vector<std::string> told;
-    for (const Finding& finding : troubles_of(facts)) told.push_back(to_line(finding));
-    EXPECT_THAT(told, IsEmpty()) << one.name;
+    std::vector<std::string> reported;
+    for (const Finding& finding : troubles_of(facts)) reported.push_back(to_line(finding));
+    EXPECT_THAT(reported, IsEmpty()) << one.name;
   }
 }
 
@@ -535,10 +535,10 @@ TEST(Troubles, OfRecordedMachinesAreThese) {
     ++files;
     const std::string name = entry.path().stem().string();
     ASSERT_TRUE(machines.contains(name)) << name;
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     for (const Finding& finding : troubles_of(testing_fixture::facts_of(content(entry.path()))))
-      told.push_back(finding.id + " " + finding.subject.name);
-    EXPECT_EQ(told, machines.at(name)) << name;
+      reported.push_back(finding.id + " " + finding.subject.name);
+    EXPECT_EQ(reported, machines.at(name)) << name;
   }
   EXPECT_EQ(files, machines.size());
 }
@@ -548,7 +548,7 @@ TEST(Troubles, AreExplainedAndTested) {
   std::set<std::string> explained, given;
   for (const findings::Explanation& one : findings::explanations())
     if (one.page == "docs/findings/machine.md") explained.emplace(one.id);
-  for (const WholeCase& one : whole_cases()) given.insert(one.told.id);
+  for (const WholeCase& one : whole_cases()) given.insert(one.reported.id);
   EXPECT_EQ(given, explained);
 }
 

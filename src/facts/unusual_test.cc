@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines of which something false was told once: hostile numbers, absent files, ports and functions of several kinds.
+// Machines of which something false was once reported: hostile numbers, absent files, ports and functions of several
+// kinds.
 #include <gtest/gtest.h>
 
 #include "doc/diagnostic.h"
@@ -79,7 +80,7 @@ TEST(Unusual, WhatAFileWouldReportIsUnknownWithoutIt) {
   EXPECT_EQ(netdev.carrier, std::nullopt);
   EXPECT_EQ(netdev.mtu, 0);
   EXPECT_EQ(facts.iommu, std::nullopt);
-  EXPECT_EQ(facts.untold, (std::vector<std::string>{"addresses", "routes"}));
+  EXPECT_EQ(facts.unavailable, (std::vector<std::string>{"addresses", "routes"}));
   EXPECT_EQ(card("/sys/kernel/iommu_groups/\n").iommu, false);
   EXPECT_EQ(card("/sys/kernel/iommu_groups/3/\n").iommu, true);
   // A carrier cannot be read of an interface that is down; then it has none.
@@ -95,7 +96,7 @@ TEST(Unusual, ADefaultRouteIsReadFromACopyOfProc) {
                                "END\n");
   EXPECT_TRUE(facts.nics.at(0).netdevs.at(0).has_default_route);
   EXPECT_FALSE(facts.nics[0].netdevs.at(1).has_default_route);
-  EXPECT_EQ(facts.untold, std::vector<std::string>{"addresses"});
+  EXPECT_EQ(facts.unavailable, std::vector<std::string>{"addresses"});
 }
 
 TEST(Unusual, UnknownNumaNodesAreNoCommonOne) {
@@ -234,7 +235,7 @@ TEST(Unusual, DataDirectFunctionsReportTheGpuOfTheirNic) {
 // GB10: a tree of interfaces without the folder of PCI functions is no machine without NICs.
 TEST(Unusual, WithoutAFolderOfPciFunctionsNothingIsSaidOfThem) {
   const NodeFacts facts = facts_of("/sys/class/net/enp1s0f0np0/mtu = 1500\n/sys/class/net/enp1s0f0np0/type = 1\n");
-  EXPECT_EQ(facts.untold, (std::vector<std::string>{"addresses", "routes", "PCI functions"}));
+  EXPECT_EQ(facts.unavailable, (std::vector<std::string>{"addresses", "routes", "PCI functions"}));
   EXPECT_EQ(sriov_advice(facts), std::vector<std::string>{"It is unknown whether a NIC can make VFs: the directory of "
                                                           "PCI functions (/sys/bus/pci/devices) does not exist."});
   EXPECT_EQ(sriov_advice(facts_of("/sys/bus/pci/devices/\n")).at(0),

@@ -103,7 +103,7 @@ TEST(Design, ARailThatSomeNodesLackIsNamed) {
   EXPECT_EQ(addresses_needed(made->rails[1]), 4);
 }
 
-// Four GPUs and their ports; the node's name tells which port is down or missing.
+// Four GPUs and their ports; the node's name shows which port is down or missing.
 NodeFacts gpu_node(const std::string& name, int down, int missing) {
   NodeFacts made = node(name, {});
   for (int i = 0; i < 4; ++i) {
@@ -147,8 +147,8 @@ TEST(Design, APortThatIsDownOrMissingLeavesAHoleInItsRailAndShiftsNone) {
   EXPECT_EQ(rails_per_gpu(*made, nodes[1]), "node b: 3 rails for 4 GPUs: GPUs share rails, or a rail is missing");
 }
 
-// Without GPUs a card that is missing would shift later rails; the other nodes tell its number.
-TEST(Design, WithoutGpusAddressesTellTheRail) {
+// Without GPUs a card that is missing would shift later rails; the other nodes determine its number.
+TEST(Design, WithoutGpusAddressesDetermineTheRail) {
   const std::vector<NodeFacts> nodes = {node("a", {port(1), port(3)}), node("b", {port(1), port(2), port(3)}),
                                         node("c", {port(7), port(8)})};
   const auto made = design(nodes, {.profile = Profile::kRoce});
@@ -156,7 +156,7 @@ TEST(Design, WithoutGpusAddressesTellTheRail) {
   EXPECT_EQ(rails_of(*made), "rail0: a/eth1 b/eth1 c/eth7\nrail1: b/eth2 c/eth8\nrail2: a/eth3 b/eth3\n");
 }
 
-TEST(Design, PortsOfUnlikeSpeedInOneRailAreTold) {
+TEST(Design, PortsOfUnlikeSpeedInOneRailAreReported) {
   std::vector<NodeFacts> nodes = {gpu_node("a", -1, -1), gpu_node("b", -1, -1)};
   nodes[1].nics[2].rdma[0].ports[0].rate_gbps = 200;
   const auto made = design(nodes, {.profile = Profile::kRoce});

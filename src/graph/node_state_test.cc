@@ -238,7 +238,7 @@ TEST(GraphOfNodeState, NamesResourcesWithThePrefixThatTheStateSays) {
   };
   EXPECT_EQ(resource_with({}), "openshift.io/a");
   EXPECT_EQ(resource_with(R"({"resourcePrefix":"nvidia.com","version":1})"), "nvidia.com/a");
-  EXPECT_EQ(resource_with("damaged"), "openshift.io/a") << "whoever takes orders looks at `problem` first";
+  EXPECT_EQ(resource_with("damaged"), "openshift.io/a") << "the reader of orders checks `problem` first";
 
   api::Objects objects;
   const facts::NodeFacts facts = node("n1", {nic("eth0", 1)});

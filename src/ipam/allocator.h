@@ -55,9 +55,9 @@ class Allocator {
   void release(const Owner& owner);
   // Marks an address that another program gave out (a host-local file of another plugin).
   void take(const std::string& pool, const IpAddress& address, const Owner& owner);
-  // Frees the address, whoever had it.
+  // Frees the address, of any owner.
   void give_back(const std::string& pool, const IpAddress& address);
-  // Addresses that interfaces of this machine have without a lease, in whichever pool: nobody else gets them. Replaces
+  // Addresses that interfaces of this machine have without a lease, in whichever pool: no other pod gets them. Replaces
   // those of an earlier call.
   void set_in_use(std::map<IpAddress, Owner> in_use);
   // Until the next call, no address of a pool is given out: the error says why. nullopt: they are again.

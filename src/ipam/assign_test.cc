@@ -122,13 +122,13 @@ std::vector<AssignCase> cases() {
        {},
        {"10.0.1.1"},
        "network default/rail: the requested address 10.0.1.1 cannot be given from 10.0.0.0-10.0.0.7 of 10.0.0.0/29\n  "
-       "ask for an address inside that is no gateway and not excluded, one per range set"},
+       "request an address in the range that is neither a gateway nor excluded, one per range set"},
       {"requested broadcast",
        plain,
        {},
        {"10.0.0.7"},
        "network default/rail: the requested address 10.0.0.7 cannot be given from 10.0.0.0-10.0.0.7 of 10.0.0.0/29\n  "
-       "ask for an address inside that is no gateway and not excluded, one per range set"},
+       "request an address in the range that is neither a gateway nor excluded, one per range set"},
       {"requested with another length",
        plain,
        {},
@@ -178,7 +178,7 @@ TEST(Assign, FindsTheEndOfAWideRangeAtOnce) {
   EXPECT_EQ(shown_set(assign(whereabouts({{wide}}), "n", {}, {}, {"p", "net1"})), "fd00::8000:0:0:0/64[whereabouts]");
 }
 
-// Any ranges, exclusions and number of pods: nobody gets an address twice, outside or excluded; when one is
+// Any ranges, exclusions and number of pods: no pod gets an address twice, outside or excluded; when one is
 // refused, everything usable is held; and the same input gives the same answer.
 RC_GTEST_PROP(PlanAddresses, HandsOutEveryUsableAddressOnce, ()) {
   int length = *rc::gen::inRange(24, 33);
@@ -222,7 +222,7 @@ TEST(PlanAddresses, GivesTwoMachinesDifferentAddressesFromTheSameFiles) {
   EXPECT_EQ(shown_set(answers.at({"default/b", "net1"})), "10.0.0.3/28[whereabouts]");
   EXPECT_EQ(shown_set(answers.at({"default/c", "net1"})), "10.0.0.1/28[whereabouts]");
 
-  // With the leases of all pods recorded, a pod that comes first in a later file moves nobody.
+  // With the leases of all pods recorded, a pod that comes first in a later file moves no pod.
   std::vector<state::AddressLease> leases;
   for (const auto& [owner, answer] : answers)
     leases.push_back({"whereabouts", answer->front().address.address, owner.pod, owner.interface});

@@ -18,7 +18,7 @@ bool is_mine(const CellLease& lease, const CellOwner& owner) {
          (!owner.own_name_only || lease.holder.node == owner.holder.node);
 }
 
-// Machines that were cloned have one UUID: the name tells them apart, as long as a Node has it.
+// Machines that were cloned have one UUID: the name distinguishes them, as long as a Node has it.
 bool is_of_earlier_boot(const CellLease& lease, const CellOwner& owner) {
   return lease.holder.system_uuid == owner.holder.system_uuid && lease.holder.boot_id != owner.holder.boot_id &&
          (lease.holder.node == owner.holder.node || owner.former_names.contains(lease.holder.node));
@@ -75,7 +75,7 @@ bool may_give(int64_t quiet_seconds, int64_t seconds_since_boot_clock, int64_t s
 LeaseVerdict judge(const CellLease& lease, const LeaseLook& look, const ReclaimRules& rules) {
   const CellNode* node = look.node;
   if (node != nullptr && node->system_uuid == lease.holder.system_uuid) {
-    // An agent leases before its kubelet has told the new boot: another boot id says nothing here.
+    // An agent leases before its kubelet has reported the new boot: another boot id says nothing here.
     if (node->out_of_service && !node->ready && node->boot_id == lease.holder.boot_id)
       return {LeaseFate::kEnds, 0, "its Node is tainted as out of service"};
     if (lease.gone_seconds > 0) return {LeaseFate::kCounts, 0, ""};

@@ -36,7 +36,7 @@ struct CellOwner {
 
 // What this boot of the machine holds.
 api::CellOffsets held_by(const api::AddressCell& cell, const CellOwner& owner);
-// What nobody else can be given: of other machines, and of an earlier boot of this one under a name that may be a
+// What no other owner can be given: of other machines, and of an earlier boot of this one under a name that may be a
 // Node's.
 api::CellOffsets held_by_others(const api::AddressCell& cell, const CellOwner& owner);
 // Whether one of its leases, or one of an earlier boot that has ended with it, is not as its next write would make it.
@@ -55,7 +55,7 @@ bool may_give(int64_t quiet_seconds, int64_t seconds_since_boot_clock, int64_t s
 
 // --- the operator's side
 
-// What a Node tells.
+// What a Node reports.
 struct CellNode {
   std::string system_uuid;
   std::string boot_id;

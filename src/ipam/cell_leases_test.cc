@@ -67,7 +67,7 @@ TEST(CellLeases, OfAnEarlierBootEndWithTheNextWrite) {
 TEST(CellLeases, StayWithAMachineThatWasRenamed) {
   const AddressCell cell = with({lease(me("old"), 0x000f)});
   EXPECT_EQ(held_by(cell, me()), 0x000f) << "the same boot is the same agent";
-  EXPECT_TRUE(needs_write(cell, me())) << "the name is told anew";
+  EXPECT_TRUE(needs_write(cell, me())) << "the name is reported again";
   EXPECT_EQ(with_mine(cell, me(), 0x000f, "a").value().leases[0].holder.node, "node1");
 
   // Another boot with another name may be a clone of the machine, which lives.

@@ -62,7 +62,7 @@ struct CellSearch {
 // What to lease next, so that the node comes to have `want.addresses`; nullopt: it has them, or nothing is left.
 std::optional<CellChoice> next_cell(const CellWant& want, const CellSearch& search);
 
-// What nobody needs: not leased to an interface, and beyond what is wanted. `leased` and `wants` are of the
+// What is not needed: not leased to an interface, and beyond what is wanted. `leased` and `wants` are of the
 // network_name of `mine`.
 std::vector<CellChoice> left_over(const std::vector<CellWant>& wants, const CellMap& mine, const CellMap& leased,
                                   uint64_t nodes);

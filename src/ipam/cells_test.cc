@@ -159,8 +159,8 @@ TEST(Cells, OfFewAddressesAreGivenBackOneByOne) {
   EXPECT_EQ(text(left_over({want("10.0.0.0/24", 3)}, whole, {{ip("10.0.0.0"), 0x0002}}, 16)), "");
 }
 
-// Whatever is held by whom: what is leased next is usable for the want, nobody's, and asked for until it is enough or
-// nothing is left; and what is given back is not leased to an interface and not wanted.
+// Whatever is held by whom: what is leased next is usable for the want, without an owner, and asked for until it is
+// enough or nothing is left; and what is given back is not leased to an interface and not wanted.
 RC_GTEST_PROP(Cells, AreLeasedUntilThereAreEnough, ()) {
   CellWant some = want("10.0.0.0/25", *rc::gen::inRange<uint64_t>(0, 140));
   some.ranges[0].addresses = {*ip("10.0.0.0").plus(*rc::gen::inRange<uint64_t>(0, 60)),

@@ -101,7 +101,7 @@ struct DhcpLease {
   IpPrefix address;
   std::optional<IpAddress> gateway;
   IpAddress server;
-  std::optional<uint32_t> seconds;  // absent: for ever
+  std::optional<uint32_t> seconds;  // absent: forever
   uint32_t renew_after = 0;
   uint32_t rebind_after = 0;
   std::vector<Route> routes;  // with a default route by the gateway; classless routes replace the others

@@ -45,8 +45,8 @@ api::CellOffsets of_others_in(const api::IpPool& pool, const IpAddress& base, co
 Result<api::IpPoolChange> reserve_in(const api::IpPool& pool, const CellChoice& cell, const api::CellHolder& holder);
 // Addresses of the pool that have an entry of ours.
 CellMap entries_in(const api::IpPool& pool);
-// Says of our entries of these addresses that nobody has leased them. Whoever leases one meanwhile puts its own entry
-// in the place, which drop_ended() leaves alone.
+// Says of our entries of these addresses that they are not leased. An agent that leases one meanwhile puts its own
+// entry in the place, which drop_ended() leaves alone.
 api::IpPoolChange mark_ended(const api::IpPool& pool, const CellMap& addresses);
 // What takes away those of these addresses that are marked.
 api::IpPoolChange drop_ended(const api::IpPool& pool, const CellMap& addresses);

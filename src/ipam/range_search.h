@@ -33,7 +33,7 @@ class TakenView {
   virtual ~TakenView() = default;
   virtual const Owner* holder(const IpAddress& address) const = 0;       // null: free
   virtual std::vector<IpAddress> held_by(const Owner& owner) const = 0;  // ascending
-  // The first address from `from` on that nobody has; nullopt when all are taken to the end of the family's space.
+  // The first address from `from` on that is free; nullopt when all are taken to the end of the family's space.
   virtual std::optional<IpAddress> first_free(const IpAddress& from) const = 0;
   struct Held {
     uint64_t count = 0;
@@ -55,7 +55,7 @@ class TakenMap : public TakenView {
   const std::map<IpAddress, Owner>& taken_;
 };
 
-// The lowest usable address of `range` inside `piece` that nobody has and that is none of `besides`.
+// The lowest usable address of `range` inside `piece` that is free and that is none of `besides`.
 std::optional<IpAddress> lowest_free(const api::IpamRange& range, const IpRange& piece,
                                      const std::vector<IpAddress>& gateways, const TakenView& taken,
                                      const std::vector<IpAddress>& besides);

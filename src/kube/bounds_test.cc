@@ -71,7 +71,7 @@ TEST(ListPages, AreTakenWithinTheBoundsAndWhileTheyGoOn) {
        bounds,
        "GET /pods: the list does not end: a page names itself as the next one" + what_to_do},
       {"all filtered out for long", empty_then_one, bounds, "ok"},
-      {"empty for ever", empty, bounds,
+      {"empty forever", empty, bounds,
        "GET /pods: the list does not end: 100 pages in a row have no object" + what_to_do},
   };
   for (const auto& each : cases) EXPECT_EQ(judged(each.pages, each.bounds), each.wanted) << each.name;

@@ -83,8 +83,7 @@ class Kubeconfig {
   static constexpr std::string_view kImpersonation =
       "is not supported: it impersonates another user. Use credentials of that user";
   static constexpr std::pair<std::string_view, std::string_view> kRefused[] = {
-      {"exec",
-       "asks for a program that makes credentials; railbed runs none. Use a client certificate, token or tokenFile"},
+      {"exec", "is a credential plugin, which railbed does not run. Use a client certificate, token or tokenFile"},
       {"auth-provider",
        "is a plugin of kubectl that Kubernetes 1.26 removed. Use a client certificate, token or tokenFile"},
       {"username",

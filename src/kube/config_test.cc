@@ -78,7 +78,7 @@ TEST(Kubeconfig, RefusesWithPlaceAndReason) {
       {with(", client-key-data: S0VZ", ""),
        "k:19:32: users[0].user.client-certificate: requires both certificate and key"},
       {with("{client-certificate: /pki/u1.crt, client-key-data: S0VZ}", "{exec: {command: aws}}"),
-       "k:19:18: users[0].user.exec: asks for a program that makes credentials; railbed runs none. Use a client "
+       "k:19:18: users[0].user.exec: is a credential plugin, which railbed does not run. Use a client "
        "certificate, token or tokenFile"},
       {with("{client-certificate: /pki/u1.crt, client-key-data: S0VZ}", "{token: t, as: admin}"),
        "k:19:26: users[0].user.as: is not supported: it impersonates another user. Use credentials of that user"},

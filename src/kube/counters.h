@@ -14,7 +14,7 @@
 
 namespace railbed::kube {
 
-// As Kubernetes' own metrics name them; apply is a PATCH there, too, and told apart here.
+// As Kubernetes' own metrics name them; apply is a PATCH there, too, and distinguished here.
 enum class Verb : uint8_t { kGet, kList, kWatch, kCreate, kUpdate, kPatch, kApply, kDelete };
 std::string_view verb_name(Verb verb);
 

@@ -11,8 +11,8 @@
 namespace railbed::kube {
 namespace {
 
-// The thread that moves all transfers. They are handed over and called off through lists; nobody else touches curl's
-// handles while they are in the multi handle.
+// The thread that moves all transfers. They are handed over and called off through lists; no other thread touches
+// curl's handles while they are in the multi handle.
 class Mover {
  public:
   explicit Mover(CURLM* multi) : multi_(multi), thread_([this](std::stop_token stop) { run(stop); }) {}
@@ -158,7 +158,7 @@ class CurlTransport : public Transport {
     return transfer;
   }
 
-  // A connection on which nothing came in time may be dead, although nobody has said so: the next one is new.
+  // A connection on which nothing came in time may be dead, although no error was reported: the next one is new.
   void note(const ApiError* error) {
     if (error == nullptr || error->status != 0)
       distrust_ = false;

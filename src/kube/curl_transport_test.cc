@@ -137,8 +137,8 @@ TEST(CurlTransport, KnowsWhatWasNotSent) {
   {
     url = Server({""}).url;
   }
-  Way nobody(url);
-  const auto got = nobody.transport->send({.target = "/x"}, {});
+  Way unserved(url);
+  const auto got = unserved.transport->send({.target = "/x"}, {});
   EXPECT_EQ(got.error().delivery, Delivery::kNotSent);
   EXPECT_EQ(got.error().hint, "check that the API server is running and its address is correct");
   Server hangs_up({""});
@@ -174,7 +174,7 @@ TEST(CurlTransport, StreamsAsBytesCome) {
     else
       EXPECT_EQ(after.error().message, "GET /x: no data from the server for 200 ms");
   }
-  // Only the headers: the stream has begun, and nobody waits for its first event.
+  // Only the headers: the stream has begun, and its first event is not waited for.
   const Request patient{.target = "/x?watch=true", .timeout = seconds(600), .silence = milliseconds(200)};
   const auto began = std::chrono::steady_clock::now();
   EXPECT_TRUE(way.transport->open(patient, {}).has_value());

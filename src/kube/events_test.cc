@@ -136,14 +136,14 @@ TEST(EventRecorder, AnEventThatTheServerForgotIsMadeAgain) {
   Client client(server, *clock);
   EventRecorder recorder(client, kSettings);
   std::jthread thread([&](std::stop_token stop) { recorder.run(stop); });
-  const auto tell = [&] {
+  const auto report = [&] {
     recorder.record(kRefused);
     return recorder.flush(std::chrono::seconds(10));
   };
-  ASSERT_TRUE(tell());
+  ASSERT_TRUE(report());
   server.erase(server.objects().begin()->first);
-  ASSERT_TRUE(tell());  // this one finds out
-  ASSERT_TRUE(tell());
+  ASSERT_TRUE(report());  // this one finds out
+  ASSERT_TRUE(report());
   EXPECT_EQ(server.objects().size(), 1u);
   EXPECT_EQ(recorder.counters().failed, 1u);
 }

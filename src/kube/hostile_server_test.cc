@@ -112,7 +112,7 @@ TEST(HostileLists, AreRefusedWithTheBoundThatTheyExceed) {
        "reading the answer to GET /api/v1/configmaps: too large: its values need more than 100000 bytes of memory" +
            kCheck,
        4},
-      {"compressed, which nobody asked for", [] { return std::string("\x1f\x8b\x08\x00\x00\x00", 6); },
+      {"compressed without a request for it", [] { return std::string("\x1f\x8b\x08\x00\x00\x00", 6); },
        "reading the answer to GET /api/v1/configmaps: byte 0x8b is not UTF-8", 1},
   };
   for (const auto& each : cases) {

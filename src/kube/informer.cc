@@ -8,18 +8,18 @@ namespace {
 bool needs_list(const ApiError& error, int failures) {
   // Its kind is not served any more. Where that comes back, what was deleted with it is found by a list alone.
   if (error.status == 404) return true;
-  // Too old, or an event that nobody can read.
+  // Too old, or an event that cannot be parsed.
   if (error.expired() || error.code == Code::kInvalid || error.code == Code::kExhausted) return true;
   // 504 is also the answer to a resourceVersion that is not there yet: etcd was restored from an older copy.
   return error.status == 504 && failures > 2;
 }
 
-// Nobody answered, or something that stands before an API server that is away.
+// No answer, or one of a proxy in front of an API server that is unavailable.
 bool is_away(const ApiError& error) {
   return error.status == 0 || (error.status >= 502 && error.status <= 504);
 }
 
-// A watch that tells too much for the cache, or too fast.
+// A watch that sends too much for the cache, or too fast.
 bool is_flood(const ApiError& error) {
   return error.code == Code::kExhausted || (error.code == Code::kBusy && error.status == 0);
 }
@@ -56,7 +56,7 @@ void Informer::run(std::stop_token stop) {
     const Answer<void> done = watching ? watch(stop) : list(stop);
     if (stop.stop_requested()) return;
     if (watching && !done && is_flood(done.error())) overflowed_ = true;
-    // A watch that told something was a good one, however it ended, but not by flooding the cache.
+    // A watch that sent something was a good one, however it ended, but not by flooding the cache.
     if (heard_in_watch_ > 0 && !overflowed_) failures = {};
     if (done && (!watching || heard_in_watch_ > 0)) continue;
     const int in_a_row = done || !is_away(done.error()) ? ++failures.refused : ++failures.away;

@@ -35,7 +35,7 @@ struct InformerSettings {
   Trim trim = trim_metadata;
   milliseconds first_pause{500};
   milliseconds longest_pause{30000};
-  // Watches end by themselves after this time or up to twice as long, so that not all of them begin anew together.
+  // Watches end by themselves after this time or up to twice as long, so that not all of them restart together.
   std::chrono::seconds watch_period{300};
 };
 
@@ -74,7 +74,7 @@ class Informer {
   Answer<void> list(std::stop_token stop);
   Answer<void> watch(std::stop_token stop);
   Answer<void> take(WatchEvent event);
-  // What a watch told did not fit; the next one has lasted since `watch_began_`.
+  // What a watch sent did not fit; the next one has lasted since `watch_began_`.
   void note_lasting();
   void notify(const std::vector<Change>& changes);
   void heard(const std::string& resource_version);

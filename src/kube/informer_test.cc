@@ -43,13 +43,13 @@ std::vector<std::string> summary(const T& objects) {
 // What an observer knows from changes alone; every change must fit to the ones before.
 struct Story {
   Objects known;
-  std::vector<std::string> told;
+  std::vector<std::string> seen;
   std::string broken;
 
   void operator()(const Change& change) {
     const ObjectPtr before = known.contains(change.key) ? known[change.key] : nullptr;
     if (before != change.before) broken = "the change of " + change.key.name + " does not follow the one before";
-    told.push_back(fmt::format("{}{}", "+~-"[static_cast<int>(change.type)], change.key.name));
+    seen.push_back(fmt::format("{}{}", "+~-"[static_cast<int>(change.type)], change.key.name));
     if (change.after == nullptr)
       known.erase(change.key);
     else
@@ -65,7 +65,7 @@ struct InformerTest : testing::Test {
   std::stop_source stop;
   Informer informer{client, {.resource = kMaps}, [this](const Change& change) { story(change); }};
 
-  // Runs the informer in this thread; whenever a stream has nothing more to tell, the next step is done.
+  // Runs the informer in this thread; whenever a stream has nothing more to send, the next step is done.
   void run(const std::vector<std::function<fake::ApiServer::Idle()>>& steps) {
     size_t next = 0;
     server.on_idle = [&, next]() mutable {
@@ -87,7 +87,7 @@ TEST_F(InformerTest, ListsThenFollows) {
     put(server, "d");
     return Idle::kAgain;
   }});
-  EXPECT_EQ(story.told, (std::vector<std::string>{"+a", "+b", "+c", "~b", "-c", "+d"}));
+  EXPECT_EQ(story.seen, (std::vector<std::string>{"+a", "+b", "+c", "~b", "-c", "+d"}));
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
   EXPECT_TRUE(informer.health().synced);
   EXPECT_EQ(informer.health().objects, 3u);
@@ -128,7 +128,7 @@ TEST_F(InformerTest, DifferencesAreReportedAfterAGap) {
     return std::nullopt;
   };
   run({});
-  EXPECT_EQ(story.told, (std::vector<std::string>{"+a", "+b", "+c", "+e", "-b", "~a", "-c", "+c", "+d"}));
+  EXPECT_EQ(story.seen, (std::vector<std::string>{"+a", "+b", "+c", "+e", "-b", "~a", "-c", "+c", "+d"}));
   EXPECT_EQ(informer.health().lists, 2u);
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
 }
@@ -140,13 +140,13 @@ TEST_F(InformerTest, WhatAnEarlierProcessKnewIsThereAndReportedWhereItChanged) {
   informer.seed(known);
   EXPECT_EQ(informer.health().objects, 3u);
   EXPECT_FALSE(informer.health().synced);
-  EXPECT_TRUE(story.told.empty());
+  EXPECT_TRUE(story.seen.empty());
   put(server, "a", 1);
   server.erase(path_of("b"));
   put(server, "d");
   for (const auto& object : known) story.known[key_of(object)] = informer.find(key_of(object));
   run({});
-  EXPECT_EQ(story.told, (std::vector<std::string>{"-b", "~a", "+d"}));
+  EXPECT_EQ(story.seen, (std::vector<std::string>{"-b", "~a", "+d"}));
   EXPECT_EQ(story.broken, "");
   EXPECT_EQ(informer.health().changes, 3u);
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
@@ -234,7 +234,7 @@ TEST_F(InformerTest, AKindThatIsNotServedIsListedUntilItIs) {
     return Idle::kAgain;
   }});
   EXPECT_EQ(refused_lists, 3);
-  EXPECT_EQ(story.told, (std::vector<std::string>{"+a", "+b", "-a", "+c"}));
+  EXPECT_EQ(story.seen, (std::vector<std::string>{"+a", "+b", "-a", "+c"}));
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
   EXPECT_EQ(informer.health().error, std::nullopt);
   EXPECT_EQ(informer.health().lists, 2u);

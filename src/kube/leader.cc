@@ -137,7 +137,7 @@ void LeaderElection::run(std::stop_token stop) {
     notify(led);
     milliseconds pause = settings_.retry_period;
     if (led) {
-      // Never past the deadline: losing is told at that moment, not at the next renewal.
+      // Never past the deadline: the loss is reported at that moment, not at the next renewal.
       const auto left =
           std::chrono::ceil<milliseconds>(Instant::duration(leads_until_.load()) - clock_.now().time_since_epoch());
       pause = std::min(pause, std::max(left, milliseconds(1)));

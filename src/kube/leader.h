@@ -47,7 +47,7 @@ struct SeenLease {
   LeaseRecord record;
   Instant unchanged_since{};
 };
-// Whether nobody leads by this Lease any more. Pure.
+// Whether this Lease has no leader any more. Pure.
 bool may_be_taken(const SeenLease& seen, Instant now);
 
 class LeaderElection {
@@ -60,7 +60,7 @@ class LeaderElection {
   // `transport` and `clock` outlive it.
   LeaderElection(Transport& transport, Clock& clock, LeaderSettings settings, Observer on_lead = {},
                  Observer on_lost = {});
-  // Until it is stopped; then the Lease is given back, so that another one need not wait. Whoever was leader and lost
+  // Until it is stopped; then the Lease is released, so that another one need not wait. A leader that has lost
   // the Lease becomes a candidate again.
   void run(std::stop_token stop);
   bool leads() const;

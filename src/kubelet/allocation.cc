@@ -53,7 +53,7 @@ class Allocator {
       add_file("vhost", "net-mount", {kVhostNet, kVhostNet});
       add_file("vhost", "tun-mount", {kTun, kTun});
     }
-    // A soft device has no name before it is made: whoever attaches it knows it then, and says so itself.
+    // A soft device has no name before it is made: the code that attaches it knows it then, and says so itself.
     const bool later = device->vf.rdma && files.rdma.empty() && resource_.soft_rdma;
     out_.device_info[id] = later ? Value() : pci_device_info(device->vf.address, files.rdma);
     return {};

@@ -184,7 +184,7 @@ TEST_F(AllocationTest, SaysNothingOfASoftDeviceBeforeItIsMade) {
   EXPECT_TRUE(given->device_info.at(kFirst).is_null());
 }
 
-TEST(SoftVerbs, AreTheLowestNumbersThatNobodyHas) {
+TEST(SoftVerbs, AreTheLowestFreeNumbers) {
   os::MemoryFiles files;
   files.put_directory("/sys/class/infiniband_verbs/uverbs1");
   SoftVerbs verbs;

@@ -86,7 +86,7 @@ Resources resources_of(const NodeDevices& node, const std::set<PciAddress>& with
     resource.mad = node.with_mad.contains(name);
     resource.soft_rdma = node.soft_rdma;
     for (const plan::PoolVf& vf : vfs) {
-      if (vf.address == PciAddress{}) continue;  // an earlier step makes it: nobody knows its address yet
+      if (vf.address == PciAddress{}) continue;  // an earlier step makes it: its address is unknown yet
       Device& device = resource.devices.emplace_back(Device{vf, problem_of(node, withdrawn, vf), std::nullopt});
       device.ending = ending_of(node, name, vf.address);
       if (const auto taken = node.taken.find(vf.address); taken != node.taken.end() && device.ending.empty())

@@ -117,7 +117,7 @@ TEST(Devices, WithdrawnOnesAreNotHealthy) {
 }
 
 // The kubelet counts names: a VF that a pod has under a former name could be given away again under the present one.
-TEST(Devices, OfAFormerNameAreItsPodsAndNobodyElses) {
+TEST(Devices, OfAFormerNameAreOnlyItsPods) {
   const std::string former = "example.com/rail0";
   NodeDevices node = node_of(1, 2);
   node.resources[former] = {node.resources[kRail].front()};

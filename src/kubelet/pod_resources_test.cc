@@ -67,7 +67,7 @@ TEST(PodDevices, AreListedWhereThereIsNoGet) {
   EXPECT_EQ(devices.of({.ns = "d", .name = "c", .uid = "u3"}, {}).error().code, Code::kNotFound);
 }
 
-TEST(PodDevices, AreThoseOfTheCheckpointWhereNobodyAnswers) {
+TEST(PodDevices, AreThoseOfTheCheckpointWithoutAnAnswer) {
   os::FakeKernel kernel;
   Service service;
   service.one = fail(Code::kTimeout, "the kubelet hangs");
@@ -80,7 +80,7 @@ TEST(PodDevices, AreThoseOfTheCheckpointWhereNobodyAnswers) {
   EXPECT_EQ(devices.of(kPod, {}).error().code, Code::kInvalid);
 }
 
-TEST(PodDevices, WithoutAKubeletNobodyKnows) {
+TEST(PodDevices, WithoutAKubeletAreUnknown) {
   os::FakeKernel kernel;
   EXPECT_EQ(PodDevices(kernel.files(), nullptr).of(kPod, {}).error().code, Code::kNotFound);
 }
@@ -99,11 +99,11 @@ TEST(PodDevices, OfAllPodsAreByVf) {
   EXPECT_EQ(all.pods, (plan::InUse{{first, "d/a"}, {second, "(pod u1)"}}));
   EXPECT_EQ(all.resources, (std::map<PciAddress, std::set<std::string>>{{first, {"o/r"}}, {second, {"o/r"}}}));
   EXPECT_EQ(refreshed, 1);
-  service.all = fail(Code::kIo, "nobody answers");
+  service.all = fail(Code::kIo, "no answer");
   EXPECT_EQ(devices.all({}, [&] { ++refreshed; }).value().pods.size(), 2u);
   EXPECT_EQ(refreshed, 1);
   os::FakeKernel without;
-  EXPECT_EQ(PodDevices(without.files(), &service).all({}, {}).error().message, "nobody answers");
+  EXPECT_EQ(PodDevices(without.files(), &service).all({}, {}).error().message, "no answer");
 }
 
 }  // namespace

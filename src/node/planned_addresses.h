@@ -16,7 +16,7 @@
 namespace railbed::node {
 
 enum class PlannedTypes : uint8_t {
-  // `up` without an agent: whatever is not planned, nobody would give.
+  // `up` without an agent: what is not planned would not be allocated.
   kAll,
   // The agent, and `up` beside it: host-local and dhcp are this machine's own, and are asked when a pod is attached.
   kSameOnAllMachines,

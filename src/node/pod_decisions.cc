@@ -27,7 +27,7 @@ std::string device_text(const InterfaceRequest& request, const InterfaceSpec& sp
   return spec.host_link;
 }
 
-// One interface that a pod wants. `spec` has the reason where nobody here can tell what it will be.
+// One interface that a pod wants. `spec` has the reason where it cannot be known here what it will be.
 struct WantedInterface {
   const graph::PodNetwork* network = nullptr;
   InterfaceRequest request;
@@ -64,7 +64,7 @@ class PodDecider {
   }
 
  private:
-  // --- before anything else: what is left, and what nobody wants
+  // --- before anything else: what is left, and what is not desired
 
   void find_wanted() {
     for (const graph::PodOnNode& pod : now_.graph().pods)
@@ -135,7 +135,7 @@ class PodDecider {
     const auto types = question_.by == PodsBy::kAgent ? PlannedTypes::kSameOnAllMachines : PlannedTypes::kAll;
     const std::vector<ipam::AddressClaim> claims = address_claims(now_.catalog(), types);
     std::vector<state::AddressLease> leases;
-    // What a pod has that is attached anew it keeps; those that leave this node give theirs back.
+    // What a re-attached pod has it keeps; those that leave this node give theirs back.
     std::ranges::copy_if(there_.leases, std::back_inserter(leases), [&](const state::AddressLease& lease) {
       if (question_.detached || is_of_runtime(lease.pod)) return true;
       return in_manifests_.contains(lease.pod) &&
@@ -218,7 +218,7 @@ class PodDecider {
     return one;
   }
 
-  // The same for every agent: what it chooses itself, and what it executes, nobody else knows.
+  // The same for every agent: what it chooses itself, and what it executes, no one else knows.
   Result<std::vector<WantedInterface>> interfaces_of(const graph::PodOnNode& pod) const {
     const bool by_agent = question_.by == PodsBy::kAgent;
     std::vector<WantedInterface> wanted;

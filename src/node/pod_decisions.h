@@ -27,7 +27,7 @@ struct PodDecisions {
   std::map<std::string, std::vector<attach::InterfaceRequest>> requests;
   bool soft_rdma = false;
   std::map<std::string, Error> problems;        // of the steps that have one, by pod
-  std::vector<plan::HeldBack> held_back;        // MTUs that wait until a pod is attached anew
+  std::vector<plan::HeldBack> held_back;        // MTUs that wait until a pod is re-attached
   std::vector<state::AddressLease> new_leases;  // of pods on other nodes
   std::vector<state::AddressLease> old_leases;  // of pods that are in no manifest any more
   std::set<RecordId> leaving;                   // what the steps before those on PFs give back
@@ -36,7 +36,7 @@ struct PodDecisions {
 struct PodQuestion {
   const PodsThere& there;
   PodsBy by = PodsBy::kThisProcess;
-  std::set<std::string> disturbed;  // pods that lose their VFs to steps on PFs: detached as a whole, attached anew
+  std::set<std::string> disturbed;  // pods that lose their VFs to steps on PFs: detached as a whole, re-attached
   std::set<RecordId> leaving;       // goes in any case
   // Whether the steps before those on PFs were carried out already: then what is still there is not free for others.
   bool detached = false;

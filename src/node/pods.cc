@@ -69,7 +69,7 @@ Result<void> release_pod(os::Kernel& kernel, state::Store& store, PodServer* ser
     }
     TRY(store.forget_pod(pod));
   }
-  // Whoever detached them, this process or an agent.
+  // Detached by this process or by an agent.
   report.detached.push_back(fmt::format("{}: {} interface{} detached", pod, had, had == 1 ? "" : "s"));
   return {};
 }
@@ -77,8 +77,8 @@ Result<void> release_pod(os::Kernel& kernel, state::Store& store, PodServer* ser
 namespace {
 
 // A pod's failure is reported and does not stop the others; a request to stop does.
-void release_or_tell(os::Kernel& kernel, state::Store& store, const Settings& settings, const std::string& pod,
-                     Progress& progress, PodsReport& report) {
+void release_or_report(os::Kernel& kernel, state::Store& store, const Settings& settings, const std::string& pod,
+                       Progress& progress, PodsReport& report) {
   progress.says(fmt::format("{}: detaching", pod));
   auto released = release_pod(kernel, store, settings.pod_server, pod, report);
   if (!released) report.failures.push_back({pod, "", std::move(std::move(released).context("detaching").error())});
@@ -109,7 +109,7 @@ Result<void> before_pfs(os::Kernel& kernel, state::Store& store, const PodDecisi
   for (const plan::PodStep& step : decided.steps) {
     if (step.action != PodAction::kDetach) continue;
     if (step.whole_pod) {
-      release_or_tell(kernel, store, settings, step.pod, progress, report);
+      release_or_report(kernel, store, settings, step.pod, progress, report);
       continue;
     }
     progress.says(fmt::format("{}: detaching", step.pod));
@@ -127,7 +127,7 @@ Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings
       report.canceled = true;
       return {};
     }
-    if (!is_of_runtime(pod)) release_or_tell(kernel, store, settings, pod, progress, report);
+    if (!is_of_runtime(pod)) release_or_report(kernel, store, settings, pod, progress, report);
   }
   return {};
 }

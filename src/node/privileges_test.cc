@@ -31,7 +31,7 @@ TEST(Privileges, AreThoseOfTheStepsAndThePods) {
   const std::string state = "CAP_DAC_OVERRIDE: the state below /run is root's\n";
   const Case cases[] = {
       {"nothing to do", {}, 0, state},
-      {"only to be told", {plan::NeedsReboot{"x"}}, 0, state},
+      {"only to be reported", {plan::NeedsReboot{"x"}}, 0, state},
       {"sysfs",
        {plan::SetAutoprobe{.on = false}, plan::SetVfCount{.from = 0, .to = 4}, plan::BindVf{}},
        0,

@@ -4,7 +4,7 @@
 // Why: `up`, `plan`, an agent without a cluster and the agent's loop over its node state name the same VFs, and a pod
 // that requests a name which one of them does not use stays Pending. So what the operator said and what the last `up`
 // was given are kept in the state: the operator's counts first, then `up`'s, then a program's own. Where two of them
-// differ, it is told.
+// differ, it is reported.
 // Threading: as state::Store; the process that writes holds its lock.
 // Failure: of the store; Invalid for what can be no prefix.
 #pragma once

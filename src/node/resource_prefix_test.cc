@@ -44,7 +44,7 @@ TEST(ResourcePrefixOfNode, IsCheckedWhereItIsGiven) {
   EXPECT_TRUE(check_prefix("nvidia.com"));
   EXPECT_EQ(
       check_prefix("nvidia.com/rail0").error().message,
-      "--resource-prefix: \"nvidia.com/rail0\" is no prefix of resource names: lower-case letters, digits, '-' and "
+      "--resource-prefix: \"nvidia.com/rail0\" is not a valid resource prefix: lower-case letters, digits, '-' and "
       "'.', at most 244");
 }
 

@@ -21,7 +21,7 @@ apply::milliseconds since(os::Kernel& kernel, std::chrono::steady_clock::time_po
   return std::chrono::duration_cast<apply::milliseconds>(kernel.clock().now() - start);
 }
 
-// The manifests also have pods of other nodes; a note tells users who look for one here where it is.
+// The manifests also have pods of other nodes; a note shows users who look for one here where it is.
 void note_other_pods(const Resolved& now, UpReport& report) {
   std::set<const api::Pod*> here;
   for (const graph::PodOnNode& pod : now.graph().pods) here.insert(pod.pod);
@@ -65,7 +65,7 @@ std::set<std::string> disturbed_by(const plan::NodePlan& plan) {
   return pods;
 }
 
-// Once their pods are detached, steps disturb nobody any more; whoever reads them wants to know all the same.
+// Once their pods are detached, steps disrupt no pod any more; their readers want to know anyway.
 void keep_disturbed(const plan::NodePlan& before, plan::NodePlan& plan) {
   std::map<std::string, const plan::Step*> old;
   for (const plan::PfPlan& pf : before.pfs)

@@ -29,7 +29,7 @@ struct Settings {
   bool disrupt = false;    // allows changes that take VFs from pods
   apply::Options apply;
   PodServer* pod_server = nullptr;        // attaches and detaches pods; null: this process does
-  PodsBy pods_by = PodsBy::kThisProcess;  // who would, for whoever only looks
+  PodsBy pods_by = PodsBy::kThisProcess;  // who would, for a caller that only looks
   graph::PodPlacement placement = graph::PodPlacement::kNotChecked;
 
   PodsBy by() const { return pod_server != nullptr ? PodsBy::kAgent : pods_by; }
@@ -87,7 +87,7 @@ Result<std::unique_ptr<Seen>> look(os::Kernel& kernel, state::Store* store, cons
 // Without its pods, for who attaches one pod at a time.
 std::unique_ptr<Resolved> look_at_vfs(os::Kernel& kernel, const api::Objects& objects, const Settings& settings);
 
-// `seen` is what look() gave while this process had the store to itself: nobody has changed the machine since, and its
+// `seen` is what look() gave while this process had the store to itself: the machine has not changed since, and its
 // steps are those that are carried out. Only where one of those before PFs fails is the machine read again.
 Result<UpReport> up(os::Kernel& kernel, state::Store& store, std::unique_ptr<Seen> seen, const Settings& settings,
                     Progress& progress);

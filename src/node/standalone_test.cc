@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// up and down on a machine in memory: seed manifests there and back, killed at every call, told what went
+// up and down on a machine in memory: seed manifests there and back, killed at every call, with reports of what went
 // wrong.
 #include "node/standalone.h"
 

@@ -67,7 +67,7 @@ struct PfStatus {
   int total_vfs = 0;
   bool ours = false;  // changed by railbed
   std::vector<VfStatus> vfs;
-  std::optional<double> rate_gbps = {};  // of its port; absent: it is down, or nothing tells
+  std::optional<double> rate_gbps = {};  // of its port; absent: it is down, or it is unknown
 
   // The rate of each VF that has an owner, when all of them send; absent where none has one.
   std::optional<double> share_gbps() const;

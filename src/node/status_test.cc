@@ -50,7 +50,7 @@ std::string part(const Status& status, const char* name) {
   return doc::to_json(*to_value(status).find(name));
 }
 
-TEST(ReadStatus, WithoutStateTellsTheMachine) {
+TEST(ReadStatus, WithoutStateReportsTheMachine) {
   const auto status = read_status(facts(), nullptr);
   ASSERT_TRUE(status);
   EXPECT_EQ(status->node, "host");
@@ -64,7 +64,7 @@ TEST(ReadStatus, WithoutStateTellsTheMachine) {
             R"({"index":4,"pci":"0000:01:10.4","driver":"","owner":""}]}])");
 }
 
-TEST(ReadStatus, TellsWhoHoldsWhat) {
+TEST(ReadStatus, ReportsWhoHoldsWhat) {
   const auto store = state::memory_store();
   ASSERT_TRUE(store->put_baseline({.pf = pci("0000:01:00.0")}));
   ASSERT_TRUE(store->put_pod({.pod = "llm/a", .netns = "/run/netns/a"}));

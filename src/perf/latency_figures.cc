@@ -16,7 +16,8 @@ std::string us_column(double value) {
 Figures figures_of(const Histogram& durations) {
   Figures out{.samples = durations.count(), .min_us = us(durations.min_ns())};
   for (size_t i = 0; i < out.percentiles_us.size(); ++i)
-    if (const auto ns = durations.settled_percentile_ns(kToldPercentiles[i].percent)) out.percentiles_us[i] = us(*ns);
+    if (const auto ns = durations.settled_percentile_ns(kReportedPercentiles[i].percent))
+      out.percentiles_us[i] = us(*ns);
   out.max_us = us(durations.max_ns());
   out.mean_us = durations.mean_ns() / 1e3;
   out.stddev_us = durations.stddev_ns() / 1e3;
@@ -25,7 +26,7 @@ Figures figures_of(const Histogram& durations) {
 
 std::string figures_heading(std::string_view what) {
   std::string out = fmt::format("{:>14} {:>9} {:>10}", what, "samples", "min");
-  for (const ToldPercentile& one : kToldPercentiles) out += fmt::format(" {:>10}", one.name);
+  for (const ReportedPercentile& one : kReportedPercentiles) out += fmt::format(" {:>10}", one.name);
   return out + fmt::format(" {:>10} {:>10} {:>10}\n", "max", "mean", "stddev");
 }
 
@@ -40,7 +41,7 @@ void write_figures(JsonWriter& writer, std::string_view field, const Figures& fi
   writer.begin_object(field).integer("samples", static_cast<int64_t>(figures.samples));
   writer.number("min_us", figures.min_us);
   for (size_t i = 0; i < figures.percentiles_us.size(); ++i)
-    if (figures.percentiles_us[i]) writer.number(kToldPercentiles[i].key, *figures.percentiles_us[i]);
+    if (figures.percentiles_us[i]) writer.number(kReportedPercentiles[i].key, *figures.percentiles_us[i]);
   writer.number("max_us", figures.max_us).number("mean_us", figures.mean_us);
   writer.number("stddev_us", figures.stddev_us).end_object();
 }
@@ -50,7 +51,7 @@ void read_figures(doc::Fields& fields, Figures& figures) {
   fields.need("samples", figures.samples, kAtLeastZero);
   fields.read("min_us", figures.min_us, kAtLeastZero);
   for (size_t i = 0; i < figures.percentiles_us.size(); ++i)
-    fields.read(kToldPercentiles[i].key, figures.percentiles_us[i], kAtLeastZero);
+    fields.read(kReportedPercentiles[i].key, figures.percentiles_us[i], kAtLeastZero);
   fields.need("max_us", figures.max_us, kAtLeastZero);
   fields.read("mean_us", figures.mean_us, kAtLeastZero);
   fields.read("stddev_us", figures.stddev_us, kAtLeastZero);

@@ -21,13 +21,13 @@ class Fields;
 
 namespace railbed::perf {
 
-// The percentiles that are told, with their names.
-struct ToldPercentile {
+// The percentiles that are reported, with their names.
+struct ReportedPercentile {
   std::string_view name;  // of a column: "p99.9"
   std::string_view key;   // in JSON: "p99_9_us"
   double percent;
 };
-inline constexpr ToldPercentile kToldPercentiles[] = {
+inline constexpr ReportedPercentile kReportedPercentiles[] = {
     {"p50", "p50_us", 50},       {"p90", "p90_us", 90},          {"p99", "p99_us", 99},
     {"p99.9", "p99_9_us", 99.9}, {"p99.99", "p99_99_us", 99.99},
 };
@@ -39,7 +39,8 @@ inline double us(uint64_t ns) {
 struct Figures {
   uint64_t samples = 0;
   double min_us = 0;
-  std::array<std::optional<double>, std::size(kToldPercentiles)> percentiles_us;  // absent: too few samples exceed it
+  std::array<std::optional<double>, std::size(kReportedPercentiles)>
+      percentiles_us;  // absent: too few samples exceed it
   double max_us = 0;
   double mean_us = 0;
   double stddev_us = 0;

@@ -58,7 +58,7 @@ struct Endpoint {
   bool thread_domains = false;    // each group of queue pairs is in one: the device needs no locks
   std::string post;               // "ibv_wr" or "ibv_post_send", by which messages were posted; "" for TCP
   bool counts_pauses = false;     // its interface's driver counts pause frames (rdma/pause_counters.h)
-  std::string program;  // that ran there, where it was no railbed: "perftest 6.06"; it tells little of the above
+  std::string program;  // that ran there, where it was no railbed: "perftest 6.06"; it reports little of the above
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 // Whose counters and rates are its.
@@ -121,7 +121,7 @@ Result<std::vector<Measurement>> measurements_from(const doc::Value& result);
 // For people: one line about the ends, one per size.
 std::string to_table(const Measurement& measurement);
 
-// For the control channel, which carries the same pieces; what is wrong in them is told to `fields`.
+// For the control channel, which carries the same pieces; what is wrong in them is reported to `fields`.
 class JsonWriter;
 void write_spec(JsonWriter& writer, const TestSpec& spec);
 TestSpec read_spec(doc::Fields& fields);

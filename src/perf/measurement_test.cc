@@ -76,7 +76,7 @@ TEST(Measurement, ComesBackFromJson) {
   EXPECT_TRUE((*back)[1].soft());
 }
 
-// What each field of a file may be. RAILBED_UPDATE=1 writes it anew.
+// What each field of a file may be. RAILBED_UPDATE=1 rewrites it.
 TEST(Measurement, EveryFieldHasItsLimits) {
   const auto limits = [](const Measurement& measurement) {
     doc::Diagnostics none;
@@ -150,7 +150,7 @@ TEST(Measurement, TableReportsPauseFrames) {
   EXPECT_EQ(reported(), "") << "TCP";
 }
 
-// Of datagrams some may be lost; a read has no halves, and memory and processors are told where they are not usual.
+// Of datagrams some may be lost; a read has no halves, and memory and processors are shown where they are unusual.
 TEST(Measurement, TableReportsWhatIsOfTheVerb) {
   Measurement m = bandwidth();
   m.spec = {.sizes_bytes = {1024}, .verb = RdmaVerb::kSendUd};
@@ -195,7 +195,7 @@ TEST(Measurement, ResultsFromBeforeVerbsAreRead) {
   EXPECT_EQ((*back)[0].spec, latency().spec);
 }
 
-// Percentiles that too few samples speak for are left out, outages and what is missing are told.
+// Percentiles that too few samples speak for are left out, outages and what is missing are shown.
 TEST(Measurement, TableReportsTailsOfWholeRoundTrips) {
   Measurement m = latency();
   m.spec.rate_per_s = 1000;

@@ -122,7 +122,7 @@ ResultEnvelope read_envelope(doc::Fields& fields, std::span<const ResultMember> 
 Result<doc::Value> read_result(std::string_view text) {
   if (text.size() > kMaxResult_bytes)
     return fail(Code::kInvalid, "{} bytes of JSON, at most {} are allowed", text.size(), kMaxResult_bytes);
-  return doc::read_object("", text).context("these are no results");
+  return doc::read_object("", text).context("these are not results");
 }
 
 bool is_result_of(const doc::Value& result, const ResultName& name) {

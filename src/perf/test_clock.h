@@ -17,11 +17,11 @@
 
 namespace railbed::perf {
 
-class ToldClock : public Clock {
+class SimulatedClock : public Clock {
  public:
-  explicit ToldClock(std::chrono::nanoseconds step = std::chrono::nanoseconds(0)) : step_ns_(step.count()) {}
-  ToldClock(const ToldClock&) = delete;
-  ToldClock& operator=(const ToldClock&) = delete;
+  explicit SimulatedClock(std::chrono::nanoseconds step = std::chrono::nanoseconds(0)) : step_ns_(step.count()) {}
+  SimulatedClock(const SimulatedClock&) = delete;
+  SimulatedClock& operator=(const SimulatedClock&) = delete;
 
   Time now() override { return Time(std::chrono::nanoseconds(now_ns_.fetch_add(step_ns_) + step_ns_)); }
   // Callers look whether they shall stop, and come back: the longest slice is short.

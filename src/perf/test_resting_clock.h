@@ -47,7 +47,7 @@ class ThreadsAtRest {
    private:
     const std::string thread_ = std::to_string(gettid());
   };
-  // Whether nobody has run since the last look, and all sleep.
+  // Whether no thread has run since the last look, and all sleep.
   bool look() {
     bool all_sleep = true;
     std::map<std::string, std::string> now;

@@ -41,7 +41,7 @@ const VerbTraits& traits_of(RdmaVerb verb);
 std::vector<std::string_view> verb_names();
 Result<RdmaVerb> verb_from(std::string_view name);
 
-// An option that the test decides by itself unless it is told.
+// An option that the test decides by itself unless it is set.
 enum class Choice : uint8_t { kAuto, kOn, kOff };
 inline constexpr std::array<std::string_view, 3> kChoiceNames = {"auto", "on", "off"};
 std::string_view name_of(Choice choice);

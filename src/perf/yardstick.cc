@@ -26,7 +26,7 @@ double carries_gbps(const Endpoint& end, double mtu_bytes) {
 
 double yardstick_gbps(const Endpoint& client, const Endpoint& server) {
   if (client.link_gbps <= 0 || server.link_gbps <= 0) return 0;
-  // Before the path's MTU is agreed, each end tells its port's.
+  // Before the path's MTU is agreed, each end sends its port's.
   const int64_t mtu_bytes = std::min(client.path_mtu_bytes, server.path_mtu_bytes);
   if (mtu_bytes <= 0) return 0;
   return std::min(carries_gbps(client, static_cast<double>(mtu_bytes)),

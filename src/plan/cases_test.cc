@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every folder of testdata/plan: manifests.yaml against the nodes and options that case.txt names; findings
-// and plans are compared with expected.txt and expected.json as a whole. RAILBED_UPDATE=1 writes both anew;
+// and plans are compared with expected.txt and expected.json as a whole. RAILBED_UPDATE=1 rewrites both;
 // read the difference before you commit it. case.txt, one of these per line:
 //   facts testdata/discover/roce-2x-cx6dx/facts.json      one or more nodes
 //   in-use 0000:31:00.2 llm/p                             a pod holds a VF

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In a cluster the operator decides on what a node's status tells, and the node plans from its node state, written and
-// read as JSON. The steps are those that `up` plans there from the same policies.
+// In a cluster the operator decides on what a node's status reports, and the node plans from its node state, written
+// and read as JSON. The steps are those that `up` plans there from the same policies.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -239,8 +239,8 @@ TEST(Pods, TheirVfsAreCounted) {
   api::Objects objects;
   objects.policies = {policy("rail0", 2, {pf("eth0")}), policy("ib", 2, {pf("ib0")})};
   objects.policies[1].is_rdma = api::given(true);
-  objects.networks = {network("net", "rail0"), network("wrong", "ib"), network("nobody", "rail9")};
-  objects.pods = {pod("p", {"net", "net"}), pod("q", {"unknown", "net", "wrong"}), pod("r", {"nobody"})};
+  objects.networks = {network("net", "rail0"), network("wrong", "ib"), network("unserved", "rail9")};
+  objects.pods = {pod("p", {"net", "net"}), pod("q", {"unknown", "net", "wrong"}), pod("r", {"unserved"})};
   objects.pods[0].resources["openshift.io/rail0"] = 1;
   doc::Diagnostics diagnostics;
   const auto facts = node("n1", {nic("eth0", 1), infiniband("ib0", 2)});
@@ -253,7 +253,7 @@ TEST(Pods, TheirVfsAreCounted) {
   for (const auto& finding : diagnostics.all()) messages.push_back(finding.id + " " + finding.message);
   EXPECT_THAT(
       messages,
-      ElementsAre("RB-NET-001 no policy creates resource openshift.io/rail9, from which network llm/nobody takes its "
+      ElementsAre("RB-NET-001 no policy creates resource openshift.io/rail9, from which network llm/unserved takes its "
                   "VFs",
                   "RB-POD-001 pod llm/q requests network llm/unknown, which does not exist",
                   "RB-POD-006 pod llm/p asks for 1 of openshift.io/rail0, its networks need 2",

@@ -37,11 +37,11 @@ struct PodStep {
   std::vector<PodInterface> interfaces;
   bool whole_pod = false;  // kDetach: with the pod's network namespace, where railbed made it
   bool disturbs = false;   // the pod loses interfaces that it has, if only for a moment
-  std::string problem;     // why it cannot be done: told, with the step left out
+  std::string problem;     // why it cannot be done: reported, with the step left out
   friend bool operator==(const PodStep&, const PodStep&) = default;
 };
 
-// One line for people: "detach net2 (MTU 3000 instead of 1500), to attach it anew".
+// One line for people: "detach net2 (MTU 3000 instead of 1500), to re-attach it".
 std::string describe(const PodStep& step);
 
 }  // namespace railbed::plan

@@ -71,7 +71,7 @@ struct BindVf {  // to its final driver, in one bind; unbinds `from` first where
   DeviceType device_type = DeviceType::kNetdevice;
   friend bool operator==(const BindVf&, const BindVf&) = default;
 };
-// What people are told about the driver: "vfio-pci", "the kernel's network driver".
+// What people read about the driver: "vfio-pci", "the kernel's network driver".
 std::string_view driver_words(DeviceType type);
 
 struct SetVfMtu {

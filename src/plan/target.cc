@@ -11,7 +11,7 @@
 namespace railbed::plan {
 namespace {
 
-// Whether nobody set the GUID: it is zero, or all ones, which some tools write to reset it.
+// Whether the GUID was never set: it is zero, or all ones, which some tools write to reset it.
 bool is_unset(const std::optional<Guid>& guid) {
   return guid && (guid->is_zero() || guid->value == ~uint64_t{0});
 }

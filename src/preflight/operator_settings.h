@@ -3,7 +3,7 @@
 // already.
 //
 // Why: a pod requests a resource by its full name, and a policy says only the part after the slash. With another prefix
-// than the one that pods request, they stay Pending for ever and nothing is wrong with any object; with policies in a
+// than the one that pods request, they stay Pending forever and nothing is wrong with any object; with policies in a
 // namespace that does not count, there are no VFs at all. Both are in the cluster before railbed is installed: in
 // definitions of networks, in what nodes offer, in the settings of the SR-IOV operator.
 // Threading: pure.

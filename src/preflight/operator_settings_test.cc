@@ -66,7 +66,7 @@ TEST(SettingsOfTheOperator, AreThoseOfItsDeploymentOrTheDefaults) {
   EXPECT_EQ(got.agents_prefix, "intel.com");
 }
 
-TEST(UncountedNamespaces, HavePoliciesOrNetworksThatNobodyServes) {
+TEST(UncountedNamespaces, HavePoliciesOrNetworksThatNoOperatorServes) {
   ClusterLook look;
   look.ns = "railbed";
   const auto policy = [](const std::string& ns, const std::string& name) {

@@ -25,7 +25,7 @@ constexpr kube::Resource kClusterRoleBindings = kube::resource_of(kind_named("Cl
 constexpr kube::Resource kRoleBindings = kube::resource_of(kind_named("RoleBinding"));
 constexpr kube::Resource kAccessReviews = kube::resource_of(kind_named("SubjectAccessReview"));
 
-// By name, so that nobody has to grant the right to read all of them.
+// By name, so that no user has to grant the right to read all of them.
 const kube::ObjectKey kKnownConfigMaps[] = {
     {"kube-system", "cilium-config"},
     {"kube-system", "multus-daemon-config"},

@@ -99,7 +99,7 @@ std::set<DefinitionWriter> definition_writers(const std::vector<Value>& roles, c
     for (const Value& subject : *subjects)
       if (std::string who = subject_of(subject, ns); !who.empty()) out.insert({std::move(who), role->first, bound_ns});
   }
-  // What whoever owns a namespace gets with it.
+  // What the owner of a namespace gets with it.
   for (const char* given : {"ClusterRole admin", "ClusterRole edit"})
     if (const auto role = writers.find(given); role != writers.end() && !role->second.is_bound)
       out.insert({.subject = "", .role = given, .ns = ""});

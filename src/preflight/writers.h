@@ -19,7 +19,7 @@
 namespace railbed::preflight {
 
 struct DefinitionWriter {
-  std::string subject;  // "Group devs", "ServiceAccount ci/deployer"; empty: nobody is bound to the role
+  std::string subject;  // "Group devs", "ServiceAccount ci/deployer"; empty: no subject is bound to the role
   std::string role;     // "ClusterRole edit"
   std::string ns;       // empty: in all namespaces
   friend auto operator<=>(const DefinitionWriter&, const DefinitionWriter&) = default;

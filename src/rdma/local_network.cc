@@ -6,7 +6,7 @@
 namespace railbed::rdma {
 namespace {
 
-// As IFF_RUNNING: drivers that do not tell their state are taken to be up.
+// As IFF_RUNNING: drivers that do not report their state are taken to be up.
 bool is_running(const os::Link& link) {
   return link.up && (link.oper_state == "up" || link.oper_state == "unknown");
 }

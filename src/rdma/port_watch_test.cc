@@ -92,7 +92,7 @@ TEST_F(PortWatchTest, PauseFramesAreReportedOfThoseThatCountThem) {
     EXPECT_EQ(seen[other][PortFigure::kPausesReceived], std::nullopt);
     EXPECT_EQ(seen[other][PortFigure::kPausesSent], std::nullopt);
   }
-  // A driver that was loaded anew counts from 0.
+  // A driver that was reloaded counts from 0.
   driver["rx_prio3_pause"] = 3;
   seen = after(watch, milliseconds(1000));
   EXPECT_EQ(seen[0][PortFigure::kPausesReceived], std::nullopt);
@@ -134,7 +134,7 @@ TEST_F(PortWatchTest, ADeviceThatGoesIsReportedAndWatchedAgain) {
   EXPECT_EQ(seen[1].state, PortState::kThere);
   EXPECT_EQ(seen[1][PortFigure::kSentBytes], 4);
   EXPECT_EQ(after(watch, milliseconds(1000))[0].state, PortState::kGone);
-  // Its counters begin anew, so the first interval has none.
+  // Its counters restart, so the first interval has none.
   set("mlx5_0", "counters/port_xmit_data", 5);
   seen = after(watch, milliseconds(1000));
   EXPECT_EQ(seen[0].state, PortState::kCameBack);

@@ -179,7 +179,7 @@ StateSeverity severity_of(std::string_view state) {
   return state == "Held" || state == "Pending" || state == "Shadowed" ? StateSeverity::kWaits : StateSeverity::kUnknown;
 }
 
-// What its own status lists, which is of nodes where it is not applied, goes before what the nodes tell.
+// What its own status lists, which is of nodes where it is not applied, goes before what the nodes report.
 std::map<std::string, PolicyOnNode> nodes_of(const Value& object, const std::string& name,
                                              const std::vector<SriovNetworkNodeState>& states) {
   std::map<std::string, PolicyOnNode> nodes;

@@ -28,7 +28,7 @@ std::vector<CollectiveSeries> series_of(const std::vector<perf::collective::Coll
 std::string transport_text(const perf::collective::CollectiveRun& run);  // "RDMA", "RDMA (soft)", "TCP"
 // How many elements were wrong, of all ranks and rails.
 uint64_t wrong_elements(const perf::collective::SizeResult& size);
-// Who is slow on each rail where somebody is: "node-2", "node-1 → node-2 on rail0"; "": nobody is.
+// Who is slow on each rail where one is: "node-2", "node-1 → node-2 on rail0"; "": none is.
 std::string slow_text(const perf::collective::CollectiveRun& run, const perf::collective::SizeResult& size);
 
 }  // namespace railbed::report

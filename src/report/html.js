@@ -64,7 +64,7 @@
   const joined = tables => tables.length === 1 ? tables[0] : uPlot.join(tables);
   const line = (colour, dash, points) => ({ stroke: colour, width: 2.5, dash, points: points ? { show: true, size: 6, fill: colour } : { show: false }, spanGaps: true });
   const paths = rail => [["rdma", rail.soft ? "RDMA (soft)" : "RDMA", colours.rdma], ["tcp", "TCP", colours.tcp, [6, 4]]].map(([key, ...more]) => [rail[key], ...more]);
-  const told = (names, columns, i, text) => names.map((n, k) => columns[k + 1][i] == null ? "" : n + " " + text(columns[k + 1][i])).filter(Boolean).join(", ");
+  const readings = (names, columns, i, text) => names.map((n, k) => columns[k + 1][i] == null ? "" : n + " " + text(columns[k + 1][i])).filter(Boolean).join(", ");
   const by_size = { range: (u, a, b) => a === b ? [a - 1, b + 1] : [a - 0.3, b + 0.3], time: false };
   const size_axis = () => axis(v => size(2 ** v), { splits: (u, i, a, b) => { const s = []; for (let v = Math.ceil(a); v <= b; v += b - a > 14 ? 4 : b - a > 7 ? 2 : 1) s.push(v); return s; } });
 
@@ -82,7 +82,7 @@
       scales: { x, y: { range: () => [0, marks[marks.length - 1]] } },
       axes: [x_axis, axis(rate, { size: 76, splits: () => marks })],
       series,
-      hooks: Object.assign(limit_hook(rail), readout(box, (u, i) => at(columns[0][i]) + ": " + told(names, columns, i, rate))),
+      hooks: Object.assign(limit_hook(rail), readout(box, (u, i) => at(columns[0][i]) + ": " + readings(names, columns, i, rate))),
     }, columns);
     legend(box, entries.concat(limit_entry(rail)));
   }
@@ -159,7 +159,7 @@
       scales: { x: { time: false, range: () => [0, Math.max(longest, 1)] }, y: { distr: 3, range: span } },
       axes: [axis(share, { splits: (u, i, a, b) => marks.filter(v => v >= a && v <= b + 1e-9) }), log_axis()],
       series,
-      hooks: readout(box, (u, i) => share(columns[0][i]) + " within " + told(names, columns, i, micro)),
+      hooks: readout(box, (u, i) => share(columns[0][i]) + " within " + readings(names, columns, i, micro)),
     }, columns);
     legend(box, entries);
   }
@@ -178,7 +178,7 @@
       scales: { x: by_size, y: { distr: 3, range: span } },
       axes: [size_axis(), log_axis()],
       series,
-      hooks: readout(box, (u, i) => size(2 ** columns[0][i]) + ": " + told(names, columns, i, micro)),
+      hooks: readout(box, (u, i) => size(2 ** columns[0][i]) + ": " + readings(names, columns, i, micro)),
     }, columns);
     legend(box, entries);
   }
@@ -199,7 +199,7 @@
       scales: { x: by_size, y: field === "time_us" ? { distr: 3 } : { range: () => [0, marks[marks.length - 1]] } },
       axes: [size_axis(), field === "time_us" ? log_axis() : axis(volume, { size: 76, splits: () => marks })],
       series,
-      hooks: readout(box, (u, i) => size(2 ** columns[0][i]) + ": " + told(names, columns, i, text)),
+      hooks: readout(box, (u, i) => size(2 ** columns[0][i]) + ": " + readings(names, columns, i, text)),
     }, columns);
     legend(box, entries);
   }

@@ -43,7 +43,7 @@ Html jitter_side_by_side(const std::vector<JitterReport>& reports) {
 
 Html parts_html(const JitterCondition& condition, PathLoad load) {
   Html out = html("<table class=\"figures\"><thead><tr><th>{}</th><th>Probes</th>", load_text(condition, load));
-  for (const perf::ToldPercentile& one : perf::kToldPercentiles) out += html("<th>{}</th>", one.name);
+  for (const perf::ReportedPercentile& one : perf::kReportedPercentiles) out += html("<th>{}</th>", one.name);
   out += markup("<th>Max</th></tr></thead><tbody>\n");
   for (const auto& [name, figures] : condition.parts()) {
     out += html("<tr><td>{}</td><td>{}</td>", name, figures->samples);

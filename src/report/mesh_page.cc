@@ -51,7 +51,7 @@ uint8_t cell_of(double share) {
   return static_cast<uint8_t>(kCellWorst + steps);
 }
 
-// The worse of two; what is not known is told only where nothing else is.
+// The worse of two; the unknown is shown only where nothing else is.
 void put(uint8_t& cell, uint8_t level) {
   if (level != kCellUnknown && (cell == kCellUnknown || level < cell)) cell = level;
 }

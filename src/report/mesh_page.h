@@ -71,7 +71,7 @@ inline constexpr size_t kWorstPairs = 50;
 // Heat maps of all rails together have at most so many cells.
 inline constexpr size_t kMostCells = size_t{8} * 512 * 512;
 
-// `findings`: outlier_lines(), with what else is to be told of the run.
+// `findings`: outlier_lines(), with what else is to be reported of the run.
 MeshPage mesh_page(const perf::mesh::MeshResults& results, const perf::mesh::Analysis& analysis,
                    std::vector<std::string> findings, bool clean);
 

@@ -48,7 +48,7 @@ TEST(MeshPage, ASlowNicIsARowOfItsHeatMapAndFirstAmongThePairs) {
     EXPECT_GE(cell(page, 1, to, 3), kCellUsual - 2) << to;
     EXPECT_GE(cell(page, 0, 3, to), kCellUsual - 2) << to;
   }
-  EXPECT_EQ(cell(page, 1, 5, 5), kCellUnknown) << "nobody measures itself";
+  EXPECT_EQ(cell(page, 1, 5, 5), kCellUnknown) << "no host measures itself";
   ASSERT_THAT(page.stragglers, SizeIs(1));
   EXPECT_EQ(page.stragglers[0].host, "host3");
   EXPECT_EQ(page.stragglers[0].rail, "rail1");

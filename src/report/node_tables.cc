@@ -65,7 +65,7 @@ Cell state_cell(const NetInterface* netdev, const RdmaPort* port) {
   }
   if (netdev == nullptr) return {};
   if (netdev->admin_up == false) return {"off", Paint::kDim};
-  // Where the flags are not told, a carrier still means that it is up: the kernel gives none of one that is down.
+  // Where the flags are unknown, a carrier still means that it is up: the kernel gives none of one that is down.
   if (!netdev->carrier) return netdev->oper_state == "up" ? Cell("up", Paint::kGood) : Cell();
   return *netdev->carrier ? Cell("up", Paint::kGood) : Cell("no carrier", Paint::kBad);
 }
@@ -247,9 +247,9 @@ Table card_table(const NodeFacts& facts) {
   const std::vector<facts::NicRole> roles = facts::roles_of(facts);
   for (size_t i = 0; i < facts.nics.size(); ++i) {
     const Nic& nic = facts.nics[i];
-    const bool is_told = nic.pci.link && nic.pci.link->max_width > 0;
+    const bool is_known = nic.pci.link && nic.pci.link->max_width > 0;
     table.row({nic.pci.address.to_string(), ids_of(nic.pci), nic.pci.driver, nic.firmware,
-               is_told ? Cell(facts::pcie_possible(*nic.pci.link)) : Cell(), nic.pci.slot,
+               is_known ? Cell(facts::pcie_possible(*nic.pci.link)) : Cell(), nic.pci.slot,
                optional_cell(nic.pci.iommu_group), std::string(eswitch_mode_name(nic.eswitch_mode)),
                optional_cell(nic.data_direct), roles[i].reason});
   }
@@ -376,8 +376,8 @@ Table path_table(const NodeFacts& facts) {
   for (size_t i = 0; i < facts.gpus.size(); ++i) columns.push_back({fmt::format("GPU{}", i), fmt::format("gpu{}", i)});
   Table table(std::move(columns));
   for (const Nic& nic : facts.nics) {
-    const bool is_told = !nic.gpus.empty() && !nic.gpus.front().kind.empty();  // the nearest one
-    if (facts::hardware_port(nic) == nullptr || !is_told) continue;
+    const bool is_known = !nic.gpus.empty() && !nic.gpus.front().kind.empty();  // the nearest one
+    if (facts::hardware_port(nic) == nullptr || !is_known) continue;
     const auto device = std::ranges::find(nic.rdma, false, &RdmaDevice::soft);
     std::vector<Cell> cells = {device->name};
     for (const facts::Gpu& gpu : facts.gpus) {
@@ -434,14 +434,14 @@ Table virtual_table(const NodeFacts& facts) {
 
 namespace {
 
-// What the files at hand cannot tell, so that nobody takes its absence for a fact.
-std::string untold_text(const NodeFacts& facts) {
-  if (facts.untold.empty()) return {};
+// What the files at hand lack, so that its absence is not taken for a fact.
+std::string unavailable_text(const NodeFacts& facts) {
+  if (facts.unavailable.empty()) return {};
   std::string list;
-  for (size_t i = 0; i < facts.untold.size(); ++i)
-    list += (i == 0 ? "" : i + 1 == facts.untold.size() ? " and " : ", ") + doc::printable(facts.untold[i]);
+  for (size_t i = 0; i < facts.unavailable.size(); ++i)
+    list += (i == 0 ? "" : i + 1 == facts.unavailable.size() ? " and " : ", ") + doc::printable(facts.unavailable[i]);
   // PCI functions have a line of advice of their own.
-  const bool hides_use = facts.untold.front() != facts::kPciFunctions;
+  const bool hides_use = facts.unavailable.front() != facts::kPciFunctions;
   return fmt::format("Not available from these files: {}.{}\n", list,
                      hides_use ? " The host's own use of devices is then not shown." : "");
 }
@@ -468,7 +468,7 @@ std::string node_text(const NodeFacts& facts, Detail detail, Colour colour) {
     text += "\nProblems:\n";
     for (const findings::Finding& trouble : troubles) text += fmt::format("  - {}\n", findings::to_line(trouble));
   }
-  if (const std::string untold = untold_text(facts); !untold.empty()) text += "\n" + untold;
+  if (const std::string unavailable = unavailable_text(facts); !unavailable.empty()) text += "\n" + unavailable;
   const std::vector<std::string> advice = facts::sriov_advice(facts);
   if (!advice.empty()) text += "\n";
   for (size_t i = 0; i < advice.size(); ++i) text += (i == 0 ? "" : "  - ") + doc::printable(advice[i]) + "\n";

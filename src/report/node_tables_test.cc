@@ -55,19 +55,20 @@ TEST(NodeText, NothingOfAMachineReachesTheTerminalUnescaped) {
 }
 
 TEST(NodeText, SaysWhatIsUnknown) {
-  const auto told = [](std::vector<std::string> untold) {
-    const std::string text = node_text({.node = "n", .untold = std::move(untold)}, Detail::kNormal, Colour::kNo);
+  const auto line_of = [](std::vector<std::string> unavailable) {
+    const std::string text =
+        node_text({.node = "n", .unavailable = std::move(unavailable)}, Detail::kNormal, Colour::kNo);
     const size_t at = text.find("Not available");
     return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
   };
-  EXPECT_EQ(told({}), "");
-  EXPECT_EQ(told({"addresses"}),
+  EXPECT_EQ(line_of({}), "");
+  EXPECT_EQ(line_of({"addresses"}),
             "Not available from these files: addresses. The host's own use of devices is then not shown.");
   EXPECT_EQ(
-      told({"addresses", "routes", "PCI functions"}),
+      line_of({"addresses", "routes", "PCI functions"}),
       "Not available from these files: addresses, routes and PCI functions. The host's own use of devices is then "
       "not shown.");
-  EXPECT_EQ(told({"PCI functions"}), "Not available from these files: PCI functions.");
+  EXPECT_EQ(line_of({"PCI functions"}), "Not available from these files: PCI functions.");
 }
 
 TEST(NicTable, OfUnknownStateShowsNone) {

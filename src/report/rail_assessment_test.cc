@@ -108,7 +108,7 @@ TEST(Assessment, EachVerbHasARowOfItsOwn) {
   EXPECT_FALSE(rails[1].rdma.half_p50_us());
 }
 
-// Several sweeps of one pair: the slowest counts, and that they differ is told.
+// Several sweeps of one pair: the slowest counts, and that they differ is reported.
 TEST(Assessment, ReportsThatRepeatsDiffer) {
   const Assessment assessment = assessment_of({measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 391),
                                                measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 240),
@@ -203,8 +203,8 @@ TEST(Assessment, CountsRailsWithoutRdma) {
   EXPECT_EQ(assessment_of({}).headline, "Nothing was measured.");
 }
 
-// A rail is told as slow below nine tenths of the middle one, of two of the better one, and as late above three times
-// the middle of three. Here the links are not known.
+// A rail is reported as slow below nine tenths of the middle one, of two of the better one, and as late above three
+// times the middle of three. Here the links are not known.
 TEST(Assessment, ReportsWhichRailDiffers) {
   const auto remarks = [](TestKind kind, const std::vector<double>& figures) {
     std::vector<Measurement> all;
@@ -227,7 +227,7 @@ TEST(Assessment, ReportsWhichRailDiffers) {
             "RDMA works on 2 rails and carries 60.0 Gb/s to 100 Gb/s on each.\n"
             "rail1 is 40 % slower than the other rail.");
   const std::string late = "A small message typically takes ";
-  EXPECT_EQ(remarks(TestKind::kLatency, {1, 9}).find("long tail"), std::string::npos) << "of two nobody knows which";
+  EXPECT_EQ(remarks(TestKind::kLatency, {1, 9}).find("long tail"), std::string::npos) << "of two it is unknown which";
   EXPECT_EQ(remarks(TestKind::kLatency, {1, 1, 2.9}).find("long tail"), std::string::npos);
   EXPECT_NE(remarks(TestKind::kLatency, {1, 1, 3.2}).find("rail2 has a long tail: 1 round trip in 1000 takes "),
             std::string::npos)

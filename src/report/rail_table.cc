@@ -50,7 +50,7 @@ Table rail_table(const std::vector<RailFigures>& rails) {
 
 Table jitter_table(const std::vector<perf::JitterReport>& reports) {
   std::vector<Column> columns = {{"RAIL", "rail"}, {"LOAD", "load"}};
-  for (const perf::ToldPercentile& one : perf::kToldPercentiles)
+  for (const perf::ReportedPercentile& one : perf::kReportedPercentiles)
     columns.push_back({fmt::format("P{}", one.percent), std::string(one.key), Align::kRight});
   columns.push_back({"MAX", "max_us", Align::kRight});
   columns.push_back({"THE LOAD MAKES IT", "load_makes_it"});

@@ -81,7 +81,7 @@ struct CniType {
 
 // Ours first: main types, chained ones, IPAM types, the meta plugin; then those of others.
 std::span<const CniType> cni_types();
-// By its name, or its second one; null for a type that nobody has heard of.
+// By its name, or its second one; null for an unknown type.
 const CniType* find_cni_type(std::string_view name);
 // What every plugin's configuration may have, and what the runtime or a meta plugin adds.
 std::span<const CniKey> cni_common_keys();

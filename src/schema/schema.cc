@@ -274,7 +274,7 @@ class Book {
         {"object", FieldType::kObject}, {"map", FieldType::kMap},           {"quantity", FieldType::kQuantity},
         {"choice", FieldType::kText},   {"networks", FieldType::kNetworks}, {"labels", FieldType::kMap}};
     const auto type = kTypes.find(first);
-    if (type == kTypes.end()) return problem(node, fmt::format("\"{}\" is no type", text));
+    if (type == kTypes.end()) return problem(node, fmt::format("\"{}\" is not a type", text));
     schema.type = type->second;
     if (first == "choice")
       for (size_t i = 1; i < words.size(); ++i) schema.choices.push_back(words[i] == "\"\"" ? "" : words[i]);
@@ -289,7 +289,7 @@ class Book {
   // "0..99", "1.."
   void fill_bounds(Schema& schema, std::string_view text, const Value& node) {
     const size_t dots = text.find("..");
-    if (dots == std::string_view::npos) return problem(node, fmt::format("\"{}\" is no range", text));
+    if (dots == std::string_view::npos) return problem(node, fmt::format("\"{}\" is not a range", text));
     const auto number = [](std::string_view part) -> std::optional<int64_t> {
       int64_t value = 0;
       const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
@@ -365,7 +365,7 @@ class Book {
     } else if (key == ".then") {
       schema.then = build(value);
     } else if (key != ".apiVersion" && key != ".types" && key != ".typesOf" && key != ".table") {
-      problem(value, fmt::format("{} is no directive", key));
+      problem(value, fmt::format("{} is not a directive", key));
     }
   }
 
@@ -383,7 +383,8 @@ class Book {
     const bool ipam = table.as_string() != nullptr && *table.as_string() == "ipam";
     for (const Value::Member& member : *types.as_object()) {
       const CniType* type = find_cni_type(member.key);
-      if (type == nullptr || type->ours) problem(member.value, fmt::format("{} is no type of others", member.key));
+      if (type == nullptr || type->ours)
+        problem(member.value, fmt::format("{} is not a third-party plugin type", member.key));
     }
     for (const CniType& type : cni_types()) {
       if ((type.role == CniRole::kIpam) != ipam) continue;

@@ -157,7 +157,7 @@ std::string way_to(const Schema& schema, std::string_view key, int depth, std::s
   return "";
 }
 
-// An object with more mistakes is another kind of file, or an attack; nobody reads all of them.
+// An object with more mistakes is another kind of file, or an attack; no one reads all of them.
 constexpr size_t kMaxMistakes = 1'000;
 // A larger object is no manifest, and repeated searches among its members would take too long.
 constexpr size_t kMaxMembers = 10'000;
@@ -409,13 +409,14 @@ class Checker {
     if (text == nullptr || member.key == kLeftOut) return;
     const std::string path = at.path();
     if (!is_label_key(member.key) && !is_filled_in_later(member.key))
-      error(5, member.key_span,
-            fmt::format("{}: \"{}\" is no key of a label: {}, after a prefix such as \"example.com/\" or without one",
-                        path, member.key, kLabelForm))
+      error(
+          5, member.key_span,
+          fmt::format("{}: \"{}\" is not a valid label key: {}, after a prefix such as \"example.com/\" or without one",
+                      path, member.key, kLabelForm))
           .about_field(fmt::format("{}[{}]", path, member.key));
     if (is_label_value(*text) || is_filled_in_later(*text)) return;
     error(5, member.value.span,
-          fmt::format("{}[{}]: \"{}\" is no value of a label: {}", path, member.key, *text, kLabelForm))
+          fmt::format("{}[{}]: \"{}\" is not a valid label value: {}", path, member.key, *text, kLabelForm))
         .about_field(fmt::format("{}[{}]", path, member.key));
   }
 
@@ -556,7 +557,7 @@ class Checker {
         warning(1, by->span, fmt::format("{} \"{}\" is unknown; its fields are not checked", schema.what, *type))
             .about_field(below(frame, schema.by).path())
             .that_says(doc::Says::kUnknownType);
-    // Plugins of others are nobody's mistake; a name that is nearly a known one is. Short names are near by chance.
+    // Third-party plugins are no mistake; a name that is nearly a known one is. Short names are near by chance.
     constexpr size_t kLongEnough = 5;
     if (meant.empty())
       reported.for_one_machine();
@@ -822,7 +823,7 @@ class Checker {
         only = only == nullptr ? variant : only;
       }
     if (only == nullptr) return std::nullopt;
-    // Which of several was meant, nobody knows.
+    // Which of several was meant is unknown.
     const std::string owner =
         count == 1 || variants->what.empty() ? only->name : fmt::format("other {}s", variants->what);
     return Home{fmt::format("is a field of {}, not of {}", owner, frame.schema->name), ""};

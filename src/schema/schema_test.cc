@@ -77,7 +77,7 @@ std::string pod(const std::string& container) {
          container;
 }
 
-// Kinds are read when they are asked for; whoever asks first, all get the same.
+// Kinds are read when they are asked for; all callers get the same.
 TEST(FindSchema, IsAskedByManyThreadsAtOnce) {
   const std::vector<std::string> kinds = schema_kinds();
   std::vector<std::vector<const Schema*>> found(8);
@@ -191,7 +191,7 @@ TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
        attachment("    {\"type\": \"rdma\", \"ipam\": {\"type\": \"whereabouts\", \"range\": \"10.0.0.0/24\",\n"
                   "     \"rangeStart\": \"10.0.0.5\"}}\n"),
        "7:6 RB-IPAM-002 'rangeStart' is not a field of ipam; it has no effect (did you mean 'range_start'?)\n"},
-      {"a type that nobody knows", attachment("    {\"type\": \"tunning\"}\n"),
+      {"an unknown type", attachment("    {\"type\": \"tunning\"}\n"),
        "6:14 RB-CNI-001 CNI plugin \"tunning\" is unknown; its fields are not checked (did you mean \"tuning\"?)\n"},
       {"a list of plugins", attachment("    {\"plugins\": [{\"type\": \"tuning\", \"mtu\": \"9000\"}], \"mtu\": 1}\n"),
        "6:44 RB-CNI-004 config.plugins[0].mtu must be an integer, found a string \"9000\" (write it without "
@@ -480,7 +480,7 @@ TEST(CheckSchema, ReportsPortsAndVolumesThatAnApiServerRefuses) {
 // A field that must be there is RB-API-006.
 TEST(CheckSchema, ReportsWordsAndLabelsThatAnApiServerRefuses) {
   const Mistake cases[] = {
-      {"a job for ever", template_of("Job", "restartPolicy: Always"),
+      {"a job forever", template_of("Job", "restartPolicy: Always"),
        "4:41 RB-API-005 spec.template.spec.restartPolicy must be \"OnFailure\" or \"Never\", found \"Always\"\n"},
       {"a job by default", template_of("Job", "hostNetwork: false"),
        "4:25 RB-API-006 spec.template.spec.restartPolicy is missing\n"},
@@ -492,14 +492,14 @@ TEST(CheckSchema, ReportsWordsAndLabelsThatAnApiServerRefuses) {
        "4:22 RB-API-005 spec.accessModes[0] must be \"ReadWriteOnce\", \"ReadOnlyMany\", \"ReadWriteMany\" or "
        "\"ReadWriteOncePod\", found \"RWX\"\n"},
       {"no value of a label", with_labels("app: my server"),
-       "3:35 RB-API-005 metadata.labels[app]: \"my server\" is no value of a label: letters, digits, '-', '_' and '.', "
+       "3:35 RB-API-005 metadata.labels[app]: \"my server\" is not a valid label value: letters, digits, '-', '_' and '.', "
        "at most 63, with a letter or digit at both ends\n"},
       {"no key of a label", with_labels("my app: server"),
-       "3:30 RB-API-005 metadata.labels: \"my app\" is no key of a label: letters, digits, '-', '_' and '.', at most 63, "
+       "3:30 RB-API-005 metadata.labels: \"my app\" is not a valid label key: letters, digits, '-', '_' and '.', at most 63, "
        "with a letter or digit at both ends, after a prefix such as \"example.com/\" or without one\n"},
       {"no label of a node",
        object_of("v1", "Pod", "containers: [{name: c}], nodeSelector: {example.com/gpu: \"H100 \"}"),
-       "4:65 RB-API-005 spec.nodeSelector[example.com/gpu]: \"H100 \" is no value of a label: letters, digits, '-', '_' "
+       "4:65 RB-API-005 spec.nodeSelector[example.com/gpu]: \"H100 \" is not a valid label value: letters, digits, '-', '_' "
        "and '.', at most 63, with a letter or digit at both ends\n"},
   };
   for (const Mistake& c : cases) EXPECT_EQ(checked_text(c.text).reported(), c.reported) << c.what << "\n" << c.text;

@@ -49,7 +49,7 @@ Result<FileLock> FileLock::take(const std::string& path, const std::string& comm
 }
 
 FileLock::~FileLock() {
-  // The name goes first, so that nobody who waits for the lock sees the name of a command that has ended.
+  // The name goes first, so that no process that waits for the lock sees the name of a command that has ended.
   if (fd_ < 0) return;
   [[maybe_unused]] int emptied = ftruncate(fd_, 0);
   close(fd_);

@@ -136,7 +136,7 @@ Result<void> Database::copy_to(const std::string& path) {
 }
 
 Result<void> Database::empty_log() {
-  // Whoever reads is not waited for.
+  // Readers are not waited for.
   sqlite3_busy_timeout(db_, 0);
   const int code = sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   sqlite3_busy_timeout(db_, kBusyTimeoutMs);

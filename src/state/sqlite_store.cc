@@ -170,8 +170,8 @@ Result<void> prepare(Database& db, const OpenOptions& options) {
   return db.script("PRAGMA secure_delete = ON");
 }
 
-// Who may write: the process that has the lock, the thread that has a Hold, no one, or whoever has the object, since it
-// has no file.
+// Who may write: the process that has the lock, the thread that has a Hold, no one, or the owner of the object, since
+// it has no file.
 enum class Access : uint8_t { kLocked, kShared, kReadOnly, kNoFile };
 
 class SqliteStore : public Store {

@@ -85,7 +85,7 @@ class RemovedState : public SqliteStore {
   }
 };
 
-// Whoever cleans up below /run: the folder with all, the file alone, or the file without its log.
+// A clean-up below /run: the folder with all, the file alone, or the file without its log.
 TEST_F(RemovedState, IsWrittenAgainWithAllThatTheProcessHas) {
   const std::vector<std::vector<std::string>> removed{
       {""}, {"/state.db"}, {"/state.db", "/state.db-wal", "/state.db-shm"}};
@@ -245,8 +245,8 @@ TEST_F(SqliteStore, IsForRootAlone) {
   if (child == 0) {
     if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
     const bool locked = ::open((directory_ + "/lock").c_str(), O_RDONLY) >= 0;
-    const std::string told = open("boot-1", true).error().to_string();
-    (void)!write(ends[1], told.data(), told.size());
+    const std::string reported = open("boot-1", true).error().to_string();
+    (void)!write(ends[1], reported.data(), reported.size());
     _exit(locked ? 1 : 0);
   }
   close(ends[1]);
@@ -260,7 +260,7 @@ TEST_F(SqliteStore, IsForRootAlone) {
             fmt::format("state file {}/state.db: opening it: unable to open database file\n  run as root", directory_));
 }
 
-// Whoever could make a link there could have the state written over any file.
+// A user who could create a link there could have the state written over any file.
 TEST_F(SqliteStore, IsNoLink) {
   std::filesystem::create_directories(directory_);
   std::ofstream(directory_ + "/elsewhere") << "kept";
@@ -317,7 +317,7 @@ TEST_F(SqliteStore, SaysWhatToDoWithADamagedFile) {
                   directory_));
 }
 
-// Whoever moves only the file away leaves its log: its pages must not come back in the new file.
+// Moving only the file away leaves its log: its pages must not come back in the new file.
 TEST_F(SqliteStore, DoesNotTakeTheLogOfAnotherFile) {
   {
     auto store = open();
@@ -523,8 +523,8 @@ TEST_F(SqliteStore, LosesNothingAndHalvesNothingWhenKilled) {
   std::mt19937 random(20240817);
   int total = 0;
   for (int round = 0; round < 25; ++round) {
-    int told[2];
-    ASSERT_EQ(pipe(told), 0);
+    int reported[2];
+    ASSERT_EQ(pipe(reported), 0);
     pid_t child = fork();
     if (child == 0) {
       auto store = open();
@@ -536,17 +536,17 @@ TEST_F(SqliteStore, LosesNothingAndHalvesNothingWhenKilled) {
                       ->put_lease({"pool", *IpAddress::from_v4(0x0a000000).plus(round * 65536 + i), "p", interface})
                       .has_value() &&
                   open_transaction->commit().has_value();
-        if (!ok || write(told[1], "c", 1) != 1) _exit(1);
+        if (!ok || write(reported[1], "c", 1) != 1) _exit(1);
       }
     }
-    close(told[1]);
+    close(reported[1]);
     int wanted = std::uniform_int_distribution(1, 40)(random);
     char byte;
-    for (int i = 0; i < wanted; ++i) ASSERT_EQ(read(told[0], &byte, 1), 1);
+    for (int i = 0; i < wanted; ++i) ASSERT_EQ(read(reported[0], &byte, 1), 1);
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
-    while (read(told[0], &byte, 1) == 1) ++wanted;
-    close(told[0]);
+    while (read(reported[0], &byte, 1) == 1) ++wanted;
+    close(reported[0]);
     total += wanted;
 
     auto store = open();

@@ -160,7 +160,7 @@ class Store {
 };
 
 // The note that is there where the file has lost what was written last (witness.h): it knows nothing of the pods that
-// came since. Whoever has looked at the machine forgets it.
+// came since. A caller that has looked at the machine forgets it.
 inline constexpr const char* kLostItsEnd = "state: lost its end";
 
 // Several writes as one. The destructor undoes them unless commit() was called.

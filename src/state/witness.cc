@@ -32,7 +32,7 @@ uint64_t Witness::read() const {
   return failure == std::errc{} && end == number.data() + number.size() ? generation : 0;
 }
 
-// One write of always the same length, in place: whoever is killed leaves the old number or the new one.
+// One write of always the same length, in place: a killed process leaves the old number or the new one.
 void Witness::write(uint64_t generation) {
   if (fd_ < 0) fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd_ < 0) return;

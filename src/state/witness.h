@@ -23,9 +23,9 @@ class Witness {
   Witness(const Witness&) = delete;
   Witness& operator=(const Witness&) = delete;
 
-  uint64_t read() const;  // 0: nobody has written one in this boot
+  uint64_t read() const;  // 0: none was written in this boot
   void write(uint64_t generation);
-  // The next write() makes the file anew, after it was removed.
+  // The next write() re-creates the file, after it was removed.
   void reopen();
 
  private:

@@ -304,7 +304,7 @@ TEST(Watches, ASilentPeerIsFoundOutInTime) {
   EXPECT_LE(took_s("a get with a deadline of 4 s",
                    [&] { EXPECT_EQ(api->client.get(kMaps, {ns, "a"}).error().code, Code::kTimeout); }),
             60)
-      << "wide: a slow machine is no defect, the peer says nothing for ever";
+      << "wide: a slow machine is no defect, the peer says nothing forever";
   EXPECT_TRUE(soon([&] { return running.informer.health().error.has_value(); }));
   const auto patient = admin({.timeout = seconds(600), .try_timeout = seconds(600)});
   const double stop_s = took_s("a call that is stopped", [&] {

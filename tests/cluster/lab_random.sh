@@ -125,7 +125,7 @@ without_their_verbs() {
     sed -n 's|^\([^ ]*\) .*/dev/infiniband/uverbs[0-9]*: no such file.*|\1|p'
 }
 # A pod that comes while the kubelet or the agent begins may be refused for good (docs/deploy.md), and so may all of them.
-# Whoever wants one makes another, and nothing is killed any more.
+# A user who wants one creates another, and nothing is killed any more.
 pods_run() {
   local pod
   vfs_of_pods | grep 0000:01: && return

@@ -341,7 +341,7 @@ TEST_F(OperatorTest, CarriesOutTheExamples) {
   EXPECT_EQ(shell("ls " + folder + " | wc -l"), fmt::format("{}\n", examples.size())) << "an example is not tried";
   Program program(ns, "one");
   const std::string target = cluster::new_namespace();
-  shell("kubectl -n " + target + " create serviceaccount default");  // nobody here makes it
+  shell("kubectl -n " + target + " create serviceaccount default");  // no controller here creates it
   for (const Example& one : examples) {
     put_node(one.file, ", feature.node.kubernetes.io/network-sriov.capable: " + one.file);
     EXPECT_TRUE(soon([&] { return state(one.file).has_value(); }));

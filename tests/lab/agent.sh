@@ -44,7 +44,7 @@ part_sriov() {
   has "sriov: DEL without the namespace" "$(tool del rail a net1)" "status 0"
   same_soon "sriov: and the VF is as before" "$before" on "sh attach.sh vf $vf"
   same "sriov: nothing is attached" "$(attached)" "$nothing_attached"
-  # Nobody sends a DEL at all.
+  # No DEL is sent at all.
   has "gc: ADD" "$(tool add rail a net1)" "status 0"
   on "ip netns del a; ip netns add a; ip -n a link set lo up"
   got=$(on 'railbed gc')
@@ -172,7 +172,7 @@ part_reboot() {
       lab/lab stop first
       continue
     fi
-    same_soon "reboot: the VF is one that nobody had" "$before" still "$vf"
+    same_soon "reboot: the VF is one that was free" "$before" still "$vf"
     same "reboot: nothing is attached" "$(on 'railbed attachments --state-dir /mnt/share/state -o json' | tr -d ' \n')" "$nothing_attached"
     same "reboot: the DEL on disk is done" "$(on 'i=0; while [ -n "$(ls /var/lib/railbed/pending-del)" ] && [ $i -lt 900 ]; do sleep 0.1; i=$((i + 1)); done; ls /var/lib/railbed/pending-del | wc -l')" 0
     for got in "kept a net1" "other a net2" "kept a net1"; do has "reboot: DEL of $got" "$(tool del $got)" "status 0"; done

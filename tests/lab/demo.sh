@@ -21,7 +21,7 @@ has() { if [[ "$2" == *"$3"* ]]; then pass "$1"; else fail "$1: no \"$3\" in"; p
 
 has "there is no network here" "$(ip route get 192.0.2.1 2>&1)" "unreachable"
 
-# Setting up again finds everything and asks nobody.
+# Setting up again finds everything and asks no question.
 setup=$(tools/setup build test lab 2>&1)
 same "setup without network: status" $? 0
 same "setup without network: nothing to do" "$setup" "setup: packages to build: all there

@@ -196,8 +196,8 @@ sys.exit(0 if ok and all(m[k]["samples"] == 50 and 0 < m[k]["min_us"] <= m[k]["p
   out=$(on p1 'for i in $(seq 100); do grep -q WRITE.*20 /tmp/listen.log && break; sleep 0.1; done; cat /tmp/listen.log')
   has "ping: its READs and WRITEs are timed" "$out" "20 pings of 2000 B; rping checks the data (-V)"
   out=$(on p2 'railbed perf ping --peer-rping 10.0.0.77 2>&1; echo "status $?"')
-  has "ping: nobody has the address" "$out" "address: finding the RDMA device and the neighbour for 10.0.0.77 port 7174"
-  has "ping: nobody has the address: status 1" "$out" "status 1"
+  has "ping: no host has the address" "$out" "address: finding the RDMA device and the neighbour for 10.0.0.77 port 7174"
+  has "ping: no host has the address: status 1" "$out" "status 1"
 }
 
 # Rounds idle and under load in turns, over soft-RoCE, which has no clock of its own.
@@ -461,7 +461,7 @@ wrong_places() {
   has "no route to the server: says so" "$out" "ENETUNREACH"
   has "no route to the server: what to do" "$out" "ip route get 10.7.0.1"
   out=$(on p2 'railbed perf bw 10.0.0.1 --port 1 -D 1 2>&1; echo "status $?"')
-  has "nobody listens: says so" "$out" 'check that `railbed perf serve` is running on 10.0.0.1 with port 1'
+  has "no listener: says so" "$out" 'check that `railbed perf serve` is running on 10.0.0.1 with port 1'
   out=$(on p2 'ip link set eth1 down; railbed perf bw 10.0.0.1 -D 1 --device rxe1 2>&1; echo "status $?"; ip link set eth1 up')
   has "port down: says so" "$out" "rxe1 port 1 is DOWN, not ACTIVE"
   has "port down: what to do" "$out" "bring its network interface up"

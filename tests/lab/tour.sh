@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# README, typed: every command of it ("    $ …", and "    make …") is run as it stands, in its order, in a virtual machine like the demo's,
-# or is named here with the reason why not. A command that this file does not know fails, so that README cannot promise what nobody ran.
+# README, typed: every command of it ("    $ …", and "    make …") is run verbatim, in its order, in a virtual machine like the demo's,
+# or is named here with the reason why not. A command that this file does not know fails, so that README cannot promise what was never run.
 # Prints PASS, FAIL or SKIP and a name per check. RAILBED is the program (build/railbed).
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -54,7 +54,7 @@ run_command() { # the command as README has it
     "make test") skipped "$1" "this is a part of it" ;;
     "make build && make image") skipped "$1" "tests/cluster/deploy has the image" ;;
     "kubectl "*) skipped "$1" "needs a cluster: tests/cluster/deploy applies deploy/, tests/cluster/lab the rest" ;;
-    *) fail "README has a command that nobody runs: $1" "tests/lab/tour.sh has to know it" ;;
+    *) fail "README has a command that this test does not run: $1" "tests/lab/tour.sh has to know it" ;;
   esac
 }
 

@@ -145,7 +145,7 @@ TEST_P(AttachTest, GivesNoPodTheMacOfAnother) {
   };
   EXPECT_THAT(second(), HasSubstr("the pod requests MAC 02:00:00:00:00:77, which interface net1 of pod default/a has"));
   ASSERT_EQ(message(detach_pod(*kernel_, *store_, "default/a", soon())), "");
-  EXPECT_EQ(second(), "") << "nobody has it any more";
+  EXPECT_EQ(second(), "") << "no pod has it any more";
   ASSERT_EQ(message(detach_pod(*kernel_, *store_, "default/b", soon())), "");
   (void)kernel_->netns().remove("other");
 }

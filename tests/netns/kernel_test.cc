@@ -63,7 +63,7 @@ TEST_F(KernelTest, KnowsItsOwnNamespaceUnderAnyName) {
   EXPECT_EQ(kernel_->netns().is_own("/proc/self/ns/net"), true);
   EXPECT_EQ(kernel_->netns().is_own("/proc/" + std::to_string(getpid()) + "/ns/net"), true);
   EXPECT_EQ(kernel_->netns().is_own("/run/netns/pod"), false);
-  EXPECT_EQ(kernel_->netns().is_own("/run/netns/nobody").error().code, Code::kNotFound);
+  EXPECT_EQ(kernel_->netns().is_own("/run/netns/missing").error().code, Code::kNotFound);
 }
 
 TEST_F(KernelTest, AProgramThatCannotRunSaysWhy) {

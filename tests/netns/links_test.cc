@@ -391,7 +391,7 @@ TEST_P(NetnsTest, CreatesNamesAndRemoves) {
 TEST_F(RealNetnsTest, AFileThatIsNoNamespaceIsReplaced) {
   std::ofstream("/run/netns/left") << "";  // as left by a process that died between open and mount
   EXPECT_EQ(message(kernel_->netns().open("/run/netns/left")),
-            "open network namespace /run/netns/left: this is no network namespace (any more)");
+            "open network namespace /run/netns/left: this is not a network namespace (any more)");
   EXPECT_EQ(kernel_->netns().names(), std::vector<std::string>{"pod"});
   EXPECT_EQ(message(kernel_->netns().create("left")), "");
   EXPECT_TRUE(kernel_->netns().open("/run/netns/left").has_value());

@@ -68,7 +68,7 @@ class PeerTest : public ScratchTest {
     pollfd waiting{listener_->fd(), POLLIN, 0};
     ::poll(&waiting, 1, 10'000);
     auto connection = listener_->accept();
-    if (!connection.has_value() || !connection->has_value()) return "nobody connected";
+    if (!connection.has_value() || !connection->has_value()) return "no client connected";
     pollfd ready{(*connection)->fd(), POLLIN, 0};
     ::poll(&ready, 1, 10'000);  // `before` is done: a byte, or the end
     if (afterwards == Afterwards::kEnds) ::waitpid(child, nullptr, 0);

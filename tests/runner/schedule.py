@@ -30,7 +30,7 @@ class Schedule:
             worker.start()
         for worker in workers:
             while worker.is_alive():
-                worker.join(0.5)  # a thread that is joined for ever hears no Ctrl-C
+                worker.join(0.5)  # a thread that is joined forever hears no Ctrl-C
 
     def work(self, lane):
         while True:

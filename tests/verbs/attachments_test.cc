@@ -183,7 +183,7 @@ TEST_F(StateVerbs, EndWithStatus1WhereTheStateCannotBeRead) {
   }
 }
 
-// Where the state cannot be made, waiting for another railbed helps nobody: /sys takes no folders, not even from root.
+// Where the state cannot be made, waiting for another railbed helps no one: /sys takes no folders, not even from root.
 TEST_F(StateVerbs, GcSaysWhyTheStateCannotBeOpened) {
   const os::RunResult ran = run_verb({"gc", "--yes", "--state-dir", "/sys/railbed"});
   EXPECT_EQ(ran.exit_status, 1);

@@ -266,7 +266,7 @@ TEST_F(CheckProject, RequireReadTakesANumberOrAPattern) {
   EXPECT_EQ(check({folder_.string(), "--require-read", "1"}).status, 0);
   const ProjectRun few = check({folder_.string(), "--require-read", "2"});
   EXPECT_EQ(few.status, 1);
-  EXPECT_EQ(few.errors, "railbed: 1 objects were read, --require-read wants 2\n");
+  EXPECT_EQ(few.errors, "railbed: 1 objects were read, --require-read requires 2\n");
   EXPECT_EQ(check({folder_.string(), "--require-read", "clusters/a/*"}).status, 1) << "it begins at the project's root";
   EXPECT_EQ(check({folder_.string(), "--require-read", "a/*.yaml", "--require-read", "p.yaml"}).status, 1);
   EXPECT_EQ(check({folder_.string(), "--require-read", "p.yaml"}).status, 0);

@@ -155,7 +155,7 @@ TEST(Documents, HaveTheExitStatusesOfThePrograms) {
   EXPECT_EQ(documented, all);
 }
 
-// What the tour only reads is run as it stands, on the recorded machine that it shows; what changes machines is run by
+// What the tour only reads is run verbatim, on the recorded machine that it shows; what changes machines is run by
 // the demo in its virtual machines (tests/lab).
 TEST(Readme, TourSaysWhatTheProgramSays) {
   const std::string readme = content(fs::path(source_dir()) / "README.md");

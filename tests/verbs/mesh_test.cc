@@ -66,7 +66,7 @@ TEST_F(MeshVerb, MeasuresSavesAndCompares) {
   EXPECT_TRUE(ran.exit_status == 0 || ran.exit_status == 2) << ran.errors;
   EXPECT_THAT(problems_of_mesh(ran.output), IsEmpty());
   EXPECT_THAT(ran.output, HasSubstr("\"measured\": 1"));
-  // The file says the same later, and against what nobody reaches.
+  // The file says the same later, and against an unreachable peer.
   const auto shown =
       run_verb({"perf", "mesh", "--from", path("mesh"), "--compare", path("mesh"), "--expect", "bw>=9000"});
   EXPECT_EQ(shown.exit_status, 2);
@@ -84,7 +84,7 @@ TEST_F(MeshVerb, EndpointsRegister) {
   std::string port;
   {
     const Started unused(serve());
-    port = unused.port();  // nobody listens there in a moment
+    port = unused.port();  // in a moment nothing listens there
   }
   const auto registering = [&](const std::string& name) {
     std::vector<std::string> all = serve();

@@ -53,7 +53,7 @@ TEST_F(PerfVerb, OptionsAreRefusedAndNotReplaced) {
             "railbed: --memory: \"gpu\" is not a kind of memory: host, huge (pages of 2 MiB) or gpu:N (0 to 255)\n");
 }
 
-// Before anything is measured: nobody serves there, and that is not what is said.
+// Before anything is measured: no server is there, and that is not what is said.
 TEST_F(PerfVerb, TheFileOfSaveIsOpenedFirst) {
   const auto ran = run_verb({"perf", "bw", "127.0.0.1", "--port", "1", "--save", "/nonexistent/x"});
   EXPECT_EQ(ran.exit_status, 1);

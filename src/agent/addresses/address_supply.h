@@ -33,7 +33,7 @@ struct AddressNeed {
 class AddressSupply {
  public:
   virtual ~AddressSupply() = default;
-  // While it lives, nobody else who asks counts on the addresses that were leased for its owner.
+  // While it lives, no other caller counts on the addresses that were leased for its owner.
   using Kept = std::shared_ptr<const void>;
   struct Supplied {
     Kept kept;

@@ -163,7 +163,7 @@ struct Dhcp::Impl {
     return found != leases.end() && found->second.lease.client == lease.client;
   }
 
-  // Only if nobody released the lease during its renewal.
+  // Only if the lease was not released during its renewal.
   void put_back(const KeptLease& lease, Deadline next, bool over) {
     std::lock_guard lock(mutex);
     auto found = leases.find(lease.owner);

@@ -275,7 +275,7 @@ void CellKeeper::serve(const std::stop_token& stop) {
   }
 }
 
-// --- what nobody waits for
+// --- what no caller waits for
 
 void CellKeeper::lease_wanted(const std::stop_token& stop) {
   std::optional<std::vector<ipam::CellWant>> wants = deps_.wants();

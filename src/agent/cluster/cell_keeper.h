@@ -38,7 +38,7 @@ class CellKeeper : public AddressSupply {
     // nullopt: pods and networks are not known yet.
     std::function<std::optional<std::vector<ipam::CellWant>>()> wants;
     // Pools in which whereabouts has allocations; with each look at the API server, and before more is leased. Null:
-    // nobody looks for them.
+    // they are not looked for.
     std::function<Result<std::vector<PoolBeside>>(kube::Client&, std::stop_token)> pools;
     // An Event at the Node. May be null.
     std::function<void(const char* reason, const std::string& note)> report;
@@ -64,7 +64,7 @@ class CellKeeper : public AddressSupply {
   std::chrono::milliseconds pass(const std::stop_token& stop);
   // Pods, networks or VFs have changed.
   void wake();
-  // Nobody waits any more: the agent is about to end.
+  // Ends all waits: the agent is about to end.
   void hurry();
 
   Supplied more(std::vector<AddressNeed> needs, std::chrono::steady_clock::time_point deadline) override;

@@ -244,7 +244,7 @@ TEST_F(CellKeeperTest, SaysAtOnceThatNothingIsLeft) {
 TEST_F(CellKeeperTest, SaysAtTheDeadlineSinceWhenTheApiServerIsSilent) {
   keeper_->pass({});
   machine_.way.trouble = Way::Trouble::kAway;
-  // Nobody runs the keeper yet.
+  // No thread runs the keeper yet.
   const auto supplied = keeper_->more({{rail_, {}}}, std::chrono::steady_clock::now());
   ASSERT_TRUE(supplied.why_not.has_value());
   EXPECT_EQ(supplied.why_not->message,

@@ -54,7 +54,7 @@ class CellLeaser {
     CellBook& book;
     CellBlocks& blocks;
     PoolShare* share = nullptr;  // what is leased is reserved in whereabouts' pools, too
-    // Whereabouts' pools as they are now, for `blocks`: before more is leased. Null: nobody looks.
+    // Whereabouts' pools as they are now, for `blocks`: before more is leased. Null: they are not read.
     std::function<Result<void>(std::stop_token stop)> look_beside = nullptr;
   };
   struct Settings {
@@ -74,7 +74,7 @@ class CellLeaser {
   Result<void> lease_more(ipam::CellWant want, uint64_t count, std::stop_token stop);
   // One address that is asked for by name. Conflict where another node has it.
   Result<void> lease_address(const std::string& network_name, const IpAddress& address, std::stop_token stop);
-  // What nobody here uses, and what is beyond all wants; it must be so at two calls in turn.
+  // What is unused here, and what is beyond all wants; it must be so at two calls in turn.
   Result<void> give_back(const std::vector<ipam::CellWant>& wants, std::stop_token stop);
 
   void nodes(uint64_t count) { nodes_ = count; }

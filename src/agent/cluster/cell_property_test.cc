@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cluster of 120 machines over one API server, with everything that goes wrong in one: no address is given twice, and
-// none is lost for ever.
+// none is lost forever.
 #include <algorithm>
 #include <set>
 

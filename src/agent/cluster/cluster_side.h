@@ -73,7 +73,7 @@ class ClusterSide {
   void start(Engine& engine);
   // Until pods and networks are known, so that the first ADD asks for nothing; no longer than `timeout`.
   void wait_known(std::chrono::milliseconds timeout) const;
-  // Whoever waits for the API server is let go, and nobody waits any more.
+  // Ends all waits for the API server, and no later call waits.
   void hurry() { asking_ends_.request_stop(); }
   void stop();
 

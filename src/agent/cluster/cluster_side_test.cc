@@ -106,7 +106,7 @@ TEST_F(ClusterSideTest, TheFirstAddWaitsForTheFirstListAndNotForEver) {
   stepped.advance(seconds(30));
   EXPECT_TRUE(eventually([&] { return waited.load(); }));
   EXPECT_EQ(again->not_ready().size(), 1u) << "the other file is whole";
-  stepped.advance(hours(1));  // whoever waits for longer is let go
+  stepped.advance(hours(1));  // longer waits are ended
 }
 
 TEST_F(ClusterSideTest, SaysWhyItIsNotReady) {
@@ -137,7 +137,7 @@ TEST_F(ClusterSideTest, ARestartWhileTheServerIsAwayIsReadyFromTheFiles) {
               HasSubstr(R"("synced":false,"ageSeconds":N,"fromFile":true)"));
 }
 
-// What was known is not taken for what is for ever: a right that was withdrawn is reported by the server's own words.
+// What was known is not taken for what is forever: a right that was withdrawn is reported by the server's own words.
 // An API server that starts refuses for a moment, and that must not make a node unready.
 TEST_F(ClusterSideTest, ARightThatIsMissingIsNotReadyAfterAWhile) {
   auto side = start();
@@ -179,7 +179,7 @@ TEST_F(ClusterSideTest, AFullDiskIsReportedAndNothingElseSuffers) {
   EXPECT_THAT(side->not_ready(), IsEmpty());
 }
 
-// An API server, or whoever may create pods, that fills the cache: what is known stays, and it is reported once.
+// An API server, or a user who may create pods, that fills the cache: what is known stays, and it is reported once.
 TEST_F(ClusterSideTest, MorePodsThanFitAreOneTroubleAndThoseThatAreKnownStay) {
   kube::ReadBounds bounds = kube::kNodeBounds;
   bounds.list.objects = 2;
@@ -243,7 +243,7 @@ TEST_F(ClusterSideTest, EndsAtOnceWhileTheServerIsAway) {
     stopped = true;
   });
   EXPECT_TRUE(eventually([&] { return stopped.load(); }));
-  stepped.advance(hours(3));  // whoever has waited on is let go
+  stepped.advance(hours(3));  // a wait that continued is ended
 }
 
 }  // namespace

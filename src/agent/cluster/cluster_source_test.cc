@@ -208,7 +208,7 @@ TEST_F(ClusterSourceTest, ANameThatMayBeAFilesIsAskedForOnlyWhileNothingIsKnown)
   EXPECT_EQ(gets(), 1u);
   api.away = true;
   EXPECT_EQ(source.network_if_known("kube-system", "pods").error().code, Code::kBusy)
-      << "it may be a definition that nobody has seen here";
+      << "it may be a definition that was never seen here";
   api.away = false;
   follow();
   const size_t before = gets();
@@ -312,7 +312,7 @@ TEST_F(ClusterSourceTest, AServerThatHangsHoldsUpOnlyWhoHasToAsk) {
     EXPECT_TRUE(waits_for(stepped, seconds(10)));
     stepped.advance(seconds(10));
   }
-  EXPECT_EQ(hanging, 2) << "both were there all the time, and nobody else asked";
+  EXPECT_EQ(hanging, 2) << "both were there all the time, and nothing else was requested";
   {
     const std::lock_guard lock(mutex);
     release = true;

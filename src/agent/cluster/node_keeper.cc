@@ -45,7 +45,7 @@ bool is_stale(const StatePlan& planned, const std::vector<state::StepRecord>& st
          std::ranges::any_of(steps, [&](const state::StepRecord& step) { return !has_steps(step.pf); });
 }
 
-// What an order is made of: whoever else writes labels or the status gives no new one.
+// What an order is made of: other writers of labels or of the status give no new one.
 Value order_of(const Value& object) {
   Value out = Value::object();
   Value& metadata = out.set("metadata", Value::object());
@@ -329,7 +329,7 @@ Result<void> NodeKeeper::carry_out(Engine::Change& change, const StatePlan& plan
 
 // --- reporting
 
-// Nobody gets a VF under its former name while it is asked who has it under that one.
+// No pod gets a VF under its former name while it is asked who has it under that one.
 void NodeKeeper::look_for_former_names(const kubelet::NodeDevices& devices) {
   former_.clear();
   const VfsByName before =

@@ -139,7 +139,7 @@ class NodeKeeper {
 
   kubelet::AllocatedVfs allocated_;  // by the kubelet, when it was asked last in this pass
   std::set<PciAddress> withdrawn_;
-  std::string kubelet_error_;  // why the kubelet cannot be asked; empty: it can, or nobody had to
+  std::string kubelet_error_;  // why the kubelet cannot be asked; empty: it can, or it was not necessary
   std::vector<apply::StepFailure> failures_;
   int tries_ = 0;  // of this order that left something to do
   kube::Instant next_try_{};

@@ -39,7 +39,7 @@ TEST_F(NodeKeeperTest, CarriesOutWhatTheNodeStateWantsAndReportsIt) {
             "openshift.io/rail1: 0000:02:10.0 0000:02:10.2 0000:02:10.4\n");
   ASSERT_EQ(node.heard.events.size(), 1U);
   EXPECT_EQ(node.heard.events[0].find("VfsChanged: generation 7: "), 0U) << node.heard.events[0];
-  // VFs that nobody can have are made without asking the kubelet.
+  // VFs that no pod can have are made without asking the kubelet.
   EXPECT_EQ(node.offers.calls, std::vector<std::string>{"offer"});
   EXPECT_EQ(reasons(), "");
   EXPECT_TRUE(node.keeper->counters().synced.has_value());
@@ -291,7 +291,7 @@ TEST_F(NodeKeeperTest, AnOrphanedVfIsOfferedAsSuch) {
   EXPECT_TRUE(node.offers.offers.back().orphaned.empty());
 }
 
-// While VFs change, the turn is free for pods, and nobody gets what changes.
+// While VFs change, the turn is free for pods, and no pod gets what changes.
 TEST_F(NodeKeeperTest, PodsAreAttachedMeanwhileButNotWithWhatIsChanging) {
   carried_out(node.state_of(policy_text("rail0", "eth0", 2)));
   int seen = 0;

@@ -54,7 +54,7 @@ TEST(NodeStatusPace, ANodeStateThatWasMadeAgainGetsTheWholeStatusAtOnce) {
 TEST(NodeStatusPace, WhatIsPrunedIsNotWrittenAgainAndAgain) {
   NodeStatusPace pace;
   const Value pruned = json(R"({"interfaces":[],"lastSyncError":"","syncStatus":"Succeeded"})");
-  EXPECT_EQ(pace.due(kDone, pruned, kStart), kStart) << "once: nobody can know yet";
+  EXPECT_EQ(pace.due(kDone, pruned, kStart), kStart) << "once: this cannot be known yet";
   pace.wrote(kDone, pruned, kStart);
   for (int s = 1; s < 100; ++s) EXPECT_EQ(pace.due(kDone, pruned, kStart + seconds(s)), std::nullopt);
 }

@@ -67,7 +67,7 @@ TEST_F(Takeover, WhatThatOperatorsDaemonMadeGoesWithItsPolicies) {
   EXPECT_EQ(now.nics[1].num_vfs, 0);
 }
 
-// VFs that nobody says were made for policies are the host's.
+// VFs without a record that they were made for policies are the host's.
 TEST_F(Takeover, VfsWithoutThatMarkStayWhenTheirPolicyGoes) {
   TestNode other(machine());
   other.pass(state);

@@ -6,7 +6,7 @@
 namespace railbed::agent {
 namespace {
 
-// A few words for ever: users select by them.
+// A few words forever: users select by them.
 std::string reason_of(int code) {
   switch (code) {
     case cni::kInvalidConfig:

@@ -68,7 +68,7 @@ class StatusWriter {
     kube::Instant due{};
     int failures = 0;
     bool being_written = false;
-    // What happened while it was being written: there is a later one, or nobody wants it any more.
+    // What happened while it was being written: there is a later one, or it is no longer requested.
     bool renewed = false;
     bool unwanted = false;
   };
@@ -83,7 +83,7 @@ class StatusWriter {
   std::condition_variable_any changed_;
   Queue queue_;  // the oldest first
   std::map<kube::ObjectKey, Queue::iterator> by_pod_;
-  kube::Instant away_until_{};  // the server cannot be reached: nobody tries before
+  kube::Instant away_until_{};  // the server cannot be reached: no attempt before
   int away_ = 0;
   Counters counters_;
 };

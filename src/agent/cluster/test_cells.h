@@ -55,7 +55,7 @@ class Way : public kube::Transport {
     return std::unexpected(kube::unanswered(Code::kIo, kube::Delivery::kUnknown, "the connection was cut"));
   }
   kube::Answer<std::unique_ptr<kube::ByteStream>> open(const kube::Request&, std::stop_token) override {
-    return std::unexpected(kube::unanswered(Code::kIo, kube::Delivery::kNotSent, "nobody watches here"));
+    return std::unexpected(kube::unanswered(Code::kIo, kube::Delivery::kNotSent, "no watch here"));
   }
 
   std::deque<kube::Request> late;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::chrono::seconds kAge{10};
 constexpr std::chrono::seconds kAgeOfNo{1};    // what is fixed is to be reported soon
-constexpr std::chrono::minutes kForgotten{5};  // nobody asks any more
+constexpr std::chrono::minutes kForgotten{5};  // no request any more
 // A node has a handful of networks. When there are more than this, all answers are dropped and looked up again.
 constexpr size_t kMost = 64;
 

@@ -68,7 +68,7 @@ TEST_F(StatusMemoryTest, RemembersAYesForTenSeconds) {
   EXPECT_EQ(network_.looks(), 1);
   clock_.wait_until(clock_.now() + seconds(1));
   network_.answers(no(cni::kIo, "no bridge"));
-  EXPECT_TRUE(ask().has_value()) << "nobody waits for the second look";
+  EXPECT_TRUE(ask().has_value()) << "no caller waits for the second look";
   EXPECT_TRUE(network_.looked(2));
 }
 
@@ -106,7 +106,7 @@ TEST_F(StatusMemoryTest, ReportsTheReasonsOfNetworksThatAreStillAskedFor) {
   (void)ask("c");
   EXPECT_THAT(memory_.failures(clock_), ElementsAre("no bridge", "no uplink"));
   clock_.wait_until(clock_.now() + minutes(4));
-  EXPECT_THAT(memory_.failures(clock_), ElementsAre("no uplink")) << "nobody asks for the first one any more";
+  EXPECT_THAT(memory_.failures(clock_), ElementsAre("no uplink")) << "the first one is no longer requested";
   clock_.wait_until(clock_.now() + minutes(1));
   EXPECT_THAT(memory_.failures(clock_), IsEmpty());
 }

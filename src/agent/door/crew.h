@@ -60,7 +60,7 @@ class Crew {
       std::lock_guard lock(mutex_);
       waiting_.push_back(std::move(job));
       more = waiting_.size() > idle_ && threads_ < usual_;
-      if (waiting_.size() == 1) begun_ = now_();  // it has waited for nobody yet
+      if (waiting_.size() == 1) begun_ = now_();  // it has not waited yet
     }
     changed_.notify_one();
     if (more) add_thread();
@@ -86,7 +86,7 @@ class Crew {
     return again;
   }
 
-  // The jobs that nobody has begun; nobody will.
+  // The jobs that were not begun, and will not be.
   std::deque<T> take_waiting() {
     std::lock_guard lock(mutex_);
     return std::exchange(waiting_, {});

@@ -63,7 +63,7 @@ class NodeConfig {
   std::string renamed_;  // not empty: why pods do not get their networks
 };
 
-// Takes our file away, whoever wrote it. From now on the runtime uses the next one.
+// Removes our file, also one of another process. From now on the runtime uses the next one.
 Result<void> remove_node_config(os::Disk& disk, const std::string& folder);
 
 }  // namespace railbed::agent

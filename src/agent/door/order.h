@@ -18,7 +18,7 @@ namespace railbed::agent {
 enum class Lane : uint8_t { kPods, kAddresses, kQuestions };
 Lane lane_of(const cni::Request& request);
 
-// Requests with the same key run one after another; an empty key waits for nobody. Nested requests have none: the one
+// Requests with the same key run one after another; an empty key waits for no other. Nested requests have none: the one
 // that waits for them has its container's.
 std::string order_of(const cni::Request& request);
 

@@ -19,8 +19,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr uint64_t kNobody = kFirstFreeKey;
-constexpr uint64_t kFirstClient = kNobody + 1;
+constexpr uint64_t kNoClient = kFirstFreeKey;
+constexpr uint64_t kFirstClient = kNoClient + 1;
 constexpr size_t kReadBytes = 64 << 10;
 // When all requests together are too large, only those beyond this size are refused.
 constexpr size_t kSmallBytes = 64 << 10;
@@ -45,7 +45,7 @@ std::string stopping_frame() {
 
 struct Server::Loop {
   struct Job {
-    uint64_t client = 0;  // kNobody: an ADD that nobody waits for any more is undone
+    uint64_t client = 0;  // kNoClient: an ADD whose client has disconnected is undone
     cni::Request request;
     std::string order;                        // order_of(request)
     std::shared_ptr<std::atomic<bool>> gone;  // its client
@@ -118,7 +118,7 @@ struct Server::Loop {
 
 void Server::Loop::work(Job job) {
   Reply reply;
-  // A DEL is carried out for a client that has gone, too: what it takes away nobody needs.
+  // A DEL is carried out for a disconnected client, too: what it removes is unused.
   if (job.request.command == cni::Command::kDel || !job.gone->load()) {
     try {
       reply = handler(job.request);
@@ -259,8 +259,8 @@ void Server::Loop::start_job(uint64_t key, Client& client, cni::WireRequest wire
     if (!taken) return answer(key, client, answer_frame({.result = fail(taken.error())}));
     held = std::move(*taken);
   }
-  // Whoever waits for a plugin that asks us in turn holds a connection already: the plugin's is counted apart, or a
-  // full house could not empty itself.
+  // A client that waits for a plugin that asks us in turn holds a connection already: the plugin's is counted apart, or
+  // a full house could not empty itself.
   if (request->executed_by.empty()) {
     if (of_runtimes >= options.most_connections) return refuse_too_many(key, client, options.most_connections);
     client.is_counted = true;
@@ -275,7 +275,7 @@ void Server::Loop::start_job(uint64_t key, Client& client, cni::WireRequest wire
   begin({key, std::move(*request), std::move(order), client.gone, std::move(held)});
 }
 
-// A client went away while its request was waiting or being worked on. What nobody has begun is not begun.
+// A client went away while its request was waiting or being worked on. What has not begun does not begin.
 void Server::Loop::notice_end(uint64_t key, Client& client) {
   client.gone->store(true);
   poller.remove(client.connection.fd());
@@ -331,7 +331,7 @@ void Server::Loop::finish(Done& one) {
   const auto found = clients.find(key);
   std::optional<Job> del;
   if (made) {
-    del = Job{kNobody, std::move(job.request), job.order, std::make_shared<std::atomic<bool>>(false), job.held};
+    del = Job{kNoClient, std::move(job.request), job.order, std::make_shared<std::atomic<bool>>(false), job.held};
     del->request.command = cni::Command::kDel;
   }
   if (found == clients.end() || found->second.gone->load()) {

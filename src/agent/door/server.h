@@ -56,7 +56,7 @@ struct ServerOptions {
   // What is held for a request for as long as it waits and is worked on, given the descriptor of its network namespace
   // that came with it, if one did. A failure is the request's. In the thread of run(); must not block. May be empty.
   std::function<Result<std::shared_ptr<void>>(const cni::Request&, os::Descriptor)> hold;
-  // Answers whoever asks for cni::kAgentReport, in the thread of run(), so that a full house cannot keep it waiting.
+  // Answers requests for cni::kAgentReport, in the thread of run(), so that a full house cannot keep it waiting.
   std::function<std::string()> report;
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
 };

@@ -189,7 +189,7 @@ TEST(Server, RefusesOneTooMany) {
   EXPECT_EQ(second.answer().output, "b:{}");
 }
 
-// Whoever waits for a plugin that asks in turn holds a connection: counted together, a full house could not empty
+// A client that waits for a plugin that asks in turn holds a connection: counted together, a full house could not empty
 // itself.
 TEST(Server, CountsWhatExecutedPluginsAskApart) {
   Gate gate;
@@ -349,7 +349,7 @@ TEST(Server, OneThatHangsCostsItsOwnContainerOnly) {
   for (auto& one : slow) EXPECT_EQ(one->answer().status, 0);
 }
 
-// Whoever cleans up below /run takes the socket from all clients: it is there again at the next look.
+// A clean-up below /run takes the socket from all clients: it is there again at the next look.
 TEST(Server, ListensAgainWhereItsSocketWasRemoved) {
   std::atomic<std::chrono::steady_clock::time_point> now = std::chrono::steady_clock::now();
   std::mutex mutex;
@@ -463,7 +463,7 @@ TEST(UnixListener, ReplacesADeadSocketButNotALivingOne) {
     EXPECT_EQ(mode(path), 0600U);
     EXPECT_EQ(mode(path + ".lock"), 0600U) << "an ordinary user who locked it would keep the agent from starting";
     EXPECT_EQ(mode(folder / "deep"), 0700U);
-    // The state that a killed process leaves: the file exists, and nobody listens.
+    // The state that a killed process leaves: the file exists, and no process listens.
     std::filesystem::rename(path, path + ".kept");
   }
   std::filesystem::rename(path + ".kept", path);

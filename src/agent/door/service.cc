@@ -82,7 +82,7 @@ Result<void> is_in_version(cni::Command command, const cni::Version& version) {
   return {};
 }
 
-// A plugin whose agent was killed may live on for a moment, and ask this agent for what nobody would give back.
+// A plugin whose agent was killed may live on for a moment, and ask this agent for what would never be released.
 Result<void> is_asked_here(os::Kernel& kernel, const cni::Request& request) {
   if (request.command != cni::Command::kAdd || request.executed_by.empty() ||
       request.executed_by == kernel.processes().identity())

@@ -151,7 +151,7 @@ inline std::string frame(const std::string& command, const std::string& id = "c"
 }
 // A client that goes again: what is late is looked for when anything happens.
 inline void wake(const Agent& agent) {
-  const Client nobody(agent.path());
+  const Client unused(agent.path());
 }
 inline Reply echo(const cni::Request& request) {
   return {.result = request.container_id + ":" + request.config};

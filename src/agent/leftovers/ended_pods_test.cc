@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods whose DEL never comes, or came while nobody could say that their namespace had ended.
+// Pods whose DEL never comes, or came while it was unknown that their namespace had ended.
 #include "agent/leftovers/ended_pods.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A state that was lost: addresses that pods have go to nobody else, for as long as the pods have them.
+// A state that was lost: addresses that pods have go to no other pod, for as long as the pods have them.
 #include "agent/leftovers/in_use.h"
 
 #include <cerrno>

@@ -112,7 +112,7 @@ TEST_F(LeftoversTest, ProgramsAreUndoneThatLostTheirNamespaceOrNeverEnded) {
 // The record of a moved interface; `before` describes the device.
 void put_moved(state::Store& store, const std::string& device, attach::Before before) {
   before.netns = os::NetnsIdentity{.number = 77};
-  before.nsid = os::Nsid{9};  // which nobody has any more
+  before.nsid = os::Nsid{9};  // which no namespace has any more
   ASSERT_TRUE(store.put_attachment({.pod = "ns/p@c1",
                                     .interface = "net1",
                                     .netns = kGone,
@@ -156,7 +156,7 @@ void put_orphan(state::Store& store, const std::string& netns, attach::Before be
                                     .result = ""}));
 }
 
-// Nothing proves that its namespace has ended: it is shown, and nobody can take it away.
+// Nothing proves that its namespace has ended: it is shown, and cannot be removed.
 TEST_F(LeftoversTest, AnOrphanIsShownAndStays) {
   put_orphan(*store, kGone, {.device = *PciAddress::parse("0000:77:00.2"), .name = "eth9"});
   ASSERT_THAT(found(), ElementsAre("interface net1"));

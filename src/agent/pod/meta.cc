@@ -215,7 +215,7 @@ Result<void> Meta::gc_adopted(Engine& engine, const std::vector<cni::AttachmentI
   return {};
 }
 
-// host-local's files of before the state began, whose containers nobody knows any more.
+// host-local's files of before the state began, whose containers are unknown by now.
 Result<void> Meta::gc_files(Engine& engine, const std::vector<cni::AttachmentId>& valid) {
   Engine::Turn turn = TRY(engine.turn(kTurnWait));
   for (const Leftover& one : TRY(find_leftover_files(turn.kernel(), turn.store(), disk_)))

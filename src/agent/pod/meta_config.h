@@ -33,7 +33,7 @@ struct MetaConfig {
   std::string readiness_file;
   // What ADD does for a pod that no source of the agent knows. In a cluster such a pod must not start with fewer
   // networks than its annotation names, unless "unknownPod" says so. A configuration with a `kubeconfig` belongs to a
-  // cluster, whose pods nobody here knows where the agent does not ask the API server.
+  // cluster, whose pods are unknown here where the agent does not ask the API server.
   enum class UnknownPod : uint8_t { kAsSourceSays, kFails, kDefaultNetworkOnly };
   UnknownPod unknown_pod = UnknownPod::kAsSourceSays;
   std::string kubeconfig;    // empty where there is none, or `unknownPod` decides

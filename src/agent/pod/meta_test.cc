@@ -143,7 +143,7 @@ TEST_F(MetaTest, TheClusterNetworkIsADefinitionANameADirectoryOrAFile) {
   EXPECT_EQ(network("lan"), "kube-system/lan");
 }
 
-// The kubelet may take seconds to answer: nobody else waits for it.
+// The kubelet may take seconds to answer: no other request waits for it.
 TEST_F(MetaTest, AsksTheKubeletOnceAndBeforeTheTurn) {
   struct Source : KubeletDevices {
     Source(os::FakeKernel& kernel, Engine& turns) : KubeletDevices(kernel.files()), engine(turns) {}
@@ -294,8 +294,8 @@ TEST_F(MetaTest, DefinitionsOfTenantsTakeNothingOfTheNode) {
   kernel.put_file("/etc/cni/multus/net.d/rail.conf", R"({"cniVersion":"1.0.0","name":"rail","type":"dummy"})");
   EXPECT_THAT(refused(), HasSubstr("network ns/rail: its configuration is a file of the node, which is refused in "));
   pods.add_network("rail", kMacvlan);
-  pods.may_use_the_node = fail(Code::kBusy, "nobody answers");
-  EXPECT_EQ(refused(), "11: network ns/rail: its key master (macvlan) refers to the host: eth1: nobody answers ()");
+  pods.may_use_the_node = fail(Code::kBusy, "no answer");
+  EXPECT_EQ(refused(), "11: network ns/rail: its key master (macvlan) refers to the host: eth1: no answer ()");
   // A definition that loses its namespace's label while a pod runs.
   pods.may_use_the_node = true;
   EXPECT_EQ(refused(), "added");
@@ -323,8 +323,8 @@ TEST_F(MetaTest, IbKubernetesWordCountsOnlyWhereItIsKeptForIbKubernetes) {
             "mellanox.infiniband.app (apply deploy/sharing/ib-kubernetes.yaml, which reserves it for ib-kubernetes' "
             "service account)");
   expect_nothing_left();
-  pods.ib_kubernetes_is_reserved = fail(Code::kBusy, "nobody answers");
-  EXPECT_EQ(refused(), "11: network ns/rail: it waits for ib-kubernetes: nobody answers ()");
+  pods.ib_kubernetes_is_reserved = fail(Code::kBusy, "no answer");
+  EXPECT_EQ(refused(), "11: network ns/rail: it waits for ib-kubernetes: no answer ()");
   pods.ib_kubernetes_is_reserved = true;
   EXPECT_THAT(refused(), HasSubstr("deviceID")) << "it goes on to look for a VF";
   expect_nothing_left();

@@ -70,10 +70,10 @@ class PodSource {
     return network(ns, name);
   }
   // Whether definitions of this namespace may take what is the node's, beside resources (tenant_definitions.h). Asked
-  // only about those that do. Busy: nobody could say.
+  // only about those that do. Busy: unknown for now.
   virtual Result<bool> may_use_node(const std::string& /*ns*/) { return true; }
-  // Whether nobody but ib-kubernetes can write into a pod's annotation that its GUID is configured. Asked only where a
-  // network waits for that. Busy: nobody could say.
+  // Whether only ib-kubernetes can write into a pod's annotation that its GUID is configured. Asked only where a
+  // network waits for that. Busy: unknown for now.
   virtual Result<bool> reserves_ib_kubernetes() { return true; }
   // Whether all pods of a cluster are known here: one that is not found must not start with fewer networks than its
   // annotation names, unless the configuration says so.

@@ -211,7 +211,7 @@ void limit_by_class(const Bundle& bundle, Diagnostics& findings) {
     if (!elided && may_be_error(*document, finding)) continue;
     finding.severity = doc::Severity::kWarning;
     if (elided && finding.why.empty()) finding.why = "lines of the object are left out, which may have it";
-    if (finding.why.empty()) finding.why = fmt::format("the object is no plain manifest: {}", document->cls.why);
+    if (finding.why.empty()) finding.why = fmt::format("the object is not a plain manifest: {}", document->cls.why);
   }
 }
 

@@ -2,7 +2,7 @@
 // What can be said of a finding beside its words: the class of its document, how sure it is, whether a machine may
 // repair it, and by what the same mistake is recognized in a later version of the text.
 //
-// Why: whoever makes a finding looks at one rule. What follows from the document (a page only shows, a template is
+// Why: the code that creates a finding knows one rule. What follows from the document (a page only shows, a template is
 // filled in later, a fixture may be wrong on purpose) is the same for all rules, so it is decided in one place.
 //
 // A fingerprint is a hash of the rule, the object (kind, namespace and name; the file and the number of the document in

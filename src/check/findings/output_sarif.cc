@@ -138,7 +138,7 @@ class Sarif {
       region.set("startColumn", column);
       region.set("endColumn", column + std::max<int64_t>(width, 1));
     } else {
-      // A result without a line is shown by nobody.
+      // A result without a line is not shown by any viewer.
       physical.set("region", Value::object()).set("startLine", 1);
     }
     Value out = Value::object();

@@ -262,7 +262,7 @@ class Reader {
     }
   }
 
-  // A page that names two kinds, one below the other, shows which there are: nobody applies that.
+  // A page that names two kinds, one below the other, shows which there are: no one applies that.
   static void weaken_sketches(doc::Diagnostics& found) {
     for (doc::Diagnostic& one : found.mutable_all())
       if (one.says == doc::Says::kDuplicateKey && !one.notes.empty() && shows_two_kinds(one.notes[0].span, one.span))
@@ -273,9 +273,7 @@ class Reader {
   static bool shows_two_kinds(const doc::Span& from, const doc::Span& to) {
     if (!from.known() || from.source != to.source || to.offset < from.offset) return false;
     const std::string_view all = from.source->text;
-    const auto line_from = [&](const doc::Span& place) {
-      return trimmed(line_at(all, place.offset, all.size()).text);
-    };
+    const auto line_from = [&](const doc::Span& place) { return trimmed(line_at(all, place.offset, all.size()).text); };
     if (line_from(from).starts_with("kind:") && line_from(from) == line_from(to)) return false;
     const std::string_view text = all.substr(from.offset, to.offset - from.offset);
     for (size_t at = 0; at < text.size();) {

@@ -39,7 +39,7 @@ enum class Verb : uint8_t { kApply, kPatch, kDelete };
 enum class NamespaceFrom : uint8_t {
   kWritten,
   kAdded,    // a kustomization, an Application, `kubectl -n` puts it there
-  kUnknown,  // it is that of whoever applies the object; "default" stands for it
+  kUnknown,  // it is that of the user who applies the object; "default" stands for it
 };
 
 // One Kubernetes object as written.

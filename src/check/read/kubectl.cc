@@ -64,7 +64,7 @@ std::optional<KubectlCommand> kubectl_command(const Command& command) {
       read.verb = word;
     }
   }
-  // A variable or a placeholder is nobody's name.
+  // A variable or a placeholder is no name.
   if (read.ns.find_first_of("$<{") != std::string::npos) read.ns.clear();
   return read;
 }

@@ -123,7 +123,7 @@ void add_makers(const Bundle& bundle, const Document& document, World& world) {
   const std::string file = name_of_file(bundle, document);
   if (!why.empty() && !document.carries && !applies_files_here(bundle, document))
     world.not_read.push_back({document.label(), std::string(why), "", true});
-  // Of a page nobody expects that its names are those of the files beside it.
+  // The names of a page are not expected to be those of the files beside it.
   const bool own = document.cls.is(DocumentKind::kTemplate) || document.origin == Origin::kFile;
   const bool open = own && makes_networks_or_resources(document.kind) && has_open_name(bundle, document);
   if (open || has_open_entries(bundle, document)) world.not_read.push_back({file, "is a template", "", true});

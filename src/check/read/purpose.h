@@ -2,7 +2,7 @@
 // Whether a page shows an example as a wrong one.
 //
 // Why: a page about what is refused ("Test 6: negative values (should fail)") has mistakes that its author wants. They
-// are mistakes, and nobody has to repair them. The words around the example say so: its heading, the line before it, a
+// are mistakes, and need no repair. The words around the example say so: its heading, the line before it, a
 // comment above its command. Threading: a pure function; looks at a bounded number of lines. Failure: none.
 #pragma once
 

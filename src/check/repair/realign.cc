@@ -402,7 +402,7 @@ class Realigner {
         *wanted->as_object(), [&](const Value::Member& one) { return labels->find(one.key) == nullptr; }));
   }
 
-  // Counts what a schema accepts but nobody writes: keys and items that became part of a plain text above, keys whose
+  // Counts what a schema accepts but no one writes: keys and items that became part of a plain text above, keys whose
   // lines were moved away, and labels that no template has.
   static size_t oddities(const Value& value) {
     size_t sum = unmatched_labels(value);
@@ -494,7 +494,7 @@ class Realigner {
   std::string_view text_;
   std::vector<PlacedLine> lines_;
   std::vector<std::vector<doc::Edit>> moves_;  // by finding; may be empty
-  bool well_formed_ = false;                   // the text as it stands can be read
+  bool well_formed_ = false;                   // the unmodified text can be read
   std::set<size_t> homeless_;                  // lines of it with a key that has no place there
   size_t least_ = SIZE_MAX;                    // the number of findings without any repair
   bool spent_ = false;

@@ -186,7 +186,7 @@ TEST(Repairs, WhatLosesSomethingIsReportedWithoutAnEdit) {
   const Offer cases[] = {
       {"a line", "a: 1 # why\n", "", "", ""},
       {"a comment", " # why", "", "", ""},
-      {"a word that nobody named", "on", "off", "write it", ""},
+      {"a word that is not named", "on", "off", "write it", ""},
       {"a kind, even if it is named", "Config", "ConfigMap", "did you mean 'ConfigMap'?", ""},
       {"a word that the finding names", "c", "cc", "did you mean 'cc'?", "kind: Config\na: 1 # why\nb: on\ncc: d\n"},
       {"quotes", "on", "\"on\"", "", "kind: Config\na: 1 # why\nb: \"on\"\nc: d\n"},

@@ -2,9 +2,9 @@
 // Devices by claims (dynamic resource allocation): what ResourceClaims and DeviceClasses of the checked files give
 // pods.
 //
-// Why: a pod with a claim for a VF needs no extended resource, and with the operator's gate nobody offers one. Rules
-// that count extended resources must know both. Threading: immutable; points into the Input, which must outlive it.
-// Failure: none; what is not known is "may".
+// Why: a pod with a claim for a VF needs no extended resource, and with the operator's gate no device plugin offers
+// one. Rules that count extended resources must know both. Threading: immutable; points into the Input, which must
+// outlive it. Failure: none; what is not known is "may".
 #pragma once
 
 #include <string_view>

@@ -217,7 +217,7 @@ std::string meant_pci_label(std::string_view name) {
   return near.empty() ? "" : fmt::format("{}.{}", name.substr(0, dot), near);
 }
 
-void nobody_makes_label(const Input& in, Findings& out) {
+void no_component_sets_label(const Input& in, Findings& out) {
   const auto made = made_here(in);
   const auto configs = nfd_configs(in);
   const bool openshift = is_openshift(in.bundle);
@@ -309,7 +309,7 @@ bool set_by_others(std::string_view key) {
   return key.find('/') == std::string_view::npos || key.find("kubernetes.io/") != std::string_view::npos;
 }
 
-void label_that_nobody_selects(const Input& in, Findings& out) {
+void unselected_label(const Input& in, Findings& out) {
   if (in.views.policies.empty()) return;  // the bundle has no selectors
   std::set<std::string> used;
   for (const Document& document : in.bundle.documents)
@@ -361,12 +361,12 @@ void value_that_is_never_set(const Input& in, Findings& out) {
 }
 
 constexpr Rule kLabelRules[] = {
-    {"RB-LABEL-001", "a node selector uses a label that no component sets", Needs::kNothing, nobody_makes_label,
+    {"RB-LABEL-001", "a node selector uses a label that no component sets", Needs::kNothing, no_component_sets_label,
      doc::Says::kSelectsNoNode},
     {"RB-LABEL-002", "NFD's class list leaves InfiniBand out", Needs::kNothing, whitelist_without_infiniband},
     {"RB-LABEL-003", "a policy that waits for a label that it must first cause", Needs::kFacts, capable_before_enabled,
      doc::Says::kSelectsNoNode},
-    {"RB-LABEL-004", "a label that no selector uses", Needs::kNothing, label_that_nobody_selects},
+    {"RB-LABEL-004", "a label that no selector uses", Needs::kNothing, unselected_label},
     {"RB-LABEL-005", "a label that only documentation knows", Needs::kNothing, documented_only,
      doc::Says::kSelectsNoNode},
     {"RB-LABEL-006", "a value that a label never has", Needs::kNothing, value_that_is_never_set,

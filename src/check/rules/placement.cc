@@ -192,7 +192,7 @@ bool alike_quantities(const Value& one, const Value& other) {
   if (one == other || quantity_text(one) == quantity_text(other)) return true;
   const auto left = api::whole_quantity(one);
   const auto right = api::whole_quantity(other);
-  return !left || !right || *left == *right;  // what is no whole number is compared by nobody here
+  return !left || !right || *left == *right;  // what is not a whole number is not compared here
 }
 
 // Why the container keeps its pod out of the class Guaranteed; empty: it does not.
@@ -215,7 +215,7 @@ std::string why_shared(const PodTemplate& pod) {
     const Value* cpu = quantity_in(container, "resources.limits", "cpu");
     const bool whole = api::whole_quantity(*cpu).value_or(0) > 0;
     if (whole && !container.init) return "";
-    if (!container.init) fraction = fmt::format("cpu of container {} is no whole number", container.name);
+    if (!container.init) fraction = fmt::format("cpu of container {} is not a whole number", container.name);
   }
   return fraction;
 }

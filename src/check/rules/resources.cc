@@ -329,7 +329,7 @@ void not_requested(const Input& in, Findings& out) {
   }
 }
 
-// With the gate the operator deploys no device plugin: nobody offers the resources of its policies.
+// With the gate the operator deploys no device plugin: the resources of its policies are not offered.
 void plugin_is_off(const Input& in, Findings& out) {
   const DynamicAllocation dynamic(in);
   if (!dynamic.ends_device_plugin()) return;

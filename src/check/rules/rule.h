@@ -70,7 +70,7 @@ enum class Needs : uint8_t {
 };
 
 // How far a rule has come. A new one says "warning" where it means "error", until it was right often enough about
-// files that nobody had looked at (maturity.h).
+// files that had not been read (maturity.h).
 enum class RuleState : uint8_t { kStable, kPreview };
 
 struct Rule {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workloads that run for ever, and what belongs to tests in them.
+// Workloads that run forever, and what belongs to tests in them.
 #include <algorithm>
 #include <string_view>
 
@@ -13,7 +13,7 @@ namespace {
 using doc::Value;
 
 // Kinds whose pods are started again whenever they end.
-bool serves_for_ever(const PodTemplate& pod) {
+bool serves_forever(const PodTemplate& pod) {
   static constexpr std::string_view kKinds[] = {
       "Deployment", "ReplicaSet", "StatefulSet", "LeaderWorkerSet",       "LLMInferenceService", "InferenceService",
       "NIMService", "RayService", "RayCluster",  "DynamoGraphDeployment", "ServingRuntime"};
@@ -36,9 +36,9 @@ bool is_for_tests(const Container& container) {
   return std::ranges::any_of(kWords, [&](std::string_view one) { return words.find(one) != std::string::npos; });
 }
 
-void verbose_for_ever(const Input& in, Findings& out) {
+void verbose_forever(const Input& in, Findings& out) {
   for (const PodView& pod : in.views.pods) {
-    if (!serves_for_ever(*pod.pod)) continue;
+    if (!serves_forever(*pod.pod)) continue;
     for (const Setting& setting : settings_of(pod)) {
       if (setting.name != "NCCL_DEBUG" || !setting.is_literal() || setting.container == nullptr) continue;
       const std::string level = lower(setting.text);
@@ -57,7 +57,7 @@ void verbose_for_ever(const Input& in, Findings& out) {
 }
 
 constexpr Rule kServingRules[] = {
-    {"RB-SERVE-001", "NCCL debug output in a long-running service", Needs::kNothing, verbose_for_ever},
+    {"RB-SERVE-001", "NCCL debug output in a long-running service", Needs::kNothing, verbose_forever},
 };
 
 }  // namespace

@@ -75,7 +75,7 @@ TEST(Ties, ANetworkAndAPodOfTwoDemos) {
   for (const auto& one : cases) EXPECT_EQ(confidences("RB-ATT-001", one.files), one.wanted) << one.files.back().first;
 }
 
-// Two versions of a network in one folder: with which of them the pod is applied, nobody knows.
+// Two versions of a network in one folder: with which of them the pod is applied is unknown.
 TEST(Ties, VersionsInOneFolder) {
   const TiedFiles files = {{"a/n1.yaml", side_network("10.94.0.0/24")},
                            {"a/n2.yaml", side_network("10.95.0.0/24")},

@@ -2,7 +2,7 @@
 // Facts that hold for some versions of a program only (data/versions.yaml), asked of the versions that the checked
 // files use.
 //
-// Why: a rule that was right about one release is false about the next, and nobody notices until users do. A fact has
+// Why: a rule that was right about one release is false about the next, and is not noticed before users do. A fact has
 // its source and the date when it was read, and a test names rows that are much older than the others. Threading: pure
 // functions; the data is immutable. Failure: none; an unknown fact does not compile away: a test asks for each that the
 // rules name.

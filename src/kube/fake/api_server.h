@@ -29,7 +29,7 @@ inline constexpr Resource kMaps = resource_of(kind_named("ConfigMap"));
 
 class ApiServer : public Transport {
  public:
-  // What a stream does when it has told everything. kWait blocks until something is changed.
+  // What a stream does when it has sent everything. kWait blocks until something is changed.
   enum class Idle : uint8_t { kWait, kAgain, kEnd, kCut, kSilence };
 
   Answer<Response> send(const Request& request, std::stop_token stop) override;
@@ -64,7 +64,7 @@ class ApiServer : public Transport {
 
   std::map<std::string, doc::Value> objects() const;  // by path
   std::vector<std::string> requests() const;          // "GET /api/…?limit=…", in their order
-  // How many streams have told everything, to somebody who now waits for more.
+  // How many streams have sent everything to a client that now waits for more.
   size_t waiting_streams() const;
 
  private:
@@ -95,7 +95,7 @@ class ApiServer : public Transport {
   std::map<std::string, doc::Value> objects_;
   std::map<std::string, doc::Value> applied_;  // by path and manager, for server-side apply
   std::vector<Event> events_;
-  std::multiset<size_t> waiting_;  // of each stream that waits: the first event that it has not told
+  std::multiset<size_t> waiting_;  // of each stream that waits: the first event that it has not sent
   std::vector<std::string> requests_;
   std::set<std::string> unserved_;  // collections of all namespaces: "/apis/railbed.dev/v1/addresscells"
 };

@@ -80,7 +80,7 @@ class DevicePluginTest : public testing::Test {
     }
   }
 
-  // Nothing is given up on a slow machine, and what is found was announced: by itself nobody looks within an hour.
+  // Nothing is given up on a slow machine, and what is found was announced: no periodic scan runs within an hour.
   struct Times {
     std::chrono::milliseconds call = std::chrono::minutes(1);
     std::chrono::milliseconds notice = std::chrono::minutes(1);
@@ -215,7 +215,7 @@ TEST_F(DevicePluginTest, WithdrawSaysWhenTheKubeletDoesNotTakeIt) {
   TestKubelet kubelet(folder.path());
   kubelet.only_registers = true;
   const auto plugin = start_plugin({.notice = std::chrono::milliseconds(100)});
-  NodeDevices many = node_of(10, 250);  // more than gRPC takes for a stream that nobody reads
+  NodeDevices many = node_of(10, 250);  // more than gRPC takes for a stream that is not read
   ASSERT_TRUE(plugin->offer(many));
   ASSERT_TRUE(kubelet.was_registered(kRail, 1));
   Follower slow(folder / socket_name(kRail));
@@ -242,7 +242,7 @@ TEST_F(DevicePluginTest, WhoElseFollowsDecidesNothing) {
   ASSERT_TRUE(kubelet.was_registered(kRail, 2)) << "another one's stream is no kubelet";
 }
 
-TEST_F(DevicePluginTest, NobodyFollowsBeforeTheKubeletIsRegisteredWith) {
+TEST_F(DevicePluginTest, FollowsNothingBeforeTheRegistration) {
   const auto plugin = start_plugin();
   ASSERT_TRUE(plugin->offer(node_of(1, 2)));
   const std::string socket = folder / socket_name(kRail);
@@ -269,7 +269,7 @@ TEST_F(DevicePluginTest, OthersThatFollowAreBounded) {
   EXPECT_TRUE(kubelet.has(kRail, {{kFirst, "Unhealthy"}, {kSecond, "Healthy"}}));
 }
 
-TEST_F(DevicePluginTest, WithdrawWithoutAKubeletHoldsNobodyUp) {
+TEST_F(DevicePluginTest, WithdrawWithoutAKubeletDoesNotWait) {
   const auto plugin = start_plugin();
   ASSERT_TRUE(plugin->offer(node_of(1, 2)));
   EXPECT_TRUE(plugin->withdraw({vf_address(1, 0)}));
@@ -311,7 +311,7 @@ TEST_F(DevicePluginTest, IsThereAgainWhenItIsStartedAgain) {
   EXPECT_TRUE(kubelet.has(kRail, three));
 }
 
-// Nobody but a kubelet that starts should, but a socket that is gone while nobody follows must come again.
+// Only a kubelet that starts should, but a socket that was deleted while no client follows must be re-created.
 TEST_F(DevicePluginTest, ServesASocketAgainThatWasRemoved) {
   const auto plugin = start_plugin();
   ASSERT_TRUE(plugin->offer(node_of(1, 1)));
@@ -358,7 +358,7 @@ TEST_F(DevicePluginTest, ServesFiftyResources) {
   EXPECT_EQ(kubelet.registrations(), once);
 }
 
-TEST_F(DevicePluginTest, AKubeletThatHangsHoldsUpNobody) {
+TEST_F(DevicePluginTest, AKubeletThatHangsDelaysNoOtherCall) {
   NodeDevices node = node_of(1, 2);
   for (int i = 0; i < 10; ++i) node.resources[fmt::format("example.com/r{}", i)] = node.resources[kRail];
   auto silent = std::make_unique<SilentSocket>(folder / "kubelet.sock");
@@ -448,7 +448,7 @@ TEST_F(DevicePluginTest, AllocatedForgetsPodsThatHaveEnded) {
   EXPECT_EQ(plugin->allocated().value().pods, plan::InUse{});
 }
 
-TEST_F(DevicePluginTest, AllocatedFailsWhereNobodyCanBeAsked) {
+TEST_F(DevicePluginTest, AllocatedFailsWithoutAServer) {
   const auto plugin = start_plugin();
   EXPECT_EQ(plugin->allocated().error().code, Code::kNotFound);
 }

@@ -14,8 +14,8 @@
 
 namespace railbed::kubelet {
 
-// Timeout where the deadline has passed, Io where nobody answers, Unsupported for a method that the other side does not
-// have; `what` was being called.
+// Timeout where the deadline has passed, Io where no server answers, Unsupported for a method that the other side does
+// not have; `what` was being called.
 Error error_of(const grpc::Status& status, const std::string& what);
 // The kubelet shows the message in the pod's status.
 grpc::Status status_of(const Error& error);

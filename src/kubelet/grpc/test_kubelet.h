@@ -66,7 +66,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     std::filesystem::rename(socket, socket + ".kept");
     {
       const std::scoped_lock lock(mutex_);
-      ending_ = true;  // who registers now would be followed for ever
+      ending_ = true;  // who registers now would be followed forever
       for (const auto& plugin : all_) plugin->context.TryCancel();
     }
     server_->Shutdown(std::chrono::system_clock::now());
@@ -95,7 +95,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
       return found != lists_.end() && health(found->second) == wanted;
     });
   }
-  // Waits until nobody serves it any more.
+  // Waits until no server is left.
   bool lost(const std::string& resource) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return !plugins_.contains(resource); });
@@ -223,7 +223,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     (void)stream->Finish();
     const std::scoped_lock lock(mutex_);
     if (auto now = plugins_.find(name); now != plugins_.end()) {
-      now->second->context.TryCancel();  // whoever is registered now: the kubelet's own defect
+      now->second->context.TryCancel();  // whichever plugin is registered now: the kubelet's own defect
       plugins_.erase(now);
     }
     changed_.notify_all();

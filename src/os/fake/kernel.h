@@ -50,7 +50,7 @@ class FakeKernel : public Kernel {
   // uevent", "wait for announcement of an interface".
   void before(std::string part, std::function<void()> action);
 
-  // --- What takes time, on this clock; negative means for ever.
+  // --- What takes time, on this clock; negative means forever.
   void delay_vfs(std::chrono::milliseconds delay);      // from sriov_numvfs to the VFs
   void delay_drivers(std::chrono::milliseconds delay);  // from a probe to the bound driver
   void delay_netdevs(std::chrono::milliseconds delay);  // from a bound driver to its interface
@@ -61,7 +61,8 @@ class FakeKernel : public Kernel {
   // --- What others do to the machine; these are not counted as calls.
   void set_carrier(const std::string& name, bool carrier);
   void vanish_netns(const std::string& name);  // with everything that holds it
-  // It loses its name and lives on, held by what nobody finds, as a socket, until end_hidden_netns().
+  // It loses its name and lives on, held by a reference that no search finds, such as a socket, until
+  // end_hidden_netns().
   void hide_netns(const std::string& name);
   void end_hidden_netns();
   void remove_link(const std::string& name);  // in the initial namespace, as by hot-unplug

@@ -129,7 +129,8 @@ void FakeState::forget_sysctls(const FakeNetdev& leaving) {
                 [&](const auto& one) { return one.first.find(directory) != std::string::npos; });
 }
 
-// As addrconf_notify(): below the least MTU of IPv6 an interface loses its IPv6 settings, which begin anew above.
+// As addrconf_notify(): below the least MTU of IPv6 an interface loses its IPv6 settings, which are initialized again
+// above.
 void FakeState::set_mtu(FakeNetdev& netdev, int mtu) {
   netdev.link.mtu = mtu;
   if (mtu >= kLeastIpv6Mtu) return;

@@ -76,7 +76,7 @@ struct FakeNs {
   int next_index = 2;
   bool ending = false;  // nothing holds it any more
   bool gone = false;
-  bool hidden = false;             // held by what nobody finds
+  bool hidden = false;             // held by a reference that no search finds
   bool of_other_user = false;      // owned by another user namespace
   std::set<NsId> moved_to;         // where its interfaces went
   std::optional<int> nsid;         // in the initial one
@@ -227,7 +227,7 @@ class FakeState {
 };
 
 Guid guid_of(const MacAddress& mac);  // EUI-64 of the MAC
-// A sysctl that nobody has set has its default and is not stored.
+// A sysctl that was never set has its default and is not stored.
 std::string default_sysctl(const std::string& key);
 std::unique_ptr<LinkPort> fake_links(std::shared_ptr<FakeState> state, NsId ns);
 std::unique_ptr<NetnsPort> fake_netns(std::shared_ptr<FakeState> state);

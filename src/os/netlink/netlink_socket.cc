@@ -145,7 +145,7 @@ std::expected<void, NetlinkFailure> NetlinkSocket::ask_until(NetlinkRequest& req
       if (failure = wait(deadline, sent->fd()); failure != 0) return std::unexpected(unanswered(failure));
       continue;
     }
-    if (failure == ENOBUFS || failure == EMSGSIZE) continue;  // something was lost: the rest, or the end, will tell
+    if (failure == ENOBUFS || failure == EMSGSIZE) continue;  // something was lost: the rest, or the end, shows it
     if (failure != 0) return std::unexpected(unanswered(failure));
     const Bytes datagram(buffer_.get(), size);
     read_datagram(datagram, sequence_, reply);

@@ -31,7 +31,7 @@ class NetlinkSocket {
 
   // The data messages of the answer; empty when it was only an acknowledgement.
   std::expected<std::vector<NetlinkMessage>, NetlinkFailure> ask(NetlinkRequest& request);
-  // Asks for a change, and returns when what the multicast group is told meanwhile is enough, or with the kernel's
+  // Asks for a change, and returns when what the multicast group receives meanwhile is enough, or with the kernel's
   // answer, whichever comes first: the kernel announces some changes long before it has done with them. ENOBUFS:
   // neither could be heard, and whether the change was made must be looked up.
   using Enough = std::function<bool(const NetlinkMessage&)>;

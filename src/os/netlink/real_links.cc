@@ -255,7 +255,7 @@ class RealLinks : public LinkPort {
     });
     if (removed) return {};
     if (removed.error().sys_errno != ENOBUFS) return fail(netlink_error(removed.error(), what()));
-    // What was announced and answered could not be heard. Asking again tells: nothing is left, or why not.
+    // What was announced and answered could not be heard. A second request shows that nothing is left, or why not.
     auto again = socket_.ask(request);
     if (again || again.error().sys_errno == ENODEV) return {};
     return fail(netlink_error(again.error(), what()));

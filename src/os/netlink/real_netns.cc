@@ -65,7 +65,7 @@ constexpr std::chrono::seconds kLockTimeout{10};
 constexpr const char* kSysctls = "/proc/sys/";
 constexpr ino_t kInitialUserNamespace = 0xEFFFFFFD;  // PROC_USER_INIT_INO: the same on each machine
 constexpr const char* kOwn = "/proc/thread-self/ns/net";
-// Since Linux 6.18 a namespace tells its number itself, which is also that of SO_NETNS_COOKIE: NS_GET_ID.
+// Since Linux 6.18 a namespace reports its number itself, which is also that of SO_NETNS_COOKIE: NS_GET_ID.
 constexpr unsigned long kGetId = _IOR(NSIO, 13, uint64_t);
 
 Result<void> check_name(const std::string& name) {
@@ -174,7 +174,7 @@ class RealNetns : public NetnsPort {
     Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!fd) return fail(system_error(errno, "open network namespace " + path));
     if (!is_network_namespace(fd.get()))
-      return fail(Code::kNotFound, "open network namespace {}: this is no network namespace (any more)", path);
+      return fail(Code::kNotFound, "open network namespace {}: this is not a network namespace (any more)", path);
     return std::make_unique<Netns>(fd.release(), path);
   }
   Result<std::unique_ptr<Netns>> again(const Netns& netns) override {

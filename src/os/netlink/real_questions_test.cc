@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that may open no descriptor cannot reach a netlink family, and is told which call failed.
+// A process that may open no descriptor cannot reach a netlink family, and gets the call that failed.
 #include "os/netlink/real_questions.h"
 
 #include <cerrno>

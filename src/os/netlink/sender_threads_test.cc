@@ -55,7 +55,7 @@ TEST(SenderThreads, NoMoreAreUnderWayThanMayBe) {
   full.drain();
   ASSERT_TRUE(ends(*first));
   ASSERT_TRUE(ends(*second));
-  // A thread that has told its end may need a moment more.
+  // A thread that has reported its end may need a moment more.
   std::shared_ptr<const SenderThreads::Sent> third;
   for (auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
        third == nullptr && std::chrono::steady_clock::now() < end; std::this_thread::yield())

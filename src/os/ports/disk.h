@@ -52,8 +52,8 @@ class Disk {
   virtual Result<void> create(const std::string& path, std::string_view content, unsigned mode) = 0;
   // The same, but replaces an existing file.
   virtual Result<void> replace(const std::string& path, std::string_view content, unsigned mode) = 0;
-  // The same, but inside of the file that is there, which costs a third: whoever reads it without a lock, or after this
-  // process was killed, may see a part. For hints that nobody depends on.
+  // The same, but inside of the file that is there, which costs a third: a process that reads it without a lock, or
+  // after this process was killed, may see a part. For hints that nothing depends on.
   virtual Result<void> overwrite(const std::string& path, std::string_view content, unsigned mode) {
     return replace(path, content, mode);
   }

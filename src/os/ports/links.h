@@ -203,7 +203,7 @@ class LinkPort {
   virtual Result<void> add_rule(const Rule& rule) = 0;     // Conflict when it exists
   virtual Result<void> remove_rule(const Rule& rule) = 0;  // NotFound when it does not
   // Of this port's namespace: NetnsIdentity::number (netns.h), and whether it is of the file. Fails where the kernel
-  // cannot tell, for want of descriptors or memory: then nobody knows whose namespace it is.
+  // fails for want of descriptors or memory: then the namespace's owner is unknown.
   struct NamespaceNumber {
     uint64_t number = 0;
     bool of_file = false;

@@ -213,7 +213,7 @@ void read_batch_datagram(Bytes datagram, uint32_t first, size_t size, BatchReply
   while (datagram.size() >= sizeof(nlmsghdr) && !reply.complete) {
     nlmsghdr header{};
     const Bytes message = next_message(datagram, header);
-    // Of which request it is cannot be told any more.
+    // The request that it belongs to is unknown by now.
     if (message.empty()) {
       refuse(0, {EBADMSG, kWrongLength});
       reply.complete = true;

@@ -150,7 +150,7 @@ struct NetlinkReply {
 // Reads one datagram into `reply`; messages with another sequence number are skipped.
 void read_datagram(Bytes datagram, uint32_t sequence, NetlinkReply& reply);
 
-// The messages of a datagram that are no answers to somebody's request: what a multicast group is told.
+// The messages of a datagram that answer no request: what a multicast group receives.
 std::vector<NetlinkMessage> read_announcements(Bytes datagram);
 
 // What has been received so far for a batch.

@@ -52,7 +52,7 @@ class Netns {
 struct NetnsIdentity {
   uint64_t number = 0;
   // Before Linux 5.14: the number of the namespace's file, which the next namespace gets as soon as this one has ended.
-  // Two that differ are two namespaces; two that are equal prove little, so nobody looks for a namespace by it.
+  // Two that differ are two namespaces; two that are equal prove little, so no namespace is searched for by it.
   bool of_file = false;
   friend auto operator<=>(const NetnsIdentity&, const NetnsIdentity&) = default;
 };

@@ -21,7 +21,7 @@ struct ExecRequest {
   std::string netns_path;
 };
 
-// Whose program it is. One of others is executed only if nobody but root can change it, or put another one in its place
+// Whose program it is. One of others is executed only if root alone can change it, or put another one in its place
 // (Denied otherwise); without some rights (os/ports/fence.h) unless it is unfenced.
 enum class Trust : uint8_t { kOwn, kOthers, kOthersUnfenced };
 

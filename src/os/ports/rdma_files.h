@@ -18,7 +18,7 @@ namespace railbed::os {
 std::vector<std::string> rdma_devices(const FileTree& files, const std::string& path);
 
 // "/dev/infiniband/uverbs0" of an RDMA device, and "/dev/infiniband/umad0" if `mad`. Who may open the second can send
-// management datagrams to the fabric; nobody gets issm0, which says that a subnet manager is here.
+// management datagrams to the fabric; no pod gets issm0, which says that a subnet manager is here.
 enum class Mad : bool { kNo, kYes };
 std::vector<std::string> char_devices(const FileTree& files, const std::string& rdma, Mad mad);
 

@@ -26,8 +26,8 @@ class Fence {
   unsigned long kept_ = 0;  // capabilities, a bit each
 };
 
-// Nobody but root can change the program at `path`, nor put another one in its place: the file, each folder above it
-// and each link on the way is root's, and no group but root's and nobody else may write them. Folders with the sticky
+// Root alone can change the program at `path`, or put another one in its place: the file, each folder above it
+// and each link on the way is root's, and no other user or group may write them. Folders with the sticky
 // bit may be written by all.
 Result<void> only_root_changes(const std::string& path);
 

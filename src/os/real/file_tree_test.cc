@@ -164,7 +164,7 @@ TEST_F(RealFilesTest, RefusesWhatIsTooLarge) {
 TEST_F(RealFilesTest, DoesNotHangOnAPipe) {
   ASSERT_EQ(mkfifo((root_ + "/pipe").c_str(), 0600), 0);
   EXPECT_EQ(files_->read("/pipe"), "");
-  EXPECT_EQ(files_->write("/pipe", "x").error().code, Code::kNotFound);  // ENXIO: nobody reads
+  EXPECT_EQ(files_->write("/pipe", "x").error().code, Code::kNotFound);  // ENXIO: no reader
 }
 
 TEST(RealFiles, WholeMachine) {

@@ -108,7 +108,7 @@ TEST(HostMounts, TheChildEndsWithWhoStayedBehind) {
   EXPECT_EQ(got, -SIGKILL);
   ::close(ends[1]);
   char byte = 0;
-  EXPECT_EQ(::read(ends[0], &byte, 1), 0) << "the end of the pipe: nobody holds the other end any more";
+  EXPECT_EQ(::read(ends[0], &byte, 1), 0) << "the end of the pipe: the other end is closed";
   ::close(ends[0]);
 }
 

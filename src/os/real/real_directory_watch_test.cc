@@ -26,7 +26,7 @@ TEST(DirectoryWatch, ReportsWhatComesAndGoes) {
   std::ofstream(folder + "/a") << "";
   std::filesystem::rename(folder + "/a", folder + "/b");
   EXPECT_TRUE((*watch)->next(in(5000)));
-  EXPECT_EQ((*watch)->next(in(0)).error().code, Code::kTimeout);  // told once
+  EXPECT_EQ((*watch)->next(in(0)).error().code, Code::kTimeout);  // reported once
   std::filesystem::remove(folder + "/b");
   EXPECT_TRUE((*watch)->next(in(5000)));
   std::filesystem::remove(folder);

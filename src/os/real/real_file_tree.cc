@@ -19,7 +19,7 @@
 
 namespace railbed::os {
 
-// They are on the thread and not in the tree, so that nobody uses one that another thread is about to close.
+// They are on the thread and not in the tree, so that no caller uses one that another thread is about to close.
 class HeldFolder::Found {
  public:
   Found(const FileTree& tree, const std::string& folder, Descriptor fd)
@@ -214,7 +214,7 @@ class RealFiles : public FileTree {
     return -1;
   }
 
-  // For kernels before 5.6. Not safe against concurrent changes, but nobody changes a recording.
+  // For kernels before 5.6. Not safe against concurrent changes, but recordings do not change.
   int open_walked(const std::string& path, int flags) const {
     auto probe = [this](const std::string& at) {
       struct stat status{};

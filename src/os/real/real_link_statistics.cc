@@ -17,7 +17,7 @@ namespace railbed::os {
 namespace {
 
 // Drivers count some hundreds, and some dozens more per queue. The kernel writes as many values as the driver has at
-// that moment, whatever was asked for: so there is always room for many more than it has just told.
+// that moment, whatever was asked for: so there is always room for many more than it has just reported.
 constexpr size_t kRoom = 65536;
 constexpr size_t kMost = kRoom / 4;
 constexpr int kTries = 3;  // while queues come and go

@@ -45,8 +45,8 @@ struct Pipe {
   }
 };
 
-// Standard input as a file in memory: nobody has to feed a pipe, and a program that does not read its input causes no
-// SIGPIPE.
+// Standard input as a file in memory: no thread has to feed a pipe, and a program that does not read its input causes
+// no SIGPIPE.
 Result<Descriptor> as_file(const std::string& text) {
   Descriptor file(::memfd_create("input", MFD_CLOEXEC));
   if (!file) return fail(system_error(errno, "memfd_create"));
@@ -197,7 +197,7 @@ class Running {
       }
       size_t room = request_.most_output - std::min(text.size(), request_.most_output);
       text.append(chunk, std::min(static_cast<size_t>(count), room));
-      // One pass is bounded, or a program that writes without end would keep us here for ever.
+      // One pass is bounded, or a program that writes without end would keep us here forever.
       if (static_cast<size_t>(count) < sizeof chunk) return;
     }
   }

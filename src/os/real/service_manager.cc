@@ -41,7 +41,7 @@ Descriptor datagram_socket() {
   return Descriptor(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-// Not connected: journald that restarts makes its socket anew.
+// Not connected: journald that restarts re-creates its socket.
 bool send_to(const Descriptor& socket, const std::string& name, std::string_view text) {
   const Address to(name);
   if (!socket || to.size == 0) return false;

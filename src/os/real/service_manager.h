@@ -40,11 +40,11 @@ class Journal {
   std::string socket_;
 };
 
-// `state` is "READY=1", "STOPPING=1", …; `socket` is the variable NOTIFY_SOCKET. False where there is nobody.
+// `state` is "READY=1", "STOPPING=1", …; `socket` is the variable NOTIFY_SOCKET. False where no manager listens.
 bool notify_manager(const std::string& socket, std::string_view state);
 
 // Writes to a descriptor what it takes without waiting; the rest of a text that does not fit is dropped. Closed, full
-// and read by nobody are all the same here. True when all was written.
+// and without a reader are all the same here. True when all was written.
 bool write_without_waiting(int fd, std::string_view text);
 
 // Opens /dev/null as those of the standard descriptors that are closed, so that no file opened later gets their

@@ -86,7 +86,7 @@ TEST(ServiceManager, IsNotified) {
   EXPECT_EQ(manager.next(), "READY=1");
   EXPECT_FALSE(notify_manager("", "READY=1"));
   EXPECT_FALSE(notify_manager("relative", "READY=1"));
-  EXPECT_FALSE(notify_manager("@railbed-nobody-is-here", "READY=1"));
+  EXPECT_FALSE(notify_manager("@railbed-no-manager", "READY=1"));
 }
 
 TEST(WriteWithoutWaiting, DropsWhatNoOneTakes) {
@@ -99,7 +99,7 @@ TEST(WriteWithoutWaiting, DropsWhatNoOneTakes) {
   EXPECT_FALSE(write_without_waiting(writer.get(), much));
   EXPECT_FALSE(write_without_waiting(writer.get(), "no more"));
   reader = Descriptor();
-  EXPECT_FALSE(write_without_waiting(writer.get(), "nobody reads"));  // and no SIGPIPE ends this program
+  EXPECT_FALSE(write_without_waiting(writer.get(), "no reader"));  // and no SIGPIPE ends this program
   EXPECT_FALSE(write_without_waiting(-1, "closed"));
   const Descriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   EXPECT_FALSE(write_without_waiting(full.get(), "a full disk"));
@@ -109,7 +109,7 @@ TEST(WriteWithoutWaiting, DropsWhatNoOneTakes) {
   EXPECT_TRUE(write_without_waiting(ours.get(), "a line\n"));
   EXPECT_FALSE(write_without_waiting(ours.get(), std::string(4 << 20, 'x')));
   other = Descriptor();
-  EXPECT_FALSE(write_without_waiting(ours.get(), "nobody reads"));
+  EXPECT_FALSE(write_without_waiting(ours.get(), "no reader"));
 }
 
 TEST(StandardDescriptors, AreOpenAfterwards) {

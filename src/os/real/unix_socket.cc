@@ -138,7 +138,7 @@ Result<Descriptor> UnixListener::listen_at(const std::string& path) {
   Descriptor socket = TRY(new_socket());
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     return fail(system_error(errno, "bind " + fresh));
-  // Nobody can connect before listen(), so the mode is set early enough.
+  // No client can connect before listen(), so the mode is set early enough.
   if (::chmod(fresh.c_str(), 0600) != 0) return fail(system_error(errno, "chmod " + fresh));
   if (::listen(socket.get(), kUnixBacklog) != 0) return fail(system_error(errno, "listen " + fresh));
   if (::rename(fresh.c_str(), path.c_str()) != 0) return fail(system_error(errno, "rename " + fresh));

@@ -57,7 +57,7 @@ class UnixListener {
 
   // nullopt when no client is waiting (any more).
   Result<std::optional<Connection>> accept();
-  // Nobody can connect any more, but the path is still ours.
+  // No client can connect any more, but the path is still ours.
   void refuse();
   int fd() const { return socket_.get(); }
   const std::string& path() const { return path_; }

@@ -21,7 +21,7 @@ Result<ArchiveLibrary> load() {
   ArchiveLibrary out;
 #define RAILBED_FIND(name)                                                 \
   out.name = reinterpret_cast<decltype(&::name)>(::dlsym(library, #name)); \
-  if (out.name == nullptr) return fail(missing("what is here has no " #name));
+  if (out.name == nullptr) return fail(missing("the library found lacks " #name));
   RAILBED_ARCHIVE_FUNCTIONS(RAILBED_FIND)
 #undef RAILBED_FIND
   return out;

@@ -141,7 +141,7 @@ TEST(NetlinkJson, FamiliesThatCouldNotBeReachedHaveTheirErrno) {
             "\"message\":\"socket NETLINK_RDMA: EMFILE (Too many open files)\"}}}");
 }
 
-// What each field may be. RAILBED_UPDATE=1 writes it anew.
+// What each field may be. RAILBED_UPDATE=1 rewrites it.
 TEST(NetlinkJson, EveryFieldHasItsLimits) {
   const auto limits = [](const doc::Value& good, const auto& read) {
     return doc::LimitsOf(reread(good),

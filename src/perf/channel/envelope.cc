@@ -24,7 +24,7 @@ std::string names_text(std::initializer_list<std::string_view> names) {
 Result<Envelope> open_envelope(std::string_view body) {
   if (body.size() > kMaxBodyBytes)
     return fail(Code::kInvalid, "{} bytes of JSON, at most {} are allowed", body.size(), kMaxBodyBytes);
-  Envelope envelope{.type = {}, .body = TRY(doc::read_object("", body).context("this is no message"))};
+  Envelope envelope{.type = {}, .body = TRY(doc::read_object("", body).context("this is not a message"))};
   doc::Diagnostics found;
   doc::Fields fields(envelope.body, "", doc::kNoFamily, found);
   fields.need("type", envelope.type, {.bytes = kMaxType_bytes});

@@ -19,7 +19,7 @@ namespace railbed::perf {
 
 class ServerGreeting {
  public:
-  // `token`: "": nobody needs one.
+  // `token`: "": none is required.
   ServerGreeting(std::string token, std::string hostname) : token_(std::move(token)), hostname_(std::move(hostname)) {}
 
   // The answer to the client's next message.

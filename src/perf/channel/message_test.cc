@@ -135,8 +135,8 @@ std::string refusal(std::string_view body) {
 
 TEST(Message, NamesTheFieldThatIsWrong) {
   const std::pair<std::string_view, std::string_view> cases[] = {
-      {"", "this is no message: expected a value, found the end of the text"},
-      {"[1]", "this is no message: the document must be an object (keys with values), found a list"},
+      {"", "this is not a message: expected a value, found the end of the text"},
+      {"[1]", "this is not a message: the document must be an object (keys with values), found a list"},
       {"{}", "type is missing"},
       {R"({"type":7})", "type must be a string, found an integer 7\n  put it in quotes: \"7\""},
       {R"({"type":"dance"})",
@@ -214,7 +214,7 @@ TEST(Message, RefusesATestBeyondTheLimits) {
             "message open-test: qps: latency is measured on one queue pair, not 4");
 }
 
-// What each field of each message may be. RAILBED_UPDATE=1 writes it anew.
+// What each field of each message may be. RAILBED_UPDATE=1 rewrites it.
 TEST(Message, EveryFieldHasItsLimits) {
   expect_golden(testdata() / "perf/message.limits", limits_of_messages(one_of_each()));
 }

@@ -18,7 +18,7 @@ class Peer {
   virtual Result<void> interrupted() = 0;
   // Whether something that it sent waits to be read, as far as interrupted() has looked.
   virtual bool has_message() const = 0;
-  // Tells the peer that this side is alive; does not wait.
+  // Notifies the peer that this side is alive; does not wait.
   virtual Result<void> send_heartbeat() = 0;
 };
 

@@ -47,7 +47,7 @@ class Watch {
         stall_ticks_(clock.to_ticks(static_cast<uint64_t>(limits.stall.count()) * 1'000'000)),
         interval_ticks_(clock.to_ticks(static_cast<uint64_t>(limits.check.count()) * 1'000'000)) {}
 
-  // For a loop beside another one, which looks after the channel: ends when it is told to.
+  // For a loop beside another one, which looks after the channel: ends when it is stopped.
   Watch(std::stop_token stop, const TickClock& clock, const Limits& limits, Transport transport)
       : stop_(std::move(stop)),
         transport_(transport),
@@ -59,7 +59,7 @@ class Watch {
   const TickClock& clock() const { return clock_; }
   uint64_t interval_ticks() const { return interval_ticks_; }
   uint64_t stall_ticks() const { return stall_ticks_; }
-  // Until when a round may last at all: traffic alone must not hold a server for ever.
+  // Until when a round may last at all: traffic alone must not hold a server forever.
   void end_after(std::chrono::milliseconds longest) {
     longest_ = longest;
     end_ = clock_.now() + clock_.to_ticks(static_cast<uint64_t>(longest.count()) * 1'000'000);

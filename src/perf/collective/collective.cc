@@ -165,7 +165,7 @@ class Coordinator {
     return {};
   }
 
-  // Each rank gets what its peers told about it.
+  // Each rank gets what its peers reported about it.
   Result<void> link() {
     mesh::Fleet::Asks asks(ranks());
     for (uint32_t rank = 0; rank < ranks(); ++rank) {

@@ -96,15 +96,15 @@ Result<void> CollectiveEndpoint::open(Rail& rail) {
 Result<void> CollectiveEndpoint::on_all_rails(const std::function<Result<void>(Rail&)>& work) {
   for (Rail& rail : rails_) rail.thread.ask([&rail, &work] { rail.done = work(rail); });
   Clock& clock = *options_.limits.clock;
-  auto told_at = clock.now();
+  auto heartbeat_at = clock.now();
   Result<void> alive;
   for (Rail& rail : rails_)
     while (!rail.thread.wait_for(clock, options_.limits.check)) {
       if (!alive) continue;  // all threads see the stop, and are waited for
       alive = channel_.interrupted();
       const auto now = clock.now();
-      if (alive && now - told_at >= std::min(kHeartbeatEvery, options_.limits.answer / 4)) {
-        told_at = now;
+      if (alive && now - heartbeat_at >= std::min(kHeartbeatEvery, options_.limits.answer / 4)) {
+        heartbeat_at = now;
         alive = channel_.send_heartbeat();
       }
       if (!alive) stop_.request_stop();

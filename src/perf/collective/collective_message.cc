@@ -47,7 +47,7 @@ void write_links(JsonWriter& writer, const std::vector<LinkAddress>& links) {
   writer.end_array();
 }
 
-// Of two entries about one thing nobody knows which is right.
+// Of two entries about one thing, which is right is unknown.
 template <typename T, typename Number>
 void need_distinct(Fields& fields, std::string_view key, const std::vector<T>& entries, std::string_view what,
                    const Number& number) {

@@ -47,9 +47,9 @@ struct Join {
 // Where one peer of the schedule reaches this rank: a queue pair of its own, or the port of the rail.
 struct LinkAddress {
   uint32_t peer = 0;
-  std::string name;  // of the peer, for messages; "" in what a rank tells of itself
+  std::string name;  // of the peer, for messages; "" in what a rank reports of itself
   std::optional<IpAddress> address;
-  uint16_t serves_at = 0;  // the port of its `perf serve`; 0 in what a rank tells of itself
+  uint16_t serves_at = 0;  // the port of its `perf serve`; 0 in what a rank reports of itself
   std::optional<RdmaAddress> rdma;
   std::optional<TcpAddress> tcp;
   friend bool operator==(const LinkAddress&, const LinkAddress&) = default;
@@ -66,7 +66,7 @@ struct Joined {
 
 struct LinkedRail {
   uint32_t rail = 0;
-  std::vector<LinkAddress> links;  // of each peer, what it told about this rank
+  std::vector<LinkAddress> links;  // of each peer, what it reported about this rank
   friend bool operator==(const LinkedRail&, const LinkedRail&) = default;
 };
 struct Link {
@@ -87,7 +87,7 @@ struct Reduce {
   uint32_t warm_up = 5;  // that are not counted; the first lets ranks meet
 };
 
-// Of one rank on one rail. Medians over iterations; what is called `step` is told for each step of what it receives
+// Of one rank on one rail. Medians over iterations; what is called `step` is reported for each step of what it receives
 // (StepCount::receives), and `sent_us` for each of what it sends.
 struct RankTimes {
   uint32_t rail = 0;

@@ -195,7 +195,7 @@ TEST(CollectiveMessage, HasTheFormOnTheWireThatPeersKnow) {
   EXPECT_TRUE(encode(some_join()).starts_with(R"({"type":"collective-join","id":"010203)"));
 }
 
-// What each field of each message may be. RAILBED_UPDATE=1 writes it anew.
+// What each field of each message may be. RAILBED_UPDATE=1 rewrites it.
 TEST(CollectiveMessage, EveryFieldHasItsLimits) {
   const std::vector<CollectiveMessage> messages = {some_join(), some_joined(), some_link(), some_reduce(),
                                                    some_reduced()};

@@ -20,7 +20,7 @@ namespace railbed::perf::collective {
 
 enum class Steps : uint8_t { kLeftOut, kShown };
 std::vector<std::string> report_lines(const CollectiveRun& run, Steps steps);
-// Of one rail: "node-2 is the slow one: …", or that nobody is.
+// Of one rail: "node-2 is the slow one: …", or that none is.
 std::string straggler_text(const CollectiveRun& run, const RailResult& rail);
 
 inline constexpr ResultName kCollectiveName{"Collective", "railbed.collective/v1"};

@@ -124,7 +124,7 @@ TEST_F(RdmaCollective, SumsAreRight) {
 // It takes 3 ms for each post, where the others take a few steps of their clocks.
 TEST_F(RdmaCollective, TheSlowOneIsNamed) {
   auto all = devices(4);
-  std::deque<ToldClock> clocks;
+  std::deque<SimulatedClock> clocks;
   for (FakeDevice& one : all) one.clock = &clocks.emplace_back(std::chrono::microseconds(1));
   all[2].post_takes = std::chrono::milliseconds(3);
   reset(std::move(all));
@@ -159,7 +159,7 @@ TEST_F(RdmaCollective, AWriteThatFailsIsReportedWithThePeer) {
   const Endpoints endpoints(2);
   const auto run = run_collective(of(endpoints, 2, 1, "rxe"), brief(Transport::kRdma, {4096}));
   ASSERT_FALSE(run);
-  EXPECT_THAT(run.error().story(), testing::AnyOf(HasSubstr("writing to rank 1 (rank1)"),  // whoever was first
+  EXPECT_THAT(run.error().story(), testing::AnyOf(HasSubstr("writing to rank 1 (rank1)"),  // whichever was first
                                                   HasSubstr("writing to rank 0 (rank0)")));
   EXPECT_THAT(run.error().story(), HasSubstr("retry"));
 }

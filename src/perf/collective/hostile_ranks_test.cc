@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A coordinator and an honest rank with another one that dies, stalls, lies or talks nonsense; and a rank whose
-// coordinator does. Nobody hangs, nobody crashes, and who did it is told.
+// coordinator does. No process hangs or crashes, and the report names the hostile one.
 #include <functional>
 #include <thread>
 
@@ -108,7 +108,7 @@ struct Segment {
 void send(Socket& data, const Segment& segment) {
   EXPECT_TRUE(data.write_all(std::as_bytes(std::span(&segment, 1)), soon()));
 }
-// What an honest rank would tell, but for `change`.
+// What an honest rank would send, but for `change`.
 Reduced reported(const Reduce& reduce, const std::function<void(RankTimes& times)>& change = {}) {
   RankTimes times{.rail = 0,
                   .mean_us = 5,
@@ -242,7 +242,7 @@ TEST(HostileRanks, WrongDataIsReportedWithPlaceAndNumbers) {
   EXPECT_EQ(at.wrong, (Wrong{.offset = 0, .wanted = inputs[0] + inputs[1], .got = 1, .count = 2}));
 }
 
-// One that says why and closes at once is told with its words, also where both come together.
+// One that says why and closes at once is reported with its words, also where both come together.
 TEST(HostileRanks, ARefusalJustBeforeTheEndIsHeard) {
   auto listener = Listener::open(*IpAddress::parse("127.0.0.1"), 0);
   ASSERT_TRUE(listener);
@@ -304,7 +304,7 @@ class BadCollectiveCoordinator : public testing::Test {
     return answer ? "done" : answer.error().message;
   }
 
-  std::deque<ToldClock> clocks_ = std::deque<ToldClock>(1);
+  std::deque<SimulatedClock> clocks_ = std::deque<SimulatedClock>(1);
   mesh::Endpoints endpoints_{clocks_};
   TcpAddress port_;
   Socket data_;

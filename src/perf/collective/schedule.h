@@ -66,7 +66,7 @@ struct Op {
 // element are left out, on both sides.
 std::vector<Op> schedule_of(Algorithm algorithm, uint32_t rank, uint32_t ranks, uint64_t count);
 
-// How many steps its sends and receives are told in.
+// How many steps its sends and receives are reported in.
 struct StepCount {
   uint32_t sends = 0;
   uint32_t receives = 0;

@@ -15,7 +15,7 @@
 namespace railbed::perf::collective {
 namespace {
 
-// Ranks in memory. What is sent is written into the peer's memory at a moment of chance before the peer is told, as
+// Ranks in memory. What is sent is written into the peer's memory at a moment of chance before the peer is notified, as
 // RDMA does it; a list is executed op by op, ranks in an order of chance.
 class World {
  public:
@@ -40,9 +40,9 @@ class World {
       if (!problem_.empty()) return problem_;
     }
     for (uint32_t rank = 0; rank < ranks_; ++rank)
-      if (all_[rank].round < rounds_) return fmt::format("rank {} waits for ever in op {}", rank, all_[rank].next);
+      if (all_[rank].round < rounds_) return fmt::format("rank {} waits forever in op {}", rank, all_[rank].next);
     for (const auto& [way, messages] : on_the_way_)
-      if (!messages.empty()) return fmt::format("nobody took what {} sent to {}", way.first, way.second);
+      if (!messages.empty()) return fmt::format("{1} did not receive what {0} sent", way.first, way.second);
     return "";
   }
 

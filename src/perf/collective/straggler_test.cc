@@ -6,7 +6,7 @@
 namespace railbed::perf::collective {
 namespace {
 
-// A ring in which every step takes 10 us on its way, 2 us of adding, and nobody is slow.
+// A ring in which every step takes 10 us on its way, 2 us of adding, and no rank is slow.
 std::vector<RankTimes> even_ring(uint32_t ranks) {
   const size_t steps = 2 * (ranks - 1);
   std::vector<RankTimes> all;

@@ -77,7 +77,7 @@ JitterSamples samples_of(const std::vector<JitterRound>& rounds, PathLoad load, 
 
 std::vector<PercentileFigures> percentiles_of(const Histogram& durations) {
   std::vector<PercentileFigures> out;
-  for (const ToldPercentile& one : kToldPercentiles)
+  for (const ReportedPercentile& one : kReportedPercentiles)
     if (const auto interval = percentile_interval(durations, one.percent))
       out.push_back({.percent = one.percent,
                      .us = us(interval->value_ns),
@@ -126,7 +126,7 @@ std::optional<Range> range_of(const JitterSamples& samples, double percent) {
 
 std::vector<Comparison> compare(const JitterSamples& idle, const JitterSamples& loaded) {
   std::vector<Comparison> out;
-  for (const ToldPercentile& one : kToldPercentiles) {
+  for (const ReportedPercentile& one : kReportedPercentiles) {
     const auto without = range_of(idle, one.percent);
     const auto with = range_of(loaded, one.percent);
     if (!without || !with) continue;

@@ -41,7 +41,7 @@ class JitterTest : public RdmaTest {
 };
 
 TEST_F(JitterTest, EveryProbeThatIsDueIsSent) {
-  ToldClock clock(std::chrono::microseconds(1));
+  SimulatedClock clock(std::chrono::microseconds(1));
   clock_ = &clock;
   const auto outcome = measure_jitter(*kernel_, options());
   ASSERT_TRUE(outcome) << outcome.error().to_string();

@@ -74,7 +74,7 @@ class Prober {
     while (polled_ticks_ > 0 && clock_.now() - sent < polled_ticks_)
       if (const auto arrival = TRY(take())) return *arrival;
     for (;;) {
-      // Only what completes after this is told, so the queue is looked at between this and falling asleep.
+      // Only what completes after this is notified, so the queue is looked at between this and falling asleep.
       TRY(port_.arm());
       if (const auto arrival = TRY(take())) return *arrival;
       if (TRY(sleep(kLongestSleep_ns, port_.fd()))) port_.take_event();

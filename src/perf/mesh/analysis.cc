@@ -44,7 +44,7 @@ std::optional<Usual> usual_of_rail(const Analysis& analysis, uint32_t rail, Metr
   for (size_t i = rail; i < analysis.nics.size(); i += analysis.rails)
     if (const auto level = analysis.nics[i].of(metric)) levels.push_back(*level);
   if (levels.empty()) return std::nullopt;
-  return worth_telling(metric, std::move(levels), limits);
+  return worth_reporting(metric, std::move(levels), limits);
 }
 
 // What the other rails do is usual for one that does worse as a whole.
@@ -113,7 +113,7 @@ bool NicFigures::suspect() const {
   return unsteady || std::ranges::any_of(slow, [](bool is) { return is; });
 }
 
-Usual worth_telling(Metric metric, std::vector<int> values, const Limits& limits) {
+Usual worth_reporting(Metric metric, std::vector<int> values, const Limits& limits) {
   Usual usual;
   usual.center = median(values, is_bandwidth(metric));
   for (int& value : values) value = std::abs(value - usual.center);

@@ -76,9 +76,9 @@ struct Analysis {
   }
 };
 
-// The middle of `values`, codes or differences of them, and how far from it one has to be to be told. At least one
+// The middle of `values`, codes or differences of them, and how far from it one has to be to be reported. At least one
 // value.
-Usual worth_telling(Metric metric, std::vector<int> values, const Limits& limits);
+Usual worth_reporting(Metric metric, std::vector<int> values, const Limits& limits);
 
 Analysis analyse(const MeshResults& results, const Limits& limits, unsigned threads = 1);
 

@@ -39,7 +39,7 @@ RC_GTEST_PROP(Analysis, OnePercentOfJitterIsNoFinding, ()) {
   RC_ASSERT(suspects(analyse(mesh.run(spec), {.min_latency_increase = 0.7})).empty());
 }
 
-// A NIC whose bandwidth is less by 10 % or more, in whichever direction, is found, and nobody else.
+// A NIC whose bandwidth is less by 10 % or more, in whichever direction, is found, and nothing else.
 RC_GTEST_PROP(Analysis, OneSlowNicIsTheOnlySuspect, ()) {
   const auto hosts = *rc::gen::inRange<uint32_t>(6, 40);
   SimulatedMesh mesh(rail_fabric(hosts, 2, *rc::gen::element<uint32_t>(0, 8)), *rc::gen::arbitrary<uint64_t>());

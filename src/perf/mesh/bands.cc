@@ -78,7 +78,7 @@ void compare_rail(const MeshView& now, const MeshView& before, Metric metric, st
     hosts.emplace_back(host, *was);
   }
   if (steps.empty()) return;
-  const int threshold = worth_telling(metric, steps, limits).threshold;
+  const int threshold = worth_reporting(metric, steps, limits).threshold;
   for (size_t i = 0; i < hosts.size(); ++i) {
     const Nic nic{hosts[i].first, rails.first};
     if (steps[i] > threshold)

@@ -213,7 +213,7 @@ class Coordinator {
   PairResult result_of(Measuring pair) const {
     if (!pair.measured && (!usable(pair.nics.first) || !usable(pair.nics.second))) return skipped_pair();
     if (!pair.measured) return failed_pair(pair.failures);
-    // A test that broke off because an end was lost is no outage of the path: the loss is told.
+    // A test that broke off because an end was lost is no outage of the path: the loss is reported.
     if (usable(pair.nics.first) && usable(pair.nics.second)) pair.figures.outages += pair.failures;
     return compact(pair.figures);
   }

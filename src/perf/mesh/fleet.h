@@ -57,7 +57,7 @@ class Fleet {
   using Figures = std::vector<std::vector<PairFigures>>;
   Result<Figures> step(const TestSpec& spec, const Tasks& tasks);
 
-  // Tells each host that is not lost its message, and takes the answers of those that were told one, within `longest`.
+  // Sends each host that is not lost its message, and takes the answers of those that got one, within `longest`.
   // A host whose answer `taken` refuses is lost. `what` names what they do, for messages.
   enum class OnLoss : uint8_t { kOthersGoOn, kAllEnd };  // kAllEnd: only for reasons of others is there a little time
   using Asks = std::vector<std::optional<EncodedMessage>>;

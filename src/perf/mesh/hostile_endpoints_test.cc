@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A coordinator and two honest endpoints with a third one that dies, stalls, lies or talks nonsense at each place of
-// the conversation; and an endpoint whose coordinator does. Nobody hangs, nobody crashes, and the honest are measured.
+// the conversation; and an endpoint whose coordinator does. No process hangs or crashes, and the honest are measured.
 #include <array>
 #include <functional>
 #include <thread>
@@ -75,7 +75,7 @@ PlayedEndpoint::Deed say(const auto& message) {
 PlayedEndpoint::Deed say_without_mac(const auto& message) {
   return write_raw(frame(encoded(message).json));
 }
-PlayedEndpoint::Deed live_for_ever(Clock& clock) {
+PlayedEndpoint::Deed live_forever(Clock& clock) {
   return [&clock](Channel& channel, const Step&) {
     const Deadline deadline = Deadline::after(milliseconds(60000), clock);
     while (channel.send_heartbeat() && channel.interrupted() && !deadline.passed())
@@ -116,8 +116,8 @@ std::vector<Misdeed> cases(Clock& clock) {
       {"stalls at hello", Place::kHello, stall(), silent + "4000 ms"},
       {"stalls at enlist", Place::kEnlist, stall(), silent + "8000 ms"},
       {"stalls at a step", Place::kStep, stall(), "no message for 4000 ms"},
-      {"lives for ever at enlist", Place::kEnlist, live_for_ever(clock), silent + "8000 ms"},
-      {"lives for ever at a step", Place::kStep, live_for_ever(clock), "a step did not finish within 9020 ms"},
+      {"lives forever at enlist", Place::kEnlist, live_forever(clock), silent + "8000 ms"},
+      {"lives forever at a step", Place::kStep, live_forever(clock), "a step did not finish within 9020 ms"},
       {"nonsense at hello", Place::kHello, write_raw(http), no_railbed},
       {"nonsense at a step", Place::kStep, write_raw(http), no_railbed},
       {"half a message", Place::kStep, write_raw(cut), "no message for 4000 ms"},
@@ -215,7 +215,7 @@ class BadCoordinator : public testing::Test {
 
   BadCoordinator() : endpoints_((clocks_.emplace_back(std::chrono::microseconds(5)), clocks_)) {}
 
-  std::deque<ToldClock> clocks_;
+  std::deque<SimulatedClock> clocks_;
   Endpoints endpoints_;
 };
 

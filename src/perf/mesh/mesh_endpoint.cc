@@ -172,11 +172,11 @@ Result<StepDone> MeshEndpoint::carry_out(const Step& step) {
     }
   }
   Clock& clock = *options_.limits.clock;
-  auto told_at = clock.now();
+  auto heartbeat_at = clock.now();
   while (!answers.wait_for(clock, options_.limits.check)) {
     auto alive = channel_.interrupted();
-    if (alive && clock.now() - told_at >= std::min(kHeartbeatEvery, options_.limits.answer / 4)) {
-      told_at = clock.now();
+    if (alive && clock.now() - heartbeat_at >= std::min(kHeartbeatEvery, options_.limits.answer / 4)) {
+      heartbeat_at = clock.now();
       alive = channel_.send_heartbeat();
     }
     if (alive) continue;

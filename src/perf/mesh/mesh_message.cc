@@ -29,7 +29,7 @@ void read_device(Fields& fields, std::string& device) {
   fields.need("device", device, {.bytes = kMaxDevice_bytes});
 }
 
-// Each rail once: of two answers about one, nobody knows which is right.
+// Each rail once: of two answers about one, which is right is unknown.
 template <typename T>
 void need_distinct(Fields& fields, std::string_view key, const std::vector<T>& entries) {
   std::set<uint32_t> seen;

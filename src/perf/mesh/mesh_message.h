@@ -32,7 +32,7 @@ namespace railbed::perf::mesh {
 
 inline constexpr int64_t kMaxStep_ms = 60'000;    // of measuring
 inline constexpr int64_t kMaxStepQps = 32;        // of each rail
-inline constexpr size_t kMaxProblem_bytes = 200;  // of what is told about a rail
+inline constexpr size_t kMaxProblem_bytes = 200;  // of what is reported about a rail
 
 // A NIC of the endpoint itself.
 struct OwnRail {
@@ -124,7 +124,7 @@ std::vector<OwnRail> read_own_rails(doc::Fields& fields);
 void write_found(JsonWriter& writer, const RailFound& found);  // the members of an object
 void read_found(doc::Fields& fields, RailFound& found);
 
-// A problem as it is told: one line, no control characters, not longer than the limit.
+// A problem as it is reported: one line, no control characters, not longer than the limit.
 std::string problem_text(std::string_view text);
 
 }  // namespace railbed::perf::mesh

@@ -113,7 +113,7 @@ TEST(MeshMessage, HasTheFormOnTheWireThatPeersKnow) {
             R"({"type":"mesh-register","name":"a","port":1,"rail_count":1,"rails":[]})");
 }
 
-// What each field of each message may be. RAILBED_UPDATE=1 writes it anew.
+// What each field of each message may be. RAILBED_UPDATE=1 rewrites it.
 TEST(MeshMessage, EveryFieldHasItsLimits) {
   const std::vector<MeshMessage> messages = {
       Enlist{.rails = {{.rail = 0, .address = *IpAddress::parse("10.1.0.5"), .device = "mlx5_0"}}},
@@ -133,7 +133,7 @@ TEST(MeshMessage, EveryFieldHasItsLimits) {
   expect_golden(testdata() / "perf/mesh_message.limits", limits_of_messages(messages));
 }
 
-// What is told of a rail is a line of text, whatever it was.
+// What is reported of a rail is a line of text, whatever it was.
 TEST(MeshMessage, ProblemsSteerNoTerminalAndFitAFrame) {
   EXPECT_EQ(problem_text("\x1b[2Jall\tfine\n"), "\\x1b[2Jall fine\\x0a");
   StepDone done;

@@ -32,7 +32,7 @@ std::vector<std::string> canary_lines(const MeshRun& run, const Limits& limits) 
     for (const Canary& canary : run.canaries)
       if (canary.nic.rail == rail && canary.gbps > 0) codes.push_back(LogValue::of(canary.gbps * 1000).code());
     if (codes.size() < 3) continue;
-    const Usual usual = worth_telling(Metric::kSend, codes, limits);
+    const Usual usual = worth_reporting(Metric::kSend, codes, limits);
     for (const Canary& canary : run.canaries)
       if (canary.nic.rail == rail && canary.gbps > 0 &&
           worse_by(Metric::kSend, LogValue::of(canary.gbps * 1000).code(), usual.center) > usual.threshold)

@@ -78,7 +78,8 @@ TEST(MeshRun, MeasuresAllPairsOverTcp) {
     EXPECT_THAT(progress, testing::Contains(line));
 }
 
-// As on a path that is dead most of the time, or a machine without a processor to spare: the endpoint tells the truth.
+// As on a path that is dead most of the time, or a machine without a processor to spare: the endpoint reports the
+// truth.
 TEST(MeshRun, WhoHasFewPingsToReportOfIsNotLost) {
   const Endpoints endpoints(2);
   MeshOptions options = brief(Transport::kTcp);
@@ -131,8 +132,8 @@ class RdmaMesh : public testing::Test {
   }
 
   static constexpr std::chrono::microseconds kStep{200};
-  std::deque<ToldClock> clocks_;
-  ToldClock coordinators_{kStep};
+  std::deque<SimulatedClock> clocks_;
+  SimulatedClock coordinators_{kStep};
 };
 
 // The slow one takes 2 ms a post, where the others take a few steps of their clocks.
@@ -280,21 +281,21 @@ TEST(MeshRun, AFullDiskEndsIt) {
 TEST(MeshRun, SaysWhyNothingCanBeMeasured) {
   const Endpoints without_token(1, patient(), "");
   const Endpoints with_another(1, patient(), "another");
-  uint16_t nobody = 0;
+  uint16_t unserved = 0;
   {
     auto listener = Listener::open(*IpAddress::parse("127.0.0.1"), 0);
     ASSERT_TRUE(listener);
-    nobody = listener->port();
+    unserved = listener->port();
   }
   const auto run =
-      run_mesh(setup_of({on_loopback(nobody), on_loopback(without_token.port(0)), on_loopback(with_another.port(0))}),
+      run_mesh(setup_of({on_loopback(unserved), on_loopback(without_token.port(0)), on_loopback(with_another.port(0))}),
                brief(Transport::kTcp));
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().story(),
             fmt::format("a mesh needs two endpoints, 0 of 3 can be used; host0: connecting to 127.0.0.1 port {}: "
                         "connect: ECONNREFUSED (Connection refused); host1: the endpoint has no token and cannot prove "
                         "its identity; host2: the endpoint does not have this token: its proof is wrong",
-                        nobody));
+                        unserved));
 }
 
 // Also where the coordinator asks for no proof.

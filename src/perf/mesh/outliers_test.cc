@@ -156,7 +156,7 @@ TEST(SecondPass, ConfirmsWhatIsSlowAgainAndSaysWhere) {
   ASSERT_EQ(named(outcome.outliers), "leaf 1");
   EXPECT_EQ(outcome.outliers[0].retest, RetestOutcome::kConfirmed);
   EXPECT_EQ(outcome.outliers[0].between_leaves, (RetestCount{.pairs = 24, .bad = 24}));
-  EXPECT_EQ(outcome.outliers[0].within_leaf, (RetestCount{}));  // nobody there is known to be good
+  EXPECT_EQ(outcome.outliers[0].within_leaf, (RetestCount{}));  // no host there is known to be good
 }
 
 TEST(SecondPass, DoesNotReproduceWhatIsOver) {

@@ -34,7 +34,7 @@ Result<std::unique_ptr<Registry>> Registry::open(RegistryOptions options) {
   return std::unique_ptr<Registry>(new Registry(std::move(options), std::move(listener)));
 }
 
-// Strangers may be as many as they like; what is told of them is not.
+// The number of unknown clients is not limited; what is reported of them is.
 void Registry::report(const std::string& line) {
   if (!options_.on_event || reported_errors_ > kMostReported) return;
   options_.on_event(++reported_errors_ > kMostReported ? "further messages are suppressed" : line);
@@ -95,7 +95,7 @@ void Registry::drop(Guest& guest, const Error& error) {
   if (error.code != Code::kCanceled)
     (void)guest.channel.send(Refusal{.message = error.story(), .hint = error.hint}, options_.limits.after(kAnswer));
   if (guest.registered) roster_.remove(guest.id);
-  // Of who only looked whether somebody listens nothing is told.
+  // A client that only probed the port is not reported.
   if (guest.greeted || error.code != Code::kCanceled)
     report(fmt::format("{}: {}", guest.name, error.code == Code::kCanceled ? "disconnected" : error.story()));
   if (guest.registered) report_progress();

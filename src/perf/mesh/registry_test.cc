@@ -125,7 +125,7 @@ class RegistryTest : public testing::Test {
   }
 
   perf::Limits limits_ = patient();
-  ToldClock clock_;
+  SimulatedClock clock_;
   std::stop_source stop_;
   Heard events_, progress_, said_;
   std::unique_ptr<Registry> registry_;
@@ -275,7 +275,7 @@ TEST_F(RegistryTest, AStopEndsIt) {
 TEST_F(RegistryTest, EndpointsKeepTryingAndSayWhyOnce) {
   listen(2, milliseconds(1));
   gathering_.join();
-  registry_.reset();  // a port at which nobody listens
+  registry_.reset();  // a port without a listener
   start_registrant("a", 1);
   start_registrant("b", 2);
   EXPECT_TRUE(said_.wait_for("not registered, retrying: connecting to 127.0.0.1"));

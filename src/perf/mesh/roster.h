@@ -24,11 +24,11 @@ class Roster {
   using Id = uint64_t;
   explicit Roster(size_t most) : most_(most) {}
 
-  // Takes in who asks from this address. Returns whose place that is: the same server, which registers anew.
+  // Takes in who asks from this address. Returns whose place that is: the same server, which registers again.
   Result<std::optional<Id>> add(Id id, const IpAddress& from, Register one);
   void remove(Id id);
   size_t size() const { return hosts_.size(); }
-  // In the order of names, so that the same hosts make the same mesh, whoever came first. Failure: fewer than two.
+  // In the order of names, so that the same hosts make the same mesh, whichever came first. Failure: fewer than two.
   Result<MeshSetup> setup() const;
 
  private:

@@ -63,7 +63,7 @@ TEST_F(RosterTest, TakesNoEndpointTwice) {
             "the mesh already has its 3 endpoints\n  `railbed perf mesh --wait` sets the number of endpoints");
 }
 
-// A server that was killed and started anew, before its old connection was seen to end.
+// A server that was killed and started again, before its old connection was seen to end.
 TEST_F(RosterTest, TheSameServerTakesItsOwnPlace) {
   EXPECT_EQ(add("10.9.0.1", host("a", {"10.0.0.1"})), "added");
   EXPECT_EQ(add("10.9.0.1", host("a", {"10.0.0.7", "10.1.0.7"})), "instead of 1");

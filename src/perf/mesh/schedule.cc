@@ -33,7 +33,7 @@ class Shuffler {
 };
 
 // The rounds of the circle: the last of an even number of seats stays, the others move on by one seat each round. With
-// an odd number of hosts, nobody sits on the last seat, and who is opposite of it rests.
+// an odd number of hosts, no host sits on the last seat, and who is opposite of it rests.
 void circle_round(uint32_t hosts, uint32_t round, Round& into) {
   const uint32_t moving = hosts % 2 == 0 ? hosts - 1 : hosts;
   if (hosts % 2 == 0)

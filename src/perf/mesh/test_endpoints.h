@@ -47,8 +47,8 @@ class Endpoints {
     for (uint32_t i = 0; i < count; ++i) add(limits, token);
   }
   // One for each of these clocks, which it measures with.
-  explicit Endpoints(std::deque<ToldClock>& clocks) {
-    for (ToldClock& clock : clocks) {
+  explicit Endpoints(std::deque<SimulatedClock>& clocks) {
+    for (SimulatedClock& clock : clocks) {
       perf::Limits limits = patient();
       limits.clock = &clock;
       add(limits, kToken);

@@ -25,16 +25,16 @@ struct Manner {
   std::string_view program;  // "ib_write_bw"
   bool keys_before = false;  // the first keys once more, before those of all queue pairs
   bool sync_first = false;   // the exchange that ends connecting comes before the second round of keys
-  bool reports = false;      // the client tells its result
+  bool reports = false;      // the client reports its result
   bool closes = true;        // with a last exchange of keys
   bool sync_each = false;    // both begin each size together
 };
 Manner manner_of(const TestSpec& spec);
 
-// Whether both ends count messages, and so must be told the same number: not of a stream that only one end sends and no
-// program takes part in at the other.
+// Whether both ends count messages, and so must be configured with the same number: not of a stream that only one end
+// sends and no program takes part in at the other.
 bool is_counted(const TestSpec& spec);
-// What perftest takes unless it is told.
+// perftest's defaults.
 int64_t usual_iterations(const TestSpec& spec);
 // The test as it is with perftest: with a number of messages where both count. `duration_given`: somebody asked for
 // one.

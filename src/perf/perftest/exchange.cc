@@ -96,7 +96,7 @@ Result<std::string> Exchange::swap_report(const Report& own, std::chrono::millis
 
 Result<void> Exchange::close(std::chrono::milliseconds patience) {
   TRY(sync(patience));
-  // Whoever reads it late finds the connection closed, which says the same.
+  // A peer that reads it late finds the connection closed, which says the same.
   (void)line_.write(kDone, patience_, "the last word");
   return {};
 }

@@ -20,7 +20,7 @@ constexpr double kMiB_per_Gb = 1e9 / 8 / (1 << 20);
 constexpr double kMost_gbps = 10'000;  // beyond any path between two machines
 constexpr std::chrono::milliseconds kLongest{kMaxDuration_ms};
 
-// In perftest's usual unit. Its own does not tell in which one the other's are.
+// In perftest's usual unit. Its own does not say in which one the other's are.
 Report wire_report_of(const BandwidthPoint& point) {
   return {.size_bytes = static_cast<uint64_t>(point.size_bytes),
           .messages = static_cast<uint64_t>(point.messages),
@@ -99,8 +99,8 @@ class Run {
               .address = reinterpret_cast<uintptr_t>(link.receive_area(lane)),
               .shared_queue = 0,
               .gid = {}};
-    // Within a subnet of InfiniBand perftest sends no GID unless it is told to; a server's are cut to what its client
-    // has.
+    // Within a subnet of InfiniBand perftest sends no GID unless an option requests it; a server's are cut to what its
+    // client has.
     const bool ethernet = link.endpoint().link_layer == "Ethernet";
     if (ethernet || role_ == Role::kServer) keys.gid = own.gid;
     return keys;
@@ -261,14 +261,14 @@ class Run {
     return {};
   }
 
-  // Writes, reads and atomics of the client, in which no program takes part here: it tells what it measured.
+  // Writes, reads and atomics of the client, in which no program takes part here: it reports what it measured.
   Result<void> await_stream() {
     const uint64_t began = clock_.now();
     TRY(exchange_.sync(kLongest));
     const std::string came = TRY(exchange_.swap_report({}, options_.limits.answer));
     const Report report = TRY(read_report(came));
     BandwidthPoint point = TRY(point_of(report, seconds_since(began) + 1));
-    result_.spec.sizes_bytes = {point.size_bytes};  // of a sweep it tells the last size only
+    result_.spec.sizes_bytes = {point.size_bytes};  // of a sweep it reports the last size only
     result_.bandwidth.push_back(std::move(point));
     TRY(keep());
     return exchange_.close(options_.limits.answer);

@@ -14,7 +14,7 @@
 namespace railbed::perf::perftest {
 
 // Without a host in `options` as the server, which takes the first client that speaks perftest's protocol. `spec` as
-// as_perftest() made it. A server of a stream that only its client sends has the figures that its client tells; where
+// as_perftest() made it. A server of a stream that only its client sends has the figures that its client reports; where
 // the device alone answers pings, it has none.
 Result<Measurement> measure_with_perftest(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec);
 

@@ -41,11 +41,11 @@ class PerftestPeer : public RdmaTest {
   Both between(const TestSpec& client, const TestSpec& server) {
     ClientOptions listening = options("", 0);
     std::promise<uint16_t> port;
-    told_.clear();
+    notices_.clear();
     // "waiting for: ib_write_bw -s 2 -p 34567 -F host"
     listening.on_notice = [&](const std::string& line) {
-      told_.push_back(line);
-      if (const size_t at = line.find(" -p "); told_.size() == 1)
+      notices_.push_back(line);
+      if (const size_t at = line.find(" -p "); notices_.size() == 1)
         port.set_value(static_cast<uint16_t>(std::stoi(line.substr(at + 4))));
     };
     Both both;
@@ -64,7 +64,7 @@ class PerftestPeer : public RdmaTest {
   }
   Both between(const TestSpec& both) { return between(both, both); }
 
-  std::vector<std::string> told_;
+  std::vector<std::string> notices_;
 };
 
 std::string why(const Result<Measurement>& result) {
@@ -176,7 +176,7 @@ TEST_F(PerftestPeer, SaysThatThePeerIsOne) {
   EXPECT_TRUE(both.client->soft());
   EXPECT_NE(to_table(*both.client).find("  server  127.0.0.1, perftest 6.20\n"), std::string::npos)
       << to_table(*both.client);
-  EXPECT_EQ(told_[0].substr(0, 36), "waiting for: ib_write_bw -s 1024 -p ");
+  EXPECT_EQ(notices_[0].substr(0, 36), "waiting for: ib_write_bw -s 1024 -p ");
   ASSERT_EQ(why(both.server), "measured");
   EXPECT_EQ(both.server->client.program, "perftest 6.20");
   EXPECT_EQ(both.server->server.device, "rxe_lo");
@@ -394,8 +394,8 @@ TEST_F(HostilePerftest, StrangersDoNotEndAServer) {
   listening.limits.clock = &clock;
   std::promise<uint16_t> port;
   listening.on_notice = [&](const std::string& line) {
-    told_.push_back(line);
-    if (told_.size() == 1) port.set_value(static_cast<uint16_t>(std::stoi(line.substr(line.find(" -p ") + 4))));
+    notices_.push_back(line);
+    if (notices_.size() == 1) port.set_value(static_cast<uint16_t>(std::stoi(line.substr(line.find(" -p ") + 4))));
   };
   const TestSpec wanted = *as_perftest(test(RdmaVerb::kWrite, TestKind::kBandwidth), Role::kServer, false);
   Result<Measurement> served = fail(Code::kInternal, "not measured");
@@ -410,8 +410,8 @@ TEST_F(HostilePerftest, StrangersDoNotEndAServer) {
     EXPECT_EQ(why(measure_with_perftest(*kernel_, options("127.0.0.1", there), wanted)), "measured");
   }
   EXPECT_EQ(why(served), "measured");
-  ASSERT_EQ(told_.size(), 2u);
-  EXPECT_EQ(told_[1],
+  ASSERT_EQ(notices_.size(), 2u);
+  EXPECT_EQ(notices_[1],
             "client rejected: the peer does not speak perftest's protocol: as its version it sent \"GET / "
             "HTTP/1.0\\x0d\\x0a\"");
 }

@@ -56,7 +56,7 @@ Result<PingResult> in_turn(Port& port, RdmaLink& link, Round round, Turn turn, P
   --round.messages;
   PingResult result = TRY(ping_through(port, link, round, pace, watch));
   TRY(port.send(true));
-  // The peer has all that it waits for then and may be gone, so that nobody acknowledges: no failure of this test.
+  // The peer has all that it waits for then and may be gone, so that nothing acknowledges: no failure of this test.
   (void)port.drain();
   return result;
 }

@@ -65,7 +65,7 @@ inline constexpr size_t kFigures = 5;
 struct Report {
   uint64_t size_bytes = 0;
   uint64_t messages = 0;  // over all queue pairs
-  double peak = 0;        // in the unit that its user asked for, which is not told: MiB/s or Gb/s
+  double peak = 0;        // in the unit that its user asked for, which is not sent: MiB/s or Gb/s
   double average = 0;     // in the same
   double million_messages_per_s = 0;
   friend bool operator==(const Report&, const Report&) = default;

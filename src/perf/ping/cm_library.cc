@@ -50,7 +50,7 @@ Result<CmLibrary> found_cm() {
   CmLibrary out;
 #define RAILBED_FIND(name)                                                 \
   out.name = reinterpret_cast<decltype(&::name)>(::dlsym(library, #name)); \
-  if (out.name == nullptr) return fail(cm_missing("what is here has no " #name));
+  if (out.name == nullptr) return fail(cm_missing("the library found lacks " #name));
   RAILBED_CM(RAILBED_FIND)
 #undef RAILBED_FIND
   return out;

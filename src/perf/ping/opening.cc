@@ -101,7 +101,7 @@ Result<std::unique_ptr<PingConnection>> PingConnection::accept(const TickClock& 
   std::unique_ptr<PingConnection> connection(new PingConnection(clock, std::move(request)));
   connection->events_ = &events;
   const Deadline deadline = Deadline::after(connection->request_.patience, clock.clock());
-  // Whoever asks with the wrong words does not extend it.
+  // A client that asks with the wrong words does not extend it.
   for (;;) {
     CmEvent event = TRY(events.next(deadline, connection->request_.look));
     if (TRY(connection->take(std::move(event)))) return connection;

@@ -41,7 +41,7 @@ class Pinging {
     outcome.report.speaks = options_.speaks;
     outcome.report.size_bytes = options_.size_bytes;
     auto pinged = ping(*connection, outcome.report);
-    connection.reset();  // says good-bye, before the server is told that this was all
+    connection.reset();  // says good-bye, before the server learns that this was all
     if (pinged && channel_) pinged = channel_->send(CloseTest{}, options_.limits.after(options_.limits.answer));
     if (!pinged) {
       outcome.report.ended_by = pinged.error().story();

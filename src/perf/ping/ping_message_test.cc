@@ -26,7 +26,7 @@ TEST(PingMessage, ComesBackAsItWas) {
             R"(the peer sent "close-test" where one of "open-ping", "ping-offer" was due)");
 }
 
-// What each field of each message may be. RAILBED_UPDATE=1 writes it anew.
+// What each field of each message may be. RAILBED_UPDATE=1 rewrites it.
 TEST(PingMessage, EveryFieldHasItsLimits) {
   expect_golden(testdata() / "perf/ping_message.limits", limits_of_messages(one_of_each_ping()));
 }

@@ -32,7 +32,7 @@ struct RpingServerOptions {
   std::function<void(const std::string& line)> on_event;
   std::function<void(const PingReport& report)> on_report;  // one per client
 };
-// Answers `rping -c`, one client after the other, until it is told to stop.
+// Answers `rping -c`, one client at a time, until it is stopped.
 Result<void> serve_rping(const TickClock& clock, const RpingServerOptions& options);
 
 }  // namespace railbed::perf

@@ -107,7 +107,7 @@ TEST_F(PingTest, ByASchedule) {
   wanted.interval = milliseconds(20);
   std::vector<std::string> reported;
   wanted.on_progress = [&](const std::string& line) { reported.push_back(line); };
-  ToldClock clock;
+  SimulatedClock clock;
   wanted.limits.clock = &clock;
   const Clock::Time began = clock.now();
   ASSERT_EQ(why_not(wanted), "pinged");

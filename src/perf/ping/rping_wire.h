@@ -18,7 +18,7 @@
 namespace railbed::perf {
 
 inline constexpr uint16_t kRpingPort = 7174;
-inline constexpr uint32_t kRpingRoom_bytes = 64;  // of an rping that was not told another size
+inline constexpr uint32_t kRpingRoom_bytes = 64;  // of an rping without an option for the size
 inline constexpr uint32_t kMostPing_bytes = 65536;
 inline constexpr size_t kAdvert_bytes = 16;
 

@@ -120,7 +120,7 @@ class Test {
                                : bandwidth_point(start.size_bytes, sent.messages, sent_s, sent.meter.series());
     set_used(sent, point);
     if (spec_.bidirectional) {
-      // Whoever knows what came: of datagrams the receiver, of all others the sender.
+      // The end that knows what arrived: of datagrams the receiver, of all others the sender.
       const bool here = link.verb().is_datagram;
       const double duration_s = here ? receiver.duration_s() : outcome.duration_s;
       const int64_t bytes = here ? receiver.messages() * start.size_bytes : outcome.bytes;

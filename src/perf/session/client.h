@@ -37,7 +37,7 @@ struct ClientOptions {
   std::function<void(const std::string& line)> on_notice;    // with perftest: what a person has to know at once
   // After each size, with all that is measured so far. A failure ends the test.
   std::function<Result<void>(const Measurement& so_far)> on_size;
-  LiveFigures* live = nullptr;  // how far a size is, for a person; null: nobody looks
+  LiveFigures* live = nullptr;  // how far a size is, for a person; null: no one looks
   std::stop_token stop;
 };
 

@@ -130,7 +130,7 @@ TEST_F(LimitsTest, OutlivesALackOfFileDescriptors) {
   EXPECT_TRUE(result) << result.error().to_string();
 }
 
-// Two on one interface would halve each other's figures: the second waits, and is told so.
+// Two on one interface would halve each other's figures: the second waits, and is notified.
 TEST_F(LimitsTest, OneMeasurementPerInterfaceAtATime) {
   serve({});
   std::optional<Channel> first(greeted());
@@ -320,7 +320,7 @@ TEST(Client, TextOfAPeerSteersNoTerminal) {
 // ---- coordinated omission ----
 
 // Answers pings, but for a pause of half a second after the first hundred, by the client's clock.
-void answer_with_a_pause(Channel& channel, Listener& data, size_t size_bytes, ToldClock& clock) {
+void answer_with_a_pause(Channel& channel, Listener& data, size_t size_bytes, SimulatedClock& clock) {
   auto stream = data.accept(Deadline::after(milliseconds(10000)));
   ASSERT_TRUE(stream);
   uint64_t cookie = 0;
@@ -338,7 +338,7 @@ void answer_with_a_pause(Channel& channel, Listener& data, size_t size_bytes, To
 }
 
 Result<Measurement> measured_with_a_pause(int64_t rate_per_s) {
-  ToldClock clock(std::chrono::microseconds(1));
+  SimulatedClock clock(std::chrono::microseconds(1));
   FakeServer server(4, [&](Channel& channel, Listener& data) { answer_with_a_pause(channel, data, 64, clock); });
   Limits limits = short_limits();
   limits.clock = &clock;
@@ -360,7 +360,7 @@ TEST(Client, BySchedulePingsThatWereDueInAPauseAreLate) {
   EXPECT_NEAR(point.outages[0].duration_ms, 500, 5);  // and what it takes to send those that were due
 }
 
-// Without a schedule one sample is late. The pause is told all the same.
+// Without a schedule one sample is late. The pause is reported anyway.
 TEST(Client, APauseIsAnOutage) {
   const auto result = measured_with_a_pause(0);
   ASSERT_TRUE(result) << result.error().to_string();

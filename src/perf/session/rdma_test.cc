@@ -107,8 +107,8 @@ TEST_F(RdmaTest, TheResultSaysHowManyWritesWereUnderWay) {
 }
 
 // Each reading gives the processor away where the device is software, so there are few of them.
-TEST_F(ToldRdmaTest, PingsAreSentByASchedule) {
-  ToldClock large_steps(milliseconds(1));
+TEST_F(SimulatedRdmaTest, PingsAreSentByASchedule) {
+  SimulatedClock large_steps(milliseconds(1));
   clock_ = &large_steps;
   TestSpec wanted = spec(TestKind::kLatency);
   wanted.iterations = 0;
@@ -135,7 +135,7 @@ TEST_F(RdmaTest, ARoundEndsWithLessThanABatch) {
   EXPECT_EQ(chains, (std::vector<bool>{true, true, false, true, false, true}));
 }
 
-TEST_F(ToldRdmaTest, MeasuresForATimeInBothDirections) {
+TEST_F(SimulatedRdmaTest, MeasuresForATimeInBothDirections) {
   TestSpec wanted = spec(TestKind::kBandwidth);
   wanted.iterations = 0;
   wanted.duration_ms = 60;
@@ -152,7 +152,7 @@ TEST_F(ToldRdmaTest, MeasuresForATimeInBothDirections) {
   }
 }
 
-TEST_F(ToldRdmaTest, CountsEveryPing) {
+TEST_F(SimulatedRdmaTest, CountsEveryPing) {
   TestSpec wanted = spec(TestKind::kLatency);
   wanted.iterations = 300;
   const auto result = measured(wanted);
@@ -174,8 +174,8 @@ TEST_F(ToldRdmaTest, CountsEveryPing) {
             2 * 304);
 }
 
-TEST_F(ToldRdmaTest, PingsForATime) {
-  ToldClock large_steps(milliseconds(1));
+TEST_F(SimulatedRdmaTest, PingsForATime) {
+  SimulatedClock large_steps(milliseconds(1));
   clock_ = &large_steps;
   TestSpec wanted = spec(TestKind::kLatency);
   wanted.iterations = 0;

@@ -24,7 +24,7 @@ class Threads : public Fixture {
   }
 };
 using ThreadsTest = Threads<RdmaTest>;
-using ToldThreadsTest = Threads<ToldRdmaTest>;
+using SimulatedThreadsTest = Threads<SimulatedRdmaTest>;
 
 TEST_F(ThreadsTest, EachHasItsOwnGroup) {
   const auto result = measured(threaded(5, 2));
@@ -45,7 +45,7 @@ TEST_F(ThreadsTest, EachHasItsOwnGroup) {
   EXPECT_EQ(fake().posted_by.size(), 5u);
 }
 
-TEST_F(ToldThreadsTest, BothWaysAndForATime) {
+TEST_F(SimulatedThreadsTest, BothWaysAndForATime) {
   TestSpec wanted = threaded(4, 4);
   wanted.bidirectional = true;
   wanted.iterations = 0;
@@ -99,7 +99,7 @@ TEST_F(ThreadsTest, MessagesGoByWorkRequestsWhereTheDeviceHasThem) {
     }
 }
 
-// A device may have fewer of them than threads: what goes without is measured, and told.
+// A device may have fewer of them than threads: what goes without is measured, and reported.
 TEST_F(ThreadsTest, GoWithoutDomainsWhereThereAreNoMore) {
   change([](FakeVerbs& verbs) {
     verbs.devices[0].has_thread_domains = true;

@@ -158,7 +158,7 @@ TEST_F(RdmaVerbsTest, DatagramsThatAreLostAreCountedAndInNoFigure) {
   ASSERT_TRUE(result) << result.error().to_string();
   EXPECT_GE(result->bandwidth[0].lost_messages, 10);
   EXPECT_EQ(result->bandwidth[0].messages + result->bandwidth[0].lost_messages, 40);
-  // All of them: nothing came, and that is told as it is.
+  // All of them: nothing came, and that is reported.
   reset();
   change([](FakeVerbs& verbs) { verbs.lost_datagrams_every = 1; });
   const auto none = measured(wanted);
@@ -180,7 +180,7 @@ TEST_F(RdmaVerbsTest, PingsThatAreLostAreCounted) {
   EXPECT_EQ(static_cast<int64_t>(result->latency[0].histogram.count()) + result->latency[0].lost_messages, 20);
 }
 
-// A datagram is for whoever knows the key, which is drawn anew for each test.
+// A datagram is accepted from any peer that knows the key, which is random for each test.
 TEST_F(RdmaVerbsTest, DatagramsCarryAKey) {
   ASSERT_EQ(why_not(spec_of(RdmaVerb::kSendUd)), "measured");
   std::set<uint32_t> keys;

@@ -9,7 +9,7 @@
 namespace railbed::perf {
 namespace {
 
-constexpr std::chrono::milliseconds kToldEvery{1000};
+constexpr std::chrono::milliseconds kNoticeEvery{1000};
 
 }  // namespace
 
@@ -64,17 +64,17 @@ Result<void> Session::announce(const std::string& what) const {
 Result<Turns::Turn> Session::wait_for_turn(const TurnNeed& need, std::chrono::milliseconds patience) {
   bool reported = false;
   Clock& clock = *options_.limits.clock;
-  auto told_at = clock.now();
-  const auto tell_client = [&](int64_t ahead, const std::string& reason) -> Result<void> {
+  auto notified_at = clock.now();
+  const auto notify_client = [&](int64_t ahead, const std::string& reason) -> Result<void> {
     TRY(channel_.interrupted());
     const auto now = clock.now();
     // Well before the client, which waits for an answer as long as this side, gives up.
-    if (reported && now - told_at < std::min(kToldEvery, options_.limits.answer / 2)) return {};
+    if (reported && now - notified_at < std::min(kNoticeEvery, options_.limits.answer / 2)) return {};
     reported = true;
-    told_at = now;
+    notified_at = now;
     return send(Wait{.ahead = ahead, .reason = reason});
   };
-  return shared_.turns.take(need, patience, options_.limits.check, tell_client);
+  return shared_.turns.take(need, patience, options_.limits.check, notify_client);
 }
 
 }  // namespace railbed::perf

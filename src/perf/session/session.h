@@ -76,7 +76,7 @@ class Session {
   Result<void> send(const T& message) {
     return channel_.send(message, options_.limits.after(options_.limits.answer));
   }
-  // The client is told once a second that it waits.
+  // The client is notified once a second that it waits.
   Result<Turns::Turn> wait_for_turn(const TurnNeed& need) { return wait_for_turn(need, options_.limits.turn); }
   Result<Turns::Turn> wait_for_turn(const TurnNeed& need, std::chrono::milliseconds patience);
   // A line about what the client wants, which follows its address.

@@ -128,7 +128,7 @@ class FakeServer {
   }
 
   Listener listener_;
-  Listener data_;  // its backlog accepts the stream, but nobody reads
+  Listener data_;  // its backlog accepts the stream, but nothing reads
   std::jthread thread_;
 };
 

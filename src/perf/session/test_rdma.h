@@ -130,12 +130,12 @@ class RdmaTest : public testing::Test {
 };
 
 // On clocks of the test: what is measured is what the loops do, whatever the machine takes for it.
-class ToldRdmaTest : public RdmaTest {
+class SimulatedRdmaTest : public RdmaTest {
  protected:
   static constexpr std::chrono::microseconds kStep{20};
 
-  ToldRdmaTest() {
-    clock_ = &told_;
+  SimulatedRdmaTest() {
+    clock_ = &simulated_;
     server_clock_ = &servers_;
   }
   // Of a duration that was to be `ms`: it ends with the first reading at its end, and few follow.
@@ -144,8 +144,8 @@ class ToldRdmaTest : public RdmaTest {
     EXPECT_LE(seconds, static_cast<double>(ms) / 1e3 + 10 * std::chrono::duration<double>(kStep).count());
   }
 
-  ToldClock told_{kStep};
-  ToldClock servers_{kStep};
+  SimulatedClock simulated_{kStep};
+  SimulatedClock servers_{kStep};
 };
 
 }  // namespace railbed::perf

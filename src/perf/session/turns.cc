@@ -5,8 +5,8 @@
 
 namespace railbed::perf {
 
-// A ticket runs when nobody before it is on its device, and when what is running leaves enough for it and for all who
-// have waited longer: a large test is not overtaken for ever by small ones.
+// A ticket runs when no ticket before it is on its device, and when what is running leaves enough for it and for all
+// who have waited longer: a large test is not overtaken forever by small ones.
 std::string Turns::obstacle(Place place, int64_t& ahead) const {
   ahead = 0;
   int64_t memory_bytes = place->need.memory_bytes;

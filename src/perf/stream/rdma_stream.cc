@@ -71,7 +71,7 @@ class Crew {
       StreamLoop loop(link_, group, settings_of(group, worker), watch_.clock());
       const auto warm = loop.warm_up().context("first message of {}", size_text(round_.size_bytes));
       if (!warm) return fail(warm.error());
-      // Whoever is last sets the start for all.
+      // The last thread sets the start for all.
       if (++warm_ == link_.groups().size()) start_ = watch_.clock().now();
       while (start_ == 0 && !stop_) sched_yield();
       if (stop_) return {};

@@ -30,7 +30,7 @@ class StreamLoop {
       : link_(link), group_(link.groups()[group]), settings_(std::move(settings)), clock_(clock) {}
 
   // One message per queue pair, unless the peer counts, so that neither page faults nor the first look-up of the path
-  // are measured. Datagrams have none: their receiver could not tell it from the others.
+  // are measured. Datagrams have none: their receiver could not distinguish it from the others.
   Result<void> warm_up();
   // Durations count from `start`.
   Result<StreamResult> run(uint64_t start);

@@ -65,7 +65,7 @@ Result<VerbsLibrary> found_verbs() {
   VerbsLibrary out;
 #define RAILBED_FIND(name)                                                 \
   out.name = reinterpret_cast<decltype(&::name)>(::dlsym(library, #name)); \
-  if (out.name == nullptr) return fail(verbs_missing("what is here has no " #name));
+  if (out.name == nullptr) return fail(verbs_missing("the library found lacks " #name));
   RAILBED_VERBS(RAILBED_FIND)
 #undef RAILBED_FIND
   out.ibv_reg_dmabuf_mr = reinterpret_cast<decltype(&::ibv_reg_dmabuf_mr)>(::dlsym(library, "ibv_reg_dmabuf_mr"));

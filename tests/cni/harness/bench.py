@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of attaching: the reference plugins as Multus drives them, railbed, and the barest netlink sequence, taking turns.
+"""Figures of attaching: the reference plugins as Multus drives them, railbed, and the minimal netlink sequence, taking turns.
 
 Reference: libcni executes 8 networks one after another. Railbed: one ADD of the meta plugin for the same 8; also, for
 information, the 8 one after another. Floor: build/bench/bare_cni. What is compared with the floor is the request on the
@@ -140,7 +140,7 @@ class Ways:
         return self.bare(op)
 
     def way_gone(self, op):
-        """The barest sequence that, as the agent, does not wait until the kernel has freed the interfaces."""
+        """The minimal sequence that, as the agent, does not wait until the kernel has freed the interfaces."""
         return self.bare("gone" if op == "del" else op)
 
     def bare(self, op):

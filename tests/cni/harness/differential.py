@@ -75,12 +75,12 @@ class Comparison:
             new = self.new(journals) if len(journals) == 2 else []
             if left == 0 or not any(REFERENCE_GAVE_UP in line for line in new):
                 return journals, new
-            self.sides[-1].start_anew()
+            self.sides[-1].start_empty()
 
     def differences(self, case):
         found = self.new(self.journals(case))
         if found:
-            self.sides[-1].start_anew()
+            self.sides[-1].start_empty()
         return found
 
 
@@ -111,10 +111,10 @@ def main(report, sides, options, folder):
         if any(REFERENCE_GAVE_UP in line for line in new):
             report.skip(f"differential {number} of seed {options.seed}",
                         f"the reference's DHCP daemon gave up {TRIES} times ({REFERENCE_GAVE_UP}): the machine is too busy for it")
-            comparison.sides[-1].start_anew()
+            comparison.sides[-1].start_empty()
             continue
         failed += 1
-        comparison.sides[-1].start_anew()
+        comparison.sides[-1].start_empty()
         if failed <= 20 or options.verbose:
             report.fail(f"differential {number} of seed {options.seed}", new[:12])
         if options.shrink:

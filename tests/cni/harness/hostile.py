@@ -109,7 +109,7 @@ class Hostile:
             one.close()
 
 
-def as_nobody(path):
+def as_another_user(path):
     """What a process of another user gets from the socket: bytes of an answer, or why none."""
     script = ("import os, socket, sys\nos.setgid(65534); os.setuid(65534)\none = socket.socket(socket.AF_UNIX)\none.settimeout(5)\n"
               "try:\n  one.connect(sys.argv[1]); one.sendall(bytes.fromhex(sys.argv[2])); print(len(one.recv(100)))\n"
@@ -159,7 +159,7 @@ def main(report, sides, options, folder):
     path = paths[0]
     mode = os.stat(path).st_mode & 0o777
     report.check("hostile: the socket is root's alone", mode & 0o077 == 0 or os.stat(os.path.dirname(path)).st_mode & 0o077 == 0, oct(mode))
-    answer = as_nobody(path)
+    answer = as_another_user(path)
     report.check("hostile: another user gets no answer", answer == "0" or answer.startswith("refused"), answer)
 
     parents = machine.Parents(["p0"])

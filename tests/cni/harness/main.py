@@ -11,7 +11,7 @@ import handles
 from report import Report
 from sides import Railbed, Reference
 
-PARTS = ("conformance", "differential", "races", "hostile", "telling", "switching", "reboot", "upgrade", "churn")
+PARTS = ("conformance", "differential", "races", "hostile", "reporting", "switching", "reboot", "upgrade", "churn")
 BENCHES = ("bench", "bench_first", "records")  # by name only: bench/cni.sh, bench/first_answer.sh, files for testdata
 
 

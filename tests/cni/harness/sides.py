@@ -49,7 +49,7 @@ class Side:
     name = ""
     folder = ""
 
-    def start_anew(self):
+    def start_empty(self):
         pass
 
     def start(self):
@@ -167,7 +167,7 @@ class Railbed(Side):
             text = log.read()
         return "searching all network namespaces for addresses in use" in text and "all network namespaces read in" not in text
 
-    def start_anew(self):
+    def start_empty(self):
         """After a test that left something behind: the agent forgets everything, so that the next one tests itself."""
         self.stop()
         shutil.rmtree("/run/railbed", ignore_errors=True)

@@ -214,7 +214,7 @@ class Switching:
     # --- docs/break-glass.md
 
     def page(self, heading, step):
-        """Its commands as they stand, with the folders of this sandbox."""
+        """Its commands verbatim, with the folders of this sandbox."""
         root = pathlib.Path(__file__).resolve().parents[3]
         found = subprocess.run([root / "tests/cluster/page_commands", root / "docs/break-glass.md", heading, str(step)], capture_output=True, text=True)
         commands = found.stdout.replace("bin=/opt/cni/bin net=/etc/cni/net.d", f"bin={FOLDER} net={NET}")

@@ -117,7 +117,7 @@ func main() {
 			a = d.do(&r)
 		}
 		if encoder.Encode(a) != nil || out.Flush() != nil {
-			os.Exit(1) // whoever asked is gone
+			os.Exit(1) // the caller is gone
 		}
 	}
 	if err := in.Err(); err != nil {
