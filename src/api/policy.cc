@@ -2,11 +2,11 @@
 #include "api/policy.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "api/compare.h"
 #include "api/metadata.h"
 #include "api/names.h"
+#include "base/number.h"
 #include "doc/members.h"
 
 namespace railbed::api {
@@ -190,11 +190,10 @@ class PolicyReader {
 };
 
 Result<int> parse_vf(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || text[0] == '-' || error != std::errc{} || end != text.data() + text.size() || value >= kMaxVfs)
+  const std::optional<int> value = whole_number<int>(text);
+  if (text.starts_with('-') || value.value_or(kMaxVfs) >= kMaxVfs)
     return fail(Code::kInvalid, "\"{}\" is not the number of a VF", text);
-  return value;
+  return *value;
 }
 
 }  // namespace

@@ -2,10 +2,11 @@
 #include "api/quantity.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string_view>
+
+#include "base/number.h"
 
 namespace railbed::api {
 
@@ -45,11 +46,9 @@ std::optional<Scale> scale_of(std::string_view suffix) {
     if (row.text == suffix) return row.scale;
   if (suffix[0] != 'e' && suffix[0] != 'E') return std::nullopt;
   suffix.remove_prefix(suffix.starts_with("e+") || suffix.starts_with("E+") ? 2 : 1);
-  int exponent = 0;
-  const auto [end, error] = std::from_chars(suffix.data(), suffix.data() + suffix.size(), exponent);
-  if (error != std::errc{} || end != suffix.data() + suffix.size()) return std::nullopt;
-  if (exponent > kLargestExponent || exponent < -kLargestExponent) return std::nullopt;
-  return Scale{exponent, 0};
+  const std::optional<int> exponent = whole_number<int>(suffix);
+  if (!exponent || *exponent > kLargestExponent || *exponent < -kLargestExponent) return std::nullopt;
+  return Scale{*exponent, 0};
 }
 
 // number * 10^tens * 2^twos, where that is whole.
