@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "base/text.h"
 #include "doc/members.h"
 
 namespace railbed {
@@ -10,10 +11,6 @@ namespace railbed {
 namespace {
 
 using doc::Value;
-
-std::string counted(size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 std::string lines(const std::vector<std::string>& texts, const char* before = "") {
   std::string all;

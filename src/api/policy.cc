@@ -7,6 +7,7 @@
 #include "api/metadata.h"
 #include "api/names.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "doc/members.h"
 
 namespace railbed::api {
@@ -17,11 +18,6 @@ using doc::Value;
 
 constexpr std::string_view kPolicy = kind_named("SriovNetworkNodePolicy").name;
 constexpr int kMaxVfs = 65535;  // TotalVFs is 16 bits wide (PCIe 9.3.3.5)
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 bool is_hex4(std::string_view text) {
   return text.size() == 4 && std::ranges::all_of(text, [](unsigned char c) { return std::isxdigit(c); });

@@ -2,7 +2,6 @@
 #include "check/read/bundle.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -47,8 +46,7 @@ enum class FileForm : uint8_t { kManifest, kMarkdown, kRst, kAsciiDoc, kShell, k
 
 std::string lower_ending(std::string_view name) {
   const size_t dot = name.rfind('.');
-  std::string ending(dot == std::string_view::npos ? "" : name.substr(dot));
-  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string ending = lower(dot == std::string_view::npos ? "" : name.substr(dot));
   return ending.find('/') == std::string::npos ? ending : "";
 }
 
@@ -273,9 +271,7 @@ class Reader {
   static bool shows_two_kinds(const doc::Span& from, const doc::Span& to) {
     if (!from.known() || from.source != to.source || to.offset < from.offset) return false;
     const std::string_view all = from.source->text;
-    const auto line_from = [&](const doc::Span& place) {
-      return trimmed(line_at(all, place.offset, all.size()).text);
-    };
+    const auto line_from = [&](const doc::Span& place) { return trimmed(line_at(all, place.offset, all.size()).text); };
     if (line_from(from).starts_with("kind:") && line_from(from) == line_from(to)) return false;
     const std::string_view text = all.substr(from.offset, to.offset - from.offset);
     for (size_t at = 0; at < text.size();) {

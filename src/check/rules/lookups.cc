@@ -62,13 +62,6 @@ bool is_openshift(const Bundle& bundle) {
   });
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 std::string_view base_name(std::string_view resource) {
   return resource.substr(resource.rfind('/') + 1);
 }
