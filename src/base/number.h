@@ -2,8 +2,8 @@
 // A text that is nothing but a whole number.
 //
 // Why: reading one takes two comparisons behind std::from_chars, and a reader that forgets the second takes "12abc" as
-// 12. Threading: pure. Failure: nothing for an empty text, for another character anywhere (blanks, '+') and for a number
-// that the type does not hold.
+// 12. Threading: pure. Failure: nothing for an empty text, for another character anywhere (blanks, '+') and for a
+// number that the type does not hold.
 #pragma once
 
 #include <charconv>

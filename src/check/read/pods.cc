@@ -14,6 +14,7 @@
 #include "api/pod.h"
 #include "api/quantity.h"
 #include "base/number.h"
+#include "base/well_known.h"
 
 namespace railbed::check {
 
@@ -444,7 +445,7 @@ std::vector<const Value*> Container::resource_maps() const {
 const Value* Container::resource(std::string_view key) const {
   for (const Value* map : resource_maps()) {
     if (const Value* found = map->find(key)) return found;
-    if (const Value* gpus = made && key == "nvidia.com/gpu" ? map->find("gpu") : nullptr) return gpus;
+    if (const Value* gpus = made && key == kNvidiaGpuResource ? map->find("gpu") : nullptr) return gpus;
   }
   return nullptr;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/well_known.h"
 #include "doc/json.h"
 #include "doc/text.h"
 #include "facts/gpu_vendors.h"
@@ -142,7 +143,6 @@ namespace {
 
 // The prefix of the Network Operator for the resourceName of a HostDeviceNetwork.
 constexpr std::string_view kNetworkOperatorPrefix = "nvidia.com/";
-constexpr std::string_view kResourceAnnotation = "k8s.v1.cni.cncf.io/resourceName";
 
 PolicyView policy_view(const Document& document, const Settings& settings) {
   static const Value kNothing = Value::object();

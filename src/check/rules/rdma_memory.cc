@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/well_known.h"
 #include "check/rules/lookups.h"
 #include "check/rules/privileges.h"
 #include "check/rules/versions.h"
@@ -167,13 +168,13 @@ void memory_too_small(const Input& in, Findings& out) {
 void small_shared_memory(const Input& in, Findings& out) {
   for (const PodTemplate& pod : in.pods)
     for (const Container& container : pod.containers) {
-      const Value* gpus = container.resource("nvidia.com/gpu");
-      if (gpus == nullptr || container.resource_count("nvidia.com/gpu") < 2 || is_merged(pod)) continue;
+      const Value* gpus = container.resource(kNvidiaGpuResource);
+      if (gpus == nullptr || container.resource_count(kNvidiaGpuResource) < 2 || is_merged(pod)) continue;
       if (has_shm(pod, container)) continue;
       out.warning(gpus->span,
                   fmt::format("{} GPUs and a /dev/shm of 64 MiB, the runtime's default: NCCL's and the data loaders' "
                               "shared memory does not fit, and they die with SIGBUS or fall back",
-                              container.resource_count("nvidia.com/gpu")))
+                              container.resource_count(kNvidiaGpuResource)))
           .with_fix("a volume \"emptyDir: {medium: Memory}\" mounted at /dev/shm");
     }
 }
@@ -184,7 +185,7 @@ void shared_memory_elsewhere(const Input& in, Findings& out) {
     for (const Container& container : pod.containers) {
       const Value* mounts = container.value->find("volumeMounts");
       if (mounts == nullptr || !mounts->is_array() || has_shm(pod, container)) continue;
-      if (container.resource_count("nvidia.com/gpu") > 1) continue;  // RB-RDMA-003 reports it
+      if (container.resource_count(kNvidiaGpuResource) > 1) continue;  // RB-RDMA-003 reports it
       for (const Value& mount : *mounts->as_array()) {
         const std::string_view name = text_at(mount, "name");
         const std::string_view path = text_at(mount, "mountPath");
