@@ -13,6 +13,7 @@
 #include "doc/yaml.h"
 #include "schema/frame.h"
 #include "schema/home.h"
+#include "schema/quantity.h"
 #include "schema/schema.h"
 #include "schema/slips.h"
 

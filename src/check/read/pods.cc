@@ -12,9 +12,9 @@
 
 #include "api/load.h"
 #include "api/pod.h"
-#include "api/quantity.h"
 #include "base/number.h"
 #include "base/well_known.h"
+#include "schema/quantity.h"
 
 namespace railbed::check {
 
@@ -452,7 +452,7 @@ const Value* Container::resource(std::string_view key) const {
 
 int64_t Container::resource_count(std::string_view key) const {
   const Value* asked = resource(key);
-  return asked == nullptr ? 0 : api::whole_quantity(*asked).value_or(0);
+  return asked == nullptr ? 0 : schema::whole_quantity(*asked).value_or(0);
 }
 
 std::string PodTemplate::label() const {

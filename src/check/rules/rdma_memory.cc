@@ -2,12 +2,12 @@
 #include "check/rules/rdma_memory.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/well_known.h"
 #include "check/rules/lookups.h"
 #include "check/rules/privileges.h"
 #include "check/rules/versions.h"
+#include "schema/quantity.h"
 
 namespace railbed::check {
 
@@ -93,24 +93,6 @@ doc::Span container_span(const Container& container) {
   return name == nullptr ? container.value->span : name->span;
 }
 
-// Bytes of a Kubernetes quantity; nullopt for other text.
-std::optional<double> bytes_of(const Value* quantity) {
-  if (quantity == nullptr) return std::nullopt;
-  if (const int64_t* number = quantity->as_int()) return static_cast<double>(*number);
-  const std::string* text = quantity->as_string();
-  if (text == nullptr) return std::nullopt;
-  double number = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc{}) return std::nullopt;
-  static constexpr std::pair<std::string_view, double> kUnits[] = {{"", 1},        {"k", 1e3},     {"M", 1e6},
-                                                                   {"G", 1e9},     {"T", 1e12},    {"Ki", 0x1p10},
-                                                                   {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}};
-  const std::string_view unit(end, static_cast<size_t>(text->data() + text->size() - end));
-  for (const auto& [name, factor] : kUnits)
-    if (name == unit) return number * factor;
-  return std::nullopt;
-}
-
 bool has_shm(const PodTemplate& pod, const Container& container) {
   if (flag_at(*pod.spec, "hostIPC").value_or(false)) return true;
   const Value* mounts = container.value->find("volumeMounts");
@@ -152,7 +134,7 @@ void memory_too_small(const Input& in, Findings& out) {
     const Container* container = rdma_container(in, pod);
     if (container == nullptr) continue;
     const Value* limit = at(*container->value, "resources.limits.memory");
-    const auto bytes = bytes_of(limit);
+    const auto bytes = limit == nullptr ? std::nullopt : schema::approximate_quantity(*limit);
     const int64_t gpus = gpus_of(*pod.pod);
     const double needed = gpus > 0 ? kPerGpu * static_cast<double>(gpus) : kWithout;
     if (!bytes || *bytes >= needed) continue;
