@@ -8,9 +8,7 @@
 #include "check/rules/device_lists.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
-#include "check/rules/rdma_cards.h"
-#include "check/rules/rdma_drivers.h"
-#include "check/rules/rdma_memory.h"
+#include "check/rules/rdma_rules.h"
 #include "check/rules/versions.h"
 
 namespace railbed::check {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/rules/rdma_cards.h"
-
+// The part of the family RDMA about cards: their ids and rates.
 #include <algorithm>
 
 #include "check/data_files.h"
 #include "check/rules/lookups.h"
+#include "check/rules/rdma_rules.h"
 
 namespace railbed::check {
 

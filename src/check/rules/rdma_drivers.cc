@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/rules/rdma_drivers.h"
-
+// The part of the family RDMA about NVIDIA's drivers and their modules.
 #include <algorithm>
 
 #include "check/rules/lookups.h"
+#include "check/rules/rdma_rules.h"
 
 namespace railbed::check {
 

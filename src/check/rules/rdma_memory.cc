@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/rules/rdma_memory.h"
-
+// The part of the family RDMA about the memory of pods.
 #include <algorithm>
 
 #include "base/well_known.h"
 #include "check/rules/lookups.h"
 #include "check/rules/privileges.h"
+#include "check/rules/rdma_rules.h"
 #include "check/rules/versions.h"
 #include "schema/quantity.h"
 
