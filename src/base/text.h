@@ -44,6 +44,17 @@ inline std::vector<std::string> parts_of(std::string_view text, char separator,
   return parts;
 }
 
+// "a", "a and b", "a, b and c".
+inline std::string listed(const std::vector<std::string>& names, std::string_view last) {
+  std::string out;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0 && i + 1 == names.size()) out.append(" ").append(last).append(" ");
+    if (i > 0 && i + 1 < names.size()) out.append(", ");
+    out.append(names[i]);
+  }
+  return out;
+}
+
 // "1 step", "2 steps"; `many` where the plural has more than an "s": "2 entries".
 inline std::string counted(size_t count, std::string_view one, std::string_view many = "") {
   std::string text = std::to_string(count) + " ";

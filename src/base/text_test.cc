@@ -35,6 +35,13 @@ TEST(PartsTest, HaveNoBlanksAroundAndAreNotEmpty) {
   EXPECT_EQ(parts_of(" a ;;b=\t", ';', ""), (Parts{" a ", "b=\t"}));
 }
 
+TEST(ListedTest, HasTheWordBeforeTheLast) {
+  EXPECT_EQ(listed({}, "and"), "");
+  EXPECT_EQ(listed({"a"}, "and"), "a");
+  EXPECT_EQ(listed({"a", "b"}, "or"), "a or b");
+  EXPECT_EQ(listed({"a", "b", "c"}, "and"), "a, b and c");
+}
+
 TEST(CountedTest, HasAPluralButForOne) {
   EXPECT_EQ(counted(0, "step"), "0 steps");
   EXPECT_EQ(counted(1, "step"), "1 step");

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "doc/text.h"
 #include "facts/ipoib.h"
 #include "facts/pci_ids.h"
@@ -437,12 +438,11 @@ namespace {
 // What the files at hand cannot tell, so that nobody takes its absence for a fact.
 std::string untold_text(const NodeFacts& facts) {
   if (facts.untold.empty()) return {};
-  std::string list;
-  for (size_t i = 0; i < facts.untold.size(); ++i)
-    list += (i == 0 ? "" : i + 1 == facts.untold.size() ? " and " : ", ") + doc::printable(facts.untold[i]);
+  std::vector<std::string> names;
+  for (const auto& name : facts.untold) names.push_back(doc::printable(name));
   // PCI functions have a line of advice of their own.
   const bool hides_use = facts.untold.front() != facts::kPciFunctions;
-  return fmt::format("Not available from these files: {}.{}\n", list,
+  return fmt::format("Not available from these files: {}.{}\n", listed(names, "and"),
                      hides_use ? " The host's own use of devices is then not shown." : "");
 }
 

@@ -24,14 +24,6 @@ using doc::Value;
 
 namespace {
 
-// A description of a value for "found …"; short texts and numbers appear literally.
-std::string described(const Value& value) {
-  const std::string_view written = value.written();
-  const bool scalar = value.kind() >= Kind::kBool && value.kind() <= Kind::kString;
-  if (!scalar || written.empty() || written.size() > 40) return std::string(kind_name(value.kind()));
-  return fmt::format("{} {}", kind_name(value.kind()), written);
-}
-
 // An object with more mistakes is another kind of file, or an attack; nobody reads all of them.
 constexpr size_t kMaxMistakes = 1'000;
 // A larger object is no manifest, and repeated searches among its members would take too long.
@@ -102,7 +94,8 @@ class Checker {
                   std::string edit = "") {
     const std::string path = at.path();
     const std::string name = path.empty() ? "the document" : path;
-    auto& reported = error(4, value.span, fmt::format("{} must be {}, found {}", name, expected, described(value)));
+    auto& reported =
+        error(4, value.span, fmt::format("{} must be {}, found {}", name, expected, doc::described(value)));
     reported.with_fix(std::move(fix)).about_field(path);
     if (!edit.empty()) reported.with_edit(value.span, std::move(edit));
   }
@@ -254,7 +247,8 @@ class Checker {
   void check_quantity(const Value& value, const Frame& at) {
     if (is_quantity(value)) return;
     error(5, value.span,
-          fmt::format("{} must be a quantity such as 8, \"500m\" or \"64Gi\", found {}", at.path(), described(value)))
+          fmt::format("{} must be a quantity such as 8, \"500m\" or \"64Gi\", found {}", at.path(),
+                      doc::described(value)))
         .about_field(at.path());
   }
 
