@@ -48,7 +48,7 @@ std::optional<Home> inside(const Frame& frame, const std::string& way) {
 }
 
 // Whether the field would be right if the object had another type.
-std::optional<Home> of_another_type(std::string_view key, const Frame& frame, const Schema* variants) {
+std::optional<Home> home_in_another_type(std::string_view key, const Frame& frame, const Schema* variants) {
   if (variants == nullptr) return std::nullopt;
   const Schema* only = nullptr;
   int count = 0;
@@ -71,7 +71,7 @@ bool is_long_name(std::string_view key) {
   return std::ranges::any_of(key, [](unsigned char c) { return std::isupper(c) != 0; });
 }
 
-std::optional<Home> of_another_kind(std::string_view key, const Frame& frame) {
+std::optional<Home> home_in_another_kind(std::string_view key, const Frame& frame) {
   const std::string here = frame.schema->name.empty() ? root_name(frame) : frame.schema->name;
   for (const Schema::Other& other : frame.schema->also)
     if (other.schema->fields.contains(key) || !way_to(*other.schema, key, 1).empty())
@@ -98,7 +98,7 @@ std::optional<Home> home_of(std::string_view key, const Frame& frame, const Sche
           frame.json ? fmt::format("move it out of '{}'", child_below(*around, frame)) : as_far_as_others_of(*around)};
   if (!look_far) return std::nullopt;
   if (const std::string way = way_to(*frame.schema, key, 1); !way.empty()) return inside(frame, way);
-  if (auto home = of_another_type(key, frame, variants)) return home;
+  if (auto home = home_in_another_type(key, frame, variants)) return home;
   for (const Frame* around = frame.around; around != nullptr; around = around->around)
     if (around->schema != nullptr)
       if (const std::string way = way_to(*around->schema, key, 1, child_below(*around, frame)); !way.empty()) {
@@ -106,7 +106,7 @@ std::optional<Home> home_of(std::string_view key, const Frame& frame, const Sche
         return Home{fmt::format("is a field of {}, not of {}", home, name_of(frame)), into(frame, last_of(way))};
       }
   if (const std::string way = way_to(*frame.schema, key, 2); !way.empty()) return inside(frame, way);
-  if (auto home = of_another_kind(key, frame)) return home;
+  if (auto home = home_in_another_kind(key, frame)) return home;
   return label_of(key, frame);
 }
 
