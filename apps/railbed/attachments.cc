@@ -7,6 +7,7 @@
 
 #include "agent/records/exec_records.h"
 #include "attach/result.h"
+#include "base/well_known.h"
 #include "command/output.h"
 #include "command/state_options.h"
 #include "doc/json.h"
@@ -143,7 +144,7 @@ Result<Value> rows_value(state::Store& store, const std::vector<Row>& rows) {
     (*list.as_array())[place->second].find("interfaces")->push(interface_value(row));
   }
   Value out = Value::object();
-  out.set("apiVersion", "railbed.dev/v1");
+  out.set("apiVersion", kOwnApiVersion);
   out.set("kind", "Attachments");
   out.set("sandboxes", std::move(list));
   return out;

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "base/well_known.h"
 #include "check/project/rule_names.h"
 #include "check_files.h"
 #include "doc/text.h"
@@ -67,7 +68,7 @@ Result<void> settle(CheckOptions& options, const CheckProjects& projects, check:
 
 doc::Value config_value(const CheckOptions& options, const CheckProjects& projects) {
   doc::Value out = doc::Value::object();
-  out.set("apiVersion", "railbed.dev/v1");
+  out.set("apiVersion", kOwnApiVersion);
   out.set("kind", "CheckConfig");
   doc::Value& files = out.set("projects", doc::Value::array());
   for (const check::ProjectFile& project : projects.all()) {

@@ -3,6 +3,7 @@
 #include "agent/door/node_config.h"
 #include "agent/door/shims.h"
 #include "agent/leftovers/hand_over.h"
+#include "base/well_known.h"
 #include "command/output.h"
 #include "command/state_options.h"
 #include "os/ports/disk.h"
@@ -44,7 +45,7 @@ Result<int> print_states(const agent::Shims& shims, const CniOptions& options) {
   const auto states = TRY(shims.state(options.types));
   if (options.output != "text") {
     doc::Value out = doc::Value::object();
-    out.set("apiVersion", "railbed.dev/v1");
+    out.set("apiVersion", kOwnApiVersion);
     out.set("kind", "CniPlugins");
     doc::Value& plugins = out.set("plugins", doc::Value::array());
     for (const agent::ShimState& one : states) {

@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include "base/well_known.h"
 #include "command/output.h"
 #include "doc/members.h"
 #include "generate/design.h"
@@ -115,7 +116,7 @@ report::Table size_table(const generate::Design& design) {
 
 doc::Value size_value(const generate::Design& design, const report::Table& table) {
   doc::Value value = doc::Value::object();
-  value.set("apiVersion", "railbed.dev/v1");
+  value.set("apiVersion", kOwnApiVersion);
   value.set("kind", "Size");
   value.set("rails", table.to_value());
   value.set("notes", doc::texts(design.notes));

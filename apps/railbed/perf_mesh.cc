@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed perf mesh: all pairs of many endpoints, and the NIC, host, leaf or rail that is an outlier.
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "append_file.h"
+#include "base/number.h"
 #include "command/exit_status.h"
 #include "command/given_files.h"
 #include "command/output.h"
@@ -69,11 +69,9 @@ struct MeshArguments {
 Result<std::vector<uint32_t>> shifts_of(const std::vector<std::string>& words) {
   std::vector<uint32_t> shifts;
   for (const std::string& word : words) {
-    uint32_t shift = 0;
-    const auto read = std::from_chars(word.data(), word.data() + word.size(), shift);
-    if (read.ec != std::errc() || read.ptr != word.data() + word.size())
-      return fail(Code::kInvalid, "--shifts: \"{}\" is not a number of hosts", word);
-    shifts.push_back(shift);
+    const std::optional<uint32_t> shift = whole_number<uint32_t>(word);
+    if (!shift) return fail(Code::kInvalid, "--shifts: \"{}\" is not a number of hosts", word);
+    shifts.push_back(*shift);
   }
   return shifts;
 }

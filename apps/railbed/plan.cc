@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "base/well_known.h"
 #include "command/agent_client.h"
 #include "command/output.h"
 #include "command/state_options.h"
@@ -61,7 +62,7 @@ void print_plans(const std::vector<plan::NodePlan>& plans, const std::string& ou
     doc::Value nodes = doc::Value::array();
     for (const plan::NodePlan& one : plans) nodes.push(plan::to_value(one));
     doc::Value all = doc::Value::object();
-    all.set("apiVersion", "railbed.dev/v1");
+    all.set("apiVersion", kOwnApiVersion);
     all.set("kind", "Plan");
     all.set("nodes", std::move(nodes));
     print_value(all, output);

@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include "base/text.h"
+#include "base/well_known.h"
 #include "doc/members.h"
 
 namespace railbed {
@@ -10,10 +12,6 @@ namespace railbed {
 namespace {
 
 using doc::Value;
-
-std::string counted(size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 std::string lines(const std::vector<std::string>& texts, const char* before = "") {
   std::string all;
@@ -109,7 +107,7 @@ std::string failures_text(const apply::Report& applied, const node::PodsReport& 
 
 Value to_value(const node::UpReport& report) {
   Value value = Value::object();
-  value.set("apiVersion", "railbed.dev/v1");
+  value.set("apiVersion", kOwnApiVersion);
   value.set("kind", "UpReport");
   value.set("node", report.plan.node);
   value.set("nothingToDo", report.did_nothing() && report.complete());
@@ -122,7 +120,7 @@ Value to_value(const node::UpReport& report) {
 
 Value to_value(const node::DownReport& report) {
   Value value = Value::object();
-  value.set("apiVersion", "railbed.dev/v1");
+  value.set("apiVersion", kOwnApiVersion);
   value.set("kind", "DownReport");
   value.set("nothingToDo", report.did_nothing() && report.complete());
   add_common(value, report.applied, report.pods);

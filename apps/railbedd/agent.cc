@@ -462,6 +462,27 @@ Result<void> check_program(const AgentOptions& options, JoinCluster join) {
   std::quick_exit(kExitOk);
 }
 
+std::string_view kind_of(agent::Trouble what) {
+  switch (what) {
+    case agent::Trouble::kSocket:
+      return "removed";
+    case agent::Trouble::kThreads:
+    case agent::Trouble::kAccept:
+      return "starved";
+    default:
+      return "limit";
+  }
+}
+
+// Null where the request has no namespace. A name that was unmounted is a plain file: nothing is held then, and the
+// handlers say what that means for a verb.
+Result<std::shared_ptr<void>> hold_namespace(os::Kernel& kernel, const cni::Request& request, os::Descriptor passed) {
+  if (!passed || request.netns.empty()) return std::shared_ptr<void>();
+  Result<std::unique_ptr<os::Netns>> netns = kernel.netns().take(passed.release(), request.netns);
+  if (!netns.has_value()) return std::shared_ptr<void>();
+  return TRY(kernel.netns().hold(*std::move(netns)));
+}
+
 Result<int> run(AgentOptions& options, JoinCluster join) {
   TRY(options.settle());
   TRY(check_program(options, join));
@@ -495,16 +516,10 @@ Result<int> run(AgentOptions& options, JoinCluster join) {
   const std::unique_ptr<agent::KeptPages> pages = TRY(serve_pages(services, replay, options));
   (void)services.readiness.reasons();  // read now, so that no request waits for the first reading
   options.server.trouble = [&](agent::Trouble what, const std::string& story) {
-    const bool starved = what == agent::Trouble::kThreads || what == agent::Trouble::kAccept;
-    const std::string_view kind = what == agent::Trouble::kSocket ? "removed" : starved ? "starved" : "limit";
-    trouble(services, kind, std::string(agent::trouble_name(what)), story);
+    trouble(services, kind_of(what), std::string(agent::trouble_name(what)), story);
   };
-  options.server.hold = [&](const cni::Request& request, os::Descriptor passed) -> Result<std::shared_ptr<void>> {
-    if (!passed || request.netns.empty()) return std::shared_ptr<void>();
-    // A name that was unmounted is a plain file: nothing is held then, and the handlers say what that means for a verb.
-    Result<std::unique_ptr<os::Netns>> netns = kernel->netns().take(passed.release(), request.netns);
-    if (!netns.has_value()) return std::shared_ptr<void>();
-    return TRY(kernel->netns().hold(*std::move(netns)));
+  options.server.hold = [&](const cni::Request& request, os::Descriptor passed) {
+    return hold_namespace(*kernel, request, std::move(passed));
   };
   options.server.admit = [&](const os::Connection& peer) { return os::check_peer(peer, options.server.uid, places); };
   options.server.workers = 2 * options.plugins;  // more than those that run a plugin or wait to

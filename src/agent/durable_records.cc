@@ -2,9 +2,9 @@
 #include "agent/durable_records.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "attach/attach.h"
+#include "base/number.h"
 #include "doc/json.h"
 #include "doc/members.h"
 #include "doc/record.h"
@@ -32,10 +32,7 @@ std::string path_of(const std::string& directory, uint64_t number) {
 std::optional<uint64_t> number_of(std::string_view name) {
   if (!name.ends_with(kRecordSuffix)) return std::nullopt;
   name.remove_suffix(kRecordSuffix.size());
-  uint64_t number = 0;
-  auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (failure != std::errc{} || end != name.data() + name.size()) return std::nullopt;
-  return number;
+  return whole_number<uint64_t>(name);
 }
 
 Value versioned_value() {

@@ -6,6 +6,7 @@
 #include "api/cni_plugin.h"
 #include "api/compare.h"
 #include "api/metadata.h"
+#include "base/well_known.h"
 #include "doc/fields.h"
 #include "doc/json.h"
 #include "doc/members.h"
@@ -17,7 +18,6 @@ using doc::Value;
 namespace {
 
 constexpr std::string_view kDefinition = kind_named("NetworkAttachmentDefinition").name;
-constexpr std::string_view kResourceAnnotation = "k8s.v1.cni.cncf.io/resourceName";
 
 bool is_network_name(std::string_view text) {
   return !text.empty() && std::isalnum(static_cast<unsigned char>(text[0])) &&

@@ -2,11 +2,11 @@
 #include "api/ip_pool.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
 
 #include "base/format.h"
+#include "base/number.h"
 #include "doc/members.h"
 
 namespace railbed::api {
@@ -16,10 +16,9 @@ using doc::Value;
 
 // As whereabouts reads it: an int64 that is no distance backwards.
 std::optional<uint64_t> distance_of(std::string_view key) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), number);
-  if (error != std::errc() || end != key.data() + key.size() || number < 0) return std::nullopt;
-  return static_cast<uint64_t>(number);
+  const std::optional<int64_t> number = whole_number<int64_t>(key);
+  if (number.value_or(-1) < 0) return std::nullopt;
+  return static_cast<uint64_t>(*number);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "api/ipam_parse.h"
 #include "api/metadata.h"
 #include "api/names.h"
+#include "base/text.h"
 #include "doc/json.h"
 #include "doc/members.h"
 
@@ -45,8 +46,7 @@ class NetworkReader {
     network_.vlan = doc::number_field(spec, "vlan");
     network_.vlan_qos = doc::number_field(spec, "vlanQoS");
     network_.vlan_proto = doc::text_field(spec, "vlanProto");
-    std::ranges::transform(network_.vlan_proto.value, network_.vlan_proto.value.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    network_.vlan_proto.value = lower(network_.vlan_proto.value);
     network_.spoof_check = on_off(spec, "spoofChk");
     network_.trust = on_off(spec, "trust");
     network_.min_tx_rate_mbps = rate(spec, "minTxRate");

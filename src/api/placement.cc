@@ -2,12 +2,12 @@
 #include "api/placement.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <iterator>
 #include <optional>
 
 #include "base/format.h"
+#include "base/number.h"
 #include "doc/members.h"
 
 namespace railbed::api {
@@ -38,13 +38,6 @@ std::vector<NodeRequirement> requirements_in(const Value& term, std::string_view
   return out;
 }
 
-std::optional<int64_t> integer_in(const std::string& text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // `value`: null where the node has no such label.
 bool is_fulfilled(const NodeRequirement& wanted, const std::string* value) {
   const bool listed = value != nullptr && std::ranges::find(wanted.values, *value) != wanted.values.end();
@@ -53,8 +46,8 @@ bool is_fulfilled(const NodeRequirement& wanted, const std::string* value) {
   if (wanted.op == "Exists") return value != nullptr;
   if (wanted.op == "DoesNotExist") return value == nullptr;
   if (wanted.op != "Gt" && wanted.op != "Lt") return true;
-  const auto limit = wanted.values.empty() ? std::nullopt : integer_in(wanted.values.front());
-  const auto here = value == nullptr ? std::nullopt : integer_in(*value);
+  const auto limit = wanted.values.empty() ? std::nullopt : whole_number<int64_t>(wanted.values.front());
+  const auto here = value == nullptr ? std::nullopt : whole_number<int64_t>(*value);
   if (!limit || !here) return false;
   return wanted.op == "Gt" ? *here > *limit : *here < *limit;
 }

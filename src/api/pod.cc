@@ -8,8 +8,8 @@
 #include "api/metadata.h"
 #include "api/names.h"
 #include "api/placement.h"
-#include "api/quantity.h"
 #include "doc/members.h"
+#include "schema/quantity.h"
 
 namespace railbed::api {
 
@@ -66,7 +66,7 @@ class PodReader {
   void add(const Value& map, const std::string& path, const Value* counted) {
     for (const Value::Member& member : *map.as_object()) {
       if (!is_extended_resource(member.key) || (counted != nullptr && counted->find(member.key) != nullptr)) continue;
-      if (const auto number = whole_quantity(member.value))
+      if (const auto number = schema::whole_quantity(member.value))
         pod_.resources[member.key] += std::min(*number, kMostDevices);
       else if (schema::is_quantity(member.value))
         wrong_value(member.value.span, fmt::format("{}[{}] must be a whole number of devices", path, member.key), out_);

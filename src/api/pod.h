@@ -5,11 +5,12 @@
 #pragma once
 
 #include "api/objects.h"
+#include "base/well_known.h"
 #include "doc/diagnostic.h"
 
 namespace railbed::api {
 
-inline constexpr std::string_view kNetworksAnnotation = "k8s.v1.cni.cncf.io/networks";
+using railbed::kNetworksAnnotation;
 
 // Of an object that was compared with its schema, or that an API server accepted; its networks annotation is read here.
 Pod read_pod(const doc::Value& object, doc::Diagnostics& out);

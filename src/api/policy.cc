@@ -2,11 +2,12 @@
 #include "api/policy.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "api/compare.h"
 #include "api/metadata.h"
 #include "api/names.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "doc/members.h"
 
 namespace railbed::api {
@@ -17,11 +18,6 @@ using doc::Value;
 
 constexpr std::string_view kPolicy = kind_named("SriovNetworkNodePolicy").name;
 constexpr int kMaxVfs = 65535;  // TotalVFs is 16 bits wide (PCIe 9.3.3.5)
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 bool is_hex4(std::string_view text) {
   return text.size() == 4 && std::ranges::all_of(text, [](unsigned char c) { return std::isxdigit(c); });
@@ -190,11 +186,10 @@ class PolicyReader {
 };
 
 Result<int> parse_vf(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || text[0] == '-' || error != std::errc{} || end != text.data() + text.size() || value >= kMaxVfs)
+  const std::optional<int> value = whole_number<int>(text);
+  if (text.starts_with('-') || value.value_or(kMaxVfs) >= kMaxVfs)
     return fail(Code::kInvalid, "\"{}\" is not the number of a VF", text);
-  return value;
+  return *value;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // Keys and their order are those of the operator's templates, so that a definition made here and one made by
 // the operator are equal byte for byte. `vlan` and `vlanQoS` are always there, also when 0.
 #include "api/load.h"
+#include "base/well_known.h"
 
 namespace railbed::api {
 
@@ -58,7 +59,7 @@ NetworkAttachmentDefinition render(const SriovNetwork& network, std::string_view
   out.meta.span = network.meta.span;
   const std::string resource = fmt::format("{}/{}", resource_prefix, *network.resource_name);
   out.resource_name = {.value = resource, .present = true, .span = network.resource_name.span};
-  out.meta.annotations["k8s.v1.cni.cncf.io/resourceName"] = annotation(resource);
+  out.meta.annotations[kResourceAnnotation] = annotation(resource);
   out.meta.annotations[std::string(kOwnerAnnotation)] =
       annotation(owner_ref(network_kind(network.infiniband), *network.meta.ns, *network.meta.name));
   out.config.cni_version = "1.0.0";

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "apply/hints.h"
+#include "base/text.h"
 #include "os/netlink/devlink.h"
 #include "os/ports/vf_changes.h"
 
@@ -161,7 +162,7 @@ std::string Actions::remains() const {
   std::vector<VfDevice> vfs = vfs_of(files(), pf_.pf);
   if (vfs.empty()) return fmt::format("{} has no VFs now", pf_.pf_name);
   auto idle = std::ranges::count_if(vfs, [this](const VfDevice& vf) { return driver_of(files(), vf.address).empty(); });
-  std::string text = fmt::format("{} has {} VF{} now", pf_.pf_name, vfs.size(), vfs.size() == 1 ? "" : "s");
+  std::string text = fmt::format("{} has {} now", pf_.pf_name, counted(vfs.size(), "VF"));
   return idle == 0 ? text : text + fmt::format(", {} of them without a driver", idle);
 }
 

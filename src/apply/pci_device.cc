@@ -2,7 +2,8 @@
 #include "apply/pci_device.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/number.h"
 
 namespace railbed::apply {
 
@@ -26,18 +27,11 @@ namespace {
 
 constexpr std::string_view kVfLink = "virtfn";  // and the VF's index
 
-std::optional<int> parse_number(std::string_view text) {
-  int number = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 }  // namespace
 
 Result<int> read_number(const os::FileTree& files, const std::string& path) {
   std::string text = TRY(os::read_line(files, path));
-  std::optional<int> number = parse_number(text);
+  std::optional<int> number = whole_number<int>(text);
   if (!number) return fail(Code::kIo, "read {}: \"{}\" is not a number", path, text);
   return *number;
 }
@@ -65,7 +59,7 @@ std::vector<VfDevice> vfs_of(const os::FileTree& files, PciAddress pf) {
   if (!names) return found;
   for (const std::string& name : *names) {
     if (!name.starts_with(kVfLink)) continue;
-    std::optional<int> index = parse_number(std::string_view(name).substr(kVfLink.size()));
+    std::optional<int> index = whole_number<int>(std::string_view(name).substr(kVfLink.size()));
     auto target = os::link_name(files, attribute(pf, name));
     if (!index || !target) continue;
     if (auto address = PciAddress::parse(*target)) found.push_back({VfIndex{*index}, *address});

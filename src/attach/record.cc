@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "attach/json_fields.h"
+#include "base/hex.h"
 #include "doc/json.h"
 #include "doc/record.h"
 
@@ -22,21 +23,6 @@ static_assert(std::size(kOrphanedByWords) == 1 + static_cast<size_t>(OrphanedBy:
 static_assert(std::size(kRdmaUndoWords) == 1 + static_cast<size_t>(RdmaUndo::kRemoveSoft));
 static_assert(std::size(kVlanProtoWords) == 1 + static_cast<size_t>(os::VlanProto::k8021ad));
 static_assert(std::size(kLinkStateWords) == 1 + static_cast<size_t>(os::VfLinkState::kDisable));
-
-std::string hex(const std::vector<uint8_t>& bytes) {
-  return fmt::format("{:02x}", fmt::join(bytes, ""));
-}
-
-Result<std::vector<uint8_t>> bytes_of(const std::string& text) {
-  std::vector<uint8_t> bytes;
-  for (size_t i = 0; i + 1 < text.size(); i += 2) {
-    unsigned byte = 0;
-    if (sscanf(text.substr(i, 2).c_str(), "%2x", &byte) != 1)
-      return fail(Code::kInvalid, "\"{}\" is not a hardware address", text);
-    bytes.push_back(static_cast<uint8_t>(byte));
-  }
-  return bytes;
-}
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
@@ -68,14 +54,14 @@ bool is_of_file(uint64_t number) {
 template <typename Io, typename T>
 void hex_member(Io& io, std::string_view key, T& bytes) {
   if constexpr (Io::kWrites) {
-    put_text(io.object(), key, hex(bytes));
+    put_text(io.object(), key, hex_text(bytes));
   } else {
     std::string text;
     io.from().read(key, text);
-    if (Result<std::vector<uint8_t>> read = bytes_of(text); read.has_value())
+    if (auto read = bytes_of_hex(text); read.has_value())
       bytes = std::move(*read);
     else
-      io.from().wrong(key, read.error().message);
+      io.from().wrong(key, fmt::format("\"{}\" is not a hardware address", text));
   }
 }
 

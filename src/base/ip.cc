@@ -2,9 +2,10 @@
 #include "base/ip.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <arpa/inet.h>
+
+#include "base/number.h"
 
 namespace railbed {
 
@@ -88,9 +89,8 @@ Result<IpPrefix> IpPrefix::parse(std::string_view text) {
   IpPrefix prefix;
   prefix.address = TRY(IpAddress::parse(text.substr(0, slash)));
   std::string_view length = text.substr(slash + 1);
-  auto [end, problem] = std::from_chars(length.data(), length.data() + length.size(), prefix.length);
-  if (problem != std::errc{} || end != length.data() + length.size() || prefix.length < 0 ||
-      prefix.length > prefix.address.bits())
+  prefix.length = whole_number<int>(length).value_or(-1);
+  if (prefix.length < 0 || prefix.length > prefix.address.bits())
     return fail(Code::kInvalid, "\"{}\": the prefix length must be 0 to {}", text, prefix.address.bits());
   return prefix;
 }

@@ -2,7 +2,8 @@
 #include "base/types.h"
 
 #include <cctype>
-#include <charconv>
+
+#include "base/number.h"
 
 namespace railbed {
 namespace {
@@ -11,8 +12,9 @@ namespace {
 template <typename T>
 bool parse_hex(std::string_view text, size_t max_digits, T& out) {
   if (text.empty() || text.size() > max_digits) return false;
-  auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), out, 16);
-  return problem == std::errc{} && end == text.data() + text.size();
+  const std::optional<T> number = whole_number<T>(text, 16);
+  if (number) out = *number;
+  return number.has_value();
 }
 
 // `count` two-digit bytes separated by `separator`.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.h"
 #include "base/types.h"
 #include "cni/wire.h"
 
@@ -69,16 +70,6 @@ std::string_view value_of(const std::vector<std::string>& environment, std::stri
   return {};
 }
 
-std::vector<std::string> split(std::string_view text, char by) {
-  std::vector<std::string> out;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(by), text.size());
-    if (end > 0) out.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
-}
-
 // Values that Kubernetes' names can have; they become parts of records, paths and messages.
 constexpr std::string_view kNames[] = {"K8S_POD_NAMESPACE", "K8S_POD_NAME", "K8S_POD_UID",
                                        "K8S_POD_INFRA_CONTAINER_ID"};
@@ -99,7 +90,7 @@ Result<void> check_values(const Request& request) {
 
 Result<std::map<std::string, std::string>> read_args(std::string_view text) {
   std::map<std::string, std::string> args;
-  for (const std::string& pair : split(text, ';')) {
+  for (const std::string& pair : parts_of(text, ';', "")) {
     const size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0 || std::ranges::any_of(pair, control))
       return bad(fmt::format("CNI_ARGS: \"{}\" is not KEY=value", shown(pair)),
@@ -161,7 +152,7 @@ Result<Request> read_request(const std::string& type, const std::vector<std::str
   request.container_id = take("CNI_CONTAINERID", kId);
   request.netns = take("CNI_NETNS", kNetns);
   request.ifname = take("CNI_IFNAME", kIfname);
-  request.path = split(take("CNI_PATH", kPath), ':');
+  request.path = parts_of(take("CNI_PATH", kPath), ':', "");
   if (!missing.empty()) return bad(fmt::format("required env variables [{}] missing", fmt::join(missing, ",")));
   if (type.empty() || type.find('/') != std::string::npos || std::ranges::any_of(type, control))
     return bad(fmt::format("\"{}\" is not a plugin name", shown(type)));

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/command.h"
+#include "base/well_known.h"
 #include "cells/cell_api.h"
 #include "controller/cell_reclaim.h"
 #include "controller/node_states.h"
@@ -195,7 +196,7 @@ Result<AddressesListed> list_addresses(kube::Client& client, std::stop_token sto
 
 Value to_value(const AddressesListed& listed) {
   Value out = Value::object();
-  out.set("apiVersion", "railbed.dev/v1");
+  out.set("apiVersion", kOwnApiVersion);
   out.set("kind", "Addresses");
   Value& cells = out.set("cells", Value::array());
   for (const ListedCell& one : listed.cells) {

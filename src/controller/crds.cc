@@ -6,6 +6,7 @@
 #include "api/address_cell.h"
 #include "base/format.h"
 #include "base/kinds.h"
+#include "base/text.h"
 #include "controller/structural_schema.h"
 #include "schema/schema.h"
 
@@ -208,10 +209,8 @@ Value names_of(const Definition& of) {
   names.set("kind", of.kind.name);
   names.set("listKind", std::string(of.kind.name) + "List");
   names.set("plural", of.kind.plural);
-  std::string singular(of.kind.name);
-  for (char& c : singular) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  names.set("singular",
-            of.kind.name == "NetworkAttachmentDefinition" ? std::string("network-attachment-definition") : singular);
+  const bool hyphens = of.kind.name == "NetworkAttachmentDefinition";
+  names.set("singular", hyphens ? "network-attachment-definition" : lower(of.kind.name));
   if (!of.short_names.empty()) {
     Value& list = names.set("shortNames", Value::array());
     for (std::string_view one : of.short_names) list.push(one);

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/types.h"
+#include "base/well_known.h"
 #include "doc/members.h"
 #include "kube/pod.h"
 
@@ -15,7 +16,6 @@ namespace {
 
 using doc::Value;
 
-constexpr const char* kNetworkStatus = "k8s.v1.cni.cncf.io/network-status";
 constexpr size_t kMostNamed = 5;
 // An InfiniBand interface's address: four bytes of queue pair, then the GID, whose second half is the port's GUID.
 constexpr size_t kIpoibText = 20 * 3 - 1, kGuidText = 8 * 3 - 1;
@@ -32,7 +32,7 @@ std::optional<std::string> identity_of(const std::string& address) {
 }
 
 std::string status_text(const Value& pod) {
-  return doc::text_in(doc::at(pod, "metadata.annotations"), kNetworkStatus);
+  return doc::text_in(doc::at(pod, "metadata.annotations"), kNetworkStatusAnnotation);
 }
 
 bool is_vf(const Value& element) {

@@ -7,6 +7,7 @@
 #include "api/load.h"
 #include "api/network.h"
 #include "base/format.h"
+#include "base/well_known.h"
 #include "doc/fields.h"
 #include "doc/members.h"
 #include "kube/clock.h"
@@ -28,7 +29,7 @@ StoredAttachment stored_attachment(const Value& object) {
           .network_uid = doc::text_in(doc::at(object, "metadata.labels"), kNetworkUidLabel),
           .kind_uid = doc::text_in(annotations, kNetworkKindUid),
           .owner_ref = doc::text_in(annotations, api::kOwnerAnnotation),
-          .resource = doc::text_in(annotations, "k8s.v1.cni.cncf.io/resourceName"),
+          .resource = doc::text_in(annotations, kResourceAnnotation),
           .config = std::string(doc::text_at(object, "spec.config"))};
 }
 

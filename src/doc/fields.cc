@@ -6,27 +6,22 @@
 #include <charconv>
 #include <iterator>
 
+#include "base/text.h"
 #include "doc/json.h"
 
 namespace railbed::doc {
 
-namespace {
-// What a value is, for "found …": short texts and numbers are shown.
 std::string described(const Value& value) {
   const std::string_view written = value.written();
   const bool scalar = value.kind() >= Kind::kBool && value.kind() <= Kind::kString;
   if (!scalar || written.empty() || written.size() > 40) return std::string(kind_name(value.kind()));
   return fmt::format("{} {}", kind_name(value.kind()), written);
 }
-}  // namespace
 
 std::string alternatives(const std::vector<std::string_view>& names) {
-  std::string out;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) out += i + 1 == names.size() ? " or " : ", ";
-    out += fmt::format("\"{}\"", names[i]);
-  }
-  return out;
+  std::vector<std::string> quoted;
+  for (const std::string_view name : names) quoted.push_back(fmt::format("\"{}\"", name));
+  return listed(quoted, "or");
 }
 
 Fields::Fields(const Value& object, std::string path, Family family, Diagnostics& out)

@@ -308,5 +308,7 @@ Result<Value> read_object(std::string name, std::string_view text);
 
 // "a, b or c", each in quotes.
 std::string alternatives(const std::vector<std::string_view>& names);
+// A value for "found …"; short texts and numbers appear literally.
+std::string described(const Value& value);
 
 }  // namespace railbed::doc

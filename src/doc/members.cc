@@ -2,8 +2,9 @@
 #include "doc/members.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
+
+#include "base/number.h"
 
 namespace railbed::doc {
 
@@ -94,11 +95,7 @@ std::optional<int64_t> integer_at(const Value& value, std::string_view path) {
   if (found == nullptr) return std::nullopt;
   if (const int64_t* number = found->as_int()) return *number;
   const std::string* text = found->as_string();
-  int64_t number = 0;
-  if (text == nullptr || text->empty()) return std::nullopt;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc{} || end != text->data() + text->size()) return std::nullopt;
-  return number;
+  return text == nullptr ? std::nullopt : whole_number<int64_t>(*text);
 }
 
 std::optional<bool> flag_at(const Value& value, std::string_view path) {

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/text.h"
 #include "doc/diagnostic.h"
 
 namespace railbed::doc {
 
 namespace {
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   std::iota(last.begin(), last.end(), size_t{0});

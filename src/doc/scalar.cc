@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
+
+#include "base/number.h"
 
 namespace railbed::doc {
 
@@ -55,10 +56,7 @@ std::optional<uint64_t> magnitude(std::string_view text) {
   };
   if (!prefix("0x", "0X", 16) && !prefix("0o", "0O", 8) && !prefix("0b", "0B", 2) && text.size() > 1)
     prefix("0", "0", 8);
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return whole_number<uint64_t>(text, base);
 }
 
 // The number with its sign; a double where it does not fit 64 bits.

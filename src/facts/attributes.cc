@@ -2,9 +2,9 @@
 #include "facts/attributes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
+#include "base/number.h"
 #include "facts/natural_order.h"
 
 namespace railbed::facts {
@@ -59,10 +59,9 @@ std::optional<int64_t> parse_number(std::string_view text) {
     base = 16;
     text.remove_prefix(2);
   }
-  int64_t value = 0;
-  auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (failure != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return negative ? -value : value;
+  const std::optional<int64_t> value = whole_number<int64_t>(text, base);
+  if (value.value_or(-1) < 0) return std::nullopt;
+  return negative ? -*value : *value;
 }
 
 void Attributes::note(std::string line) {

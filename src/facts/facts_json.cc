@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "base/well_known.h"
 #include "doc/fields.h"
 #include "doc/record.h"
 #include "doc/text.h"
@@ -30,7 +31,6 @@ struct Words<EswitchMode> {
 namespace railbed::facts {
 namespace {
 
-constexpr std::string_view kApiVersion = "railbed.dev/v1";
 constexpr std::string_view kKind = "NodeFacts";
 constexpr doc::Family kFamily{"RB-FACTS", 2, 1};  // number of unknown fields, of all else
 
@@ -40,11 +40,11 @@ bool is_text(const doc::Value* value, std::string_view wanted) {
 
 // Whether this is a NodeFacts object, of a version that can be read.
 bool check_head(const doc::Value& value, doc::Diagnostics& diagnostics) {
-  if (!is_text(value.find("kind"), kKind) || !is_text(value.find("apiVersion"), kApiVersion)) {
+  if (!is_text(value.find("kind"), kKind) || !is_text(value.find("apiVersion"), kOwnApiVersion)) {
     const doc::Value* kind = value.find("kind");
     diagnostics
         .error("RB-FACTS-004", kind != nullptr ? kind->span : value.span,
-               fmt::format("not node facts (apiVersion: {}, kind: {})", kApiVersion, kKind))
+               fmt::format("not node facts (apiVersion: {}, kind: {})", kOwnApiVersion, kKind))
         .with_fix("railbed discover -o json writes them");
     return false;
   }
@@ -110,7 +110,7 @@ void make_utf8(NodeFacts& facts) {
 
 doc::Value to_value(const NodeFacts& facts) {
   doc::Value object = doc::Value::object();
-  object.set("apiVersion", kApiVersion);
+  object.set("apiVersion", kOwnApiVersion);
   object.set("kind", kKind);
   object.set("version", kFactsVersion);
   doc::RecordWriter writer(object);

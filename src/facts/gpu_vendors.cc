@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/well_known.h"
+
 namespace railbed::facts {
 namespace {
 
@@ -34,7 +36,7 @@ constexpr GpuVariable kIntel[] = {
 };
 
 constexpr GpuVendor kGpuVendors[] = {
-    {"10de", "NVIDIA", "nvidia.com/gpu", "cuda_copy,cuda_ipc", kNvidia, kDocaImage},
+    {"10de", "NVIDIA", kNvidiaGpuResource, "cuda_copy,cuda_ipc", kNvidia, kDocaImage},
     {"1002", "AMD", "amd.com/gpu", "rocm_copy,rocm_ipc", kAmd, kNeutralImage},
     {"1da3", "Intel Gaudi", "habana.ai/gaudi", "", kGaudi, kNeutralImage},
     {"8086", "Intel", "gpu.intel.com/xe", "ze_copy,ze_ipc", kIntel, kNeutralImage},

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/well_known.h"
+
 namespace railbed::facts {
 namespace {
 
@@ -22,7 +24,7 @@ std::map<std::string, std::string> implied_labels(const NodeFacts& facts) {
     feature(fmt::format("pci-{}_{}.present", device.class_code, device.vendor));
   };
   labels["kubernetes.io/os"] = "linux";
-  if (!facts.node.empty()) labels["kubernetes.io/hostname"] = facts.node;
+  if (!facts.node.empty()) labels[kHostnameLabel] = facts.node;
   for (const Nic& nic : facts.nics) {
     pci(nic.pci);
     if (nic.total_vfs.value_or(0) > 0) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <set>
 
 #include <expat.h>
 
 #include "base/format.h"
+#include "base/number.h"
 #include "doc/text.h"
 #include "facts/nccl_topology.h"
 
@@ -109,13 +109,12 @@ class TopologyReader {
   }
 
   bool begin_cpu(std::string_view text) {
-    int number = 0;
-    const auto [last, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failure != std::errc() || last != text.data() + text.size() || number < -1) {
+    const std::optional<int> number = whole_number<int>(text);
+    if (number.value_or(-2) < -1) {
       refuse(line(), fmt::format("numaid \"{}\" of a <cpu> is not a NUMA node number", doc::printable(text)));
       return false;
     }
-    numa_node_ = number == -1 ? std::nullopt : std::optional(number);
+    numa_node_ = number == -1 ? std::nullopt : number;
     return true;
   }
 

@@ -5,18 +5,13 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/text.h"
+
 namespace railbed::facts {
 namespace {
 
 constexpr std::string_view kDevices = "/sys/bus/pci/devices";
 constexpr int kMostVfs = 0xffff;  // NumVFs and TotalVFs are registers of 16 bits (PCIe 9.3.3)
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
 
 // "15b3" from "0x15b3", "15B3" or "15b3"; shorter numbers get leading zeros.
 std::string id_text(std::string_view text) {

@@ -5,9 +5,11 @@
 #include <array>
 #include <set>
 
+#include "api/node.h"
 #include "api/placement.h"
 #include "base/command.h"
 #include "base/kinds.h"
+#include "base/well_known.h"
 #include "doc/json.h"
 #include "doc/text.h"
 #include "doc/yaml.h"
@@ -73,9 +75,9 @@ Value policy(const Design& design, const Rail& rail, const Port& port, bool for_
   spec.set("resourceName", rail.name);
   Value& selector = spec.set("nodeSelector", Value::object());
   if (for_all)
-    selector.set("feature.node.kubernetes.io/network-sriov.capable", "true");
+    selector.set(kSriovCapableLabel, "true");
   else
-    selector.set("kubernetes.io/hostname", port.node->node);
+    selector.set(kHostnameLabel, port.node->node);
   spec.set("priority", 50);
   spec.set("numVfs", rail.vfs);
   if (const int mtu = mtu_of(design, rail); mtu > 0) spec.set("mtu", mtu);
@@ -204,9 +206,9 @@ Value test_pod(const Design& design, const facts::NodeFacts& node, bool for_all)
     networks += fmt::format("{}{}{}", networks.empty() ? "" : ", ", rail.name, own ? "-" + node.node : "");
   }
   Value out = object(kind_named("Pod"), "rdma-test-" + node.node, design.request.pod_namespace);
-  out.find("metadata")->set("annotations", Value::object()).set("k8s.v1.cni.cncf.io/networks", networks);
+  out.find("metadata")->set("annotations", Value::object()).set(kNetworksAnnotation, networks);
   Value& spec = out.set("spec", Value::object());
-  spec.set("nodeSelector", Value::object()).set("kubernetes.io/hostname", node.node);
+  spec.set("nodeSelector", Value::object()).set(kHostnameLabel, node.node);
   if (design.taint) spec.set("tolerations", Value::array()).push(toleration(*design.taint));
   spec.set("restartPolicy", "Never");
   spec.set("containers", Value::array()).push(container(design, node, rails));
@@ -234,7 +236,7 @@ Value pod_namespace(const Design& design) {
 
 Value soft_node(const facts::NodeFacts& node) {
   Value out = object(kind_named("Node"), node.node, "");
-  out.find("metadata")->set("annotations", Value::object()).set("railbed.dev/soft-rdma", "true");
+  out.find("metadata")->set("annotations", Value::object()).set(api::kSoftRdmaAnnotation, "true");
   return out;
 }
 

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
+
+#include "base/number.h"
 
 namespace railbed::ipam {
 namespace {
@@ -325,10 +326,8 @@ Result<uint8_t> dhcp_option_number(const std::string& name) {
                                                                     {"vendor-class-identifier", kClassId}};
   for (const auto& [known, number] : kNames)
     if (known == name) return number;
-  int number = -1;
-  auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (failure == std::errc{} && end == name.data() + name.size() && number > kPad && number < kEnd)
-    return static_cast<uint8_t>(number);
+  const int given = whole_number<int>(name).value_or(-1);
+  if (given > kPad && given < kEnd) return static_cast<uint8_t>(given);
   return fail(Error{.code = Code::kInvalid,
                     .message = fmt::format("\"{}\" is not a known DHCP option", name),
                     .hint = "write its number (1 to 254), or one of dhcp-client-identifier, subnet-mask, routers, "

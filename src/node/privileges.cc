@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace railbed::node {
 
 namespace {
@@ -22,8 +24,8 @@ void add(Steps& steps, const plan::PfPlan& pf, const plan::Step& step) {
   if (steps.count++ == 0) steps.first = pf.pf_name + ": " + plan::describe(step);
 }
 
-std::string counted(const Steps& steps, const char* verb) {
-  return fmt::format("{} step{} {} (first: {})", steps.count, steps.count == 1 ? "" : "s", verb, steps.first);
+std::string counted_steps(const Steps& steps, const char* verb) {
+  return fmt::format("{} {} (first: {})", counted(steps.count, "step"), verb, steps.first);
 }
 
 }  // namespace
@@ -35,14 +37,14 @@ std::vector<Need> needs_of(const plan::NodePlan& plan, size_t attachments) {
       if (std::holds_alternative<plan::NeedsReboot>(step.action)) continue;
       add(writes_sysfs(step.action) ? sysfs : network, pf, step);
     }
-  std::string pods = fmt::format("{} interface{} of pods", attachments, attachments == 1 ? "" : "s");
+  std::string pods = counted(attachments, "interface") + " of pods";
   std::vector<Need> needs;
   // The directory of the state belongs to root as well.
   if (sysfs.count > 0)
-    needs.push_back({"CAP_DAC_OVERRIDE", counted(sysfs, "write to /sys as root")});
+    needs.push_back({"CAP_DAC_OVERRIDE", counted_steps(sysfs, "write to /sys as root")});
   else
     needs.push_back({"CAP_DAC_OVERRIDE", "the state below /run is root's"});
-  if (network.count > 0) needs.push_back({"CAP_NET_ADMIN", counted(network, "change interfaces")});
+  if (network.count > 0) needs.push_back({"CAP_NET_ADMIN", counted_steps(network, "change interfaces")});
   if (attachments > 0) {
     needs.push_back({"CAP_NET_ADMIN", pods + " are moved, named and given addresses"});
     needs.push_back({"CAP_SYS_ADMIN", pods + " go into network namespaces, which are made and entered"});

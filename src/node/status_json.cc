@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/well_known.h"
 #include "doc/members.h"
 #include "node/status.h"
 
@@ -75,7 +76,7 @@ Value pf_value(const PfStatus& pf) {
 
 Value to_value(const Status& status) {
   Value value = Value::object();
-  value.set("apiVersion", "railbed.dev/v1");
+  value.set("apiVersion", kOwnApiVersion);
   value.set("kind", "Status");
   value.set("node", status.node);
   Value& policies = value.set("policies", Value::array());

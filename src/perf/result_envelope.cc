@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/well_known.h"
 #include "doc/fields.h"
 #include "perf/json_writer.h"
 
@@ -11,7 +12,6 @@ namespace railbed::perf {
 namespace {
 
 constexpr size_t kMaxResult_bytes = size_t{256} << 20;
-constexpr std::string_view kApiVersion = "railbed.dev/v1";
 
 struct EnvelopeText {
   ResultMember::What what;
@@ -45,7 +45,7 @@ const Row* row_of(const Row (&rows)[kCount], ResultMember::What what) {
 
 doc::Value name_value(const ResultName& name) {
   doc::Value out = doc::Value::object();
-  out.set("apiVersion", kApiVersion);
+  out.set("apiVersion", kOwnApiVersion);
   out.set("kind", name.kind);
   out.set("schema", name.schema);
   return out;

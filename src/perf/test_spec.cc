@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "base/number.h"
 #include "perf/bounds.h"
 
 namespace railbed::perf {
@@ -209,11 +209,8 @@ Result<MemoryChoice> memory_from(std::string_view text) {
   if (text == "huge") return MemoryChoice{.kind = MemoryKind::kHugePages};
   constexpr std::string_view kGpu = "gpu:";
   if (text.starts_with(kGpu)) {
-    const std::string_view number = text.substr(kGpu.size());
-    MemoryChoice memory{.kind = MemoryKind::kGpu};
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), memory.gpu);
-    if (error == std::errc() && end == number.data() + number.size() && is_within(memory.gpu, bounds::kGpu))
-      return memory;
+    const auto gpu = whole_number<decltype(MemoryChoice::gpu)>(text.substr(kGpu.size()));
+    if (gpu && is_within(*gpu, bounds::kGpu)) return MemoryChoice{.kind = MemoryKind::kGpu, .gpu = *gpu};
   }
   return fail(Code::kInvalid, "\"{}\" is not a kind of memory: host, huge (pages of 2 MiB) or gpu:N ({} to {})", text,
               bounds::kGpu.min, bounds::kGpu.max);

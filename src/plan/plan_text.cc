@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "graph/vf_range.h"
 
 namespace railbed::plan {
@@ -232,10 +233,6 @@ void add_pod_steps(std::string& text, const NodePlan& plan, Side side) {
     last = step;
     text += fmt::format("      disrupts {:<{}}  {}\n", disturbed_by(*step), width, describe(*step));
   }
-}
-
-std::string counted(size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 std::string headline(const NodePlan& plan) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/text.h"
 
 namespace railbed::plan {
 namespace {
@@ -20,7 +21,7 @@ struct Describe {
     return fmt::format("eswitch mode {}", eswitch_mode_name(a.mode));
   }
   std::string operator()(const SetVfCount& a) const {
-    const auto vfs = [](int n) { return fmt::format("{} VF{}", n, n == 1 ? "" : "s"); };
+    const auto vfs = [](int n) { return counted(static_cast<size_t>(n), "VF"); };
     if (a.to == 0) return fmt::format("remove {}", vfs(a.from));
     if (a.from == 0) return fmt::format("create {}", vfs(a.to));
     return fmt::format("remove {}, create {}", vfs(a.from), vfs(a.to));

@@ -11,6 +11,7 @@
 #include "api/cluster_labels.h"
 #include "base/command.h"
 #include "base/format.h"
+#include "base/well_known.h"
 #include "controller/crds.h"
 #include "doc/members.h"
 #include "kube/object.h"
@@ -208,7 +209,7 @@ class Look {
       if (version_of(info("kernelVersion")) < kOldestKernel)
         old.push_back(fmt::format("{} ({})", name, info("kernelVersion")));
       const auto labels = kube::labels_of(node);
-      const auto capable = labels.find("feature.node.kubernetes.io/network-sriov.capable");
+      const auto capable = labels.find(kSriovCapableLabel);
       labelled = labelled || capable != labels.end();
       if (capable == labels.end() || capable->second != "true") incapable.push_back(name);
     }

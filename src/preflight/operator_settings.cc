@@ -7,6 +7,7 @@
 
 #include "api/cluster_labels.h"
 #include "base/format.h"
+#include "base/well_known.h"
 #include "doc/members.h"
 #include "kube/object.h"
 
@@ -17,7 +18,6 @@ using doc::Value;
 namespace {
 
 constexpr std::string_view kUsualPrefix = "openshift.io";
-constexpr std::string_view kResourceAnnotation = "k8s.v1.cni.cncf.io/resourceName";
 
 std::vector<Value> main_containers(const Value& workload) {
   const Value* all = doc::at(workload, "spec.template.spec.containers");

@@ -2,8 +2,9 @@
 #include "rdma/gid.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
+
+#include "base/number.h"
 
 namespace railbed::rdma {
 namespace {
@@ -69,9 +70,8 @@ int score(const GidEntry& entry, const LocalNetwork& network, const std::optiona
 }
 
 Result<int> parse_index(std::string_view text) {
-  int value = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > kMaxGidIndex)
+  const int value = whole_number<int>(text).value_or(-1);
+  if (value < 0 || value > kMaxGidIndex)
     return fail(Code::kInvalid, "--gid-rule: index={} is not a GID index, which is 0 to {}", text, kMaxGidIndex);
   return value;
 }

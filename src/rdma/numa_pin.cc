@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 
 #include <sched.h>
+
+#include "base/number.h"
 
 namespace railbed::rdma {
 namespace {
@@ -19,11 +20,8 @@ bool has(const CpuSet& set, int cpu) {
 }
 
 std::optional<int> number_in(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0 || number >= kMostCpus)
-    return std::nullopt;
-  return number;
+  const std::optional<int> number = whole_number<int>(text);
+  return number && *number >= 0 && *number < kMostCpus ? number : std::nullopt;
 }
 
 }  // namespace

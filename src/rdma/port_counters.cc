@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rdma/port_counters.h"
 
-#include <charconv>
 #include <optional>
 #include <vector>
 
+#include "base/number.h"
 #include "rdma/pause_counters.h"
 
 namespace railbed::rdma {
@@ -13,10 +13,8 @@ namespace {
 constexpr int64_t kWord_bytes = 4;
 
 std::optional<int64_t> number_of(const std::string& text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
+  const std::optional<int64_t> number = whole_number<int64_t>(text);
+  return number.value_or(-1) < 0 ? std::nullopt : number;
 }
 
 }  // namespace

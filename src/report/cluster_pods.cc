@@ -6,6 +6,7 @@
 
 #include "api/attachment.h"
 #include "api/pod.h"
+#include "base/well_known.h"
 #include "doc/fields.h"
 #include "doc/json.h"
 #include "doc/members.h"
@@ -14,8 +15,6 @@ namespace railbed::report {
 namespace {
 
 using doc::Value;
-
-constexpr std::string_view kNetworkStatus = "k8s.v1.cni.cncf.io/network-status";
 
 // "whereabouts 10.10.0.0/24"
 std::string addresses_text(const api::NetworkConfig& config) {
@@ -39,7 +38,7 @@ std::string addresses_text(const api::NetworkConfig& config) {
 
 // The annotation's array; null where there is none that can be read.
 Value status_of(const api::Pod& pod) {
-  const auto found = pod.meta.annotations.find(std::string(kNetworkStatus));
+  const auto found = pod.meta.annotations.find(std::string(kNetworkStatusAnnotation));
   if (found == pod.meta.annotations.end() || !found->second->is_string()) return {};
   doc::Diagnostics unread;
   auto status = doc::parse_embedded_json(*found->second, unread);

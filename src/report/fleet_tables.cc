@@ -2,6 +2,7 @@
 #include "report/fleet_tables.h"
 
 #include "base/format.h"
+#include "base/well_known.h"
 #include "doc/members.h"
 #include "doc/text.h"
 #include "report/node_tables.h"
@@ -83,7 +84,7 @@ std::string fleet_text(const std::vector<FleetGroup>& groups, Colour colour) {
 
 doc::Value fleet_value(const std::vector<FleetGroup>& groups) {
   doc::Value out = doc::Value::object();
-  out.set("apiVersion", "railbed.dev/v1");
+  out.set("apiVersion", kOwnApiVersion);
   out.set("kind", "Fleet");
   doc::Value& list = out.set("groups", doc::Value::array());
   for (const FleetGroup& group : groups) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/command.h"
+#include "base/text.h"
 #include "report/html_assets.h"
 #include "report/html_cluster.h"
 #include "report/html_drawing.h"
@@ -49,8 +50,7 @@ Html head_html(const Report& report, std::string_view title) {
       "script-src 'unsafe-inline'; img-src data:\">\n<title>{}</title>\n<style>{}\n{}</style></head>\n<body><main>\n",
       title, uplot_style(), report_style());
   std::vector<std::string> facts = {started_text(report.sections)};
-  if (const auto count = count_of(report.sections))
-    facts.push_back(fmt::format("{} measurement{}", *count, *count == 1 ? "" : "s"));
+  if (const auto count = count_of(report.sections)) facts.push_back(counted(*count, "measurement"));
   facts.push_back(fmt::format("railbed {}", RAILBED_VERSION));
   std::erase(facts, "");
   return out + html(

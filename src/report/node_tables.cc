@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "base/text.h"
 #include "doc/text.h"
 #include "facts/ipoib.h"
 #include "facts/pci_ids.h"
@@ -437,12 +438,11 @@ namespace {
 // What the files at hand lack, so that its absence is not taken for a fact.
 std::string unavailable_text(const NodeFacts& facts) {
   if (facts.unavailable.empty()) return {};
-  std::string list;
-  for (size_t i = 0; i < facts.unavailable.size(); ++i)
-    list += (i == 0 ? "" : i + 1 == facts.unavailable.size() ? " and " : ", ") + doc::printable(facts.unavailable[i]);
+  std::vector<std::string> names;
+  for (const auto& name : facts.unavailable) names.push_back(doc::printable(name));
   // PCI functions have a line of advice of their own.
   const bool hides_use = facts.unavailable.front() != facts::kPciFunctions;
-  return fmt::format("Not available from these files: {}.{}\n", list,
+  return fmt::format("Not available from these files: {}.{}\n", listed(names, "and"),
                      hides_use ? " The host's own use of devices is then not shown." : "");
 }
 

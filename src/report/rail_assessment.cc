@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "report/html_text.h"
 #include "report/rail_findings.h"
 
@@ -15,10 +16,6 @@ namespace railbed::report {
 namespace {
 
 using findings::Finding;
-
-std::string counted(size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 bool has_rdma(const RailFigures& rail) {
   return rail.rdma.best != nullptr || rail.rdma.small != nullptr;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/median.h"
 #include "rdma/pause_counters.h"
 #include "report/html_text.h"
 
@@ -163,13 +164,6 @@ void judge_completeness(const RailFigures& rail, std::vector<Finding>& out) {
     }
 }
 
-// The middle value, or the mean of the two middle ones.
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 // What those have that are measured alike: all alone, or all beside others. What software makes is not compared.
 struct Usual {
   std::vector<double> bandwidths_gbps;
@@ -191,7 +185,7 @@ void compare_bandwidth(const RailFigures& rail, const Usual& all, std::vector<Fi
   const std::vector<double>& others = all.bandwidths_gbps;
   if (rail.rdma.best == nullptr || others.size() < 2) return;
   const bool of_two = others.size() == 2;
-  const double usual = of_two ? std::ranges::max(others) : median(others);
+  const double usual = of_two ? std::ranges::max(others) : median_mean(others);
   const double mine = rail.rdma.best->average_gbps;
   if (mine >= 0.9 * usual) return;
   Finding found = about(rail, "RB-RESULT-008",
@@ -204,8 +198,8 @@ void compare_bandwidth(const RailFigures& rail, const Usual& all, std::vector<Fi
 
 void compare_tail(const RailFigures& rail, const Usual& all, std::vector<Finding>& out) {
   const auto tail = rail.rdma.small == nullptr ? std::nullopt : rail.rdma.p999_us();
-  if (!tail || all.tails_us.size() < 3 || *tail <= 3 * median(all.tails_us)) return;
-  const std::string usual = us_text(median(all.tails_us));
+  if (!tail || all.tails_us.size() < 3 || *tail <= 3 * median_mean(all.tails_us)) return;
+  const std::string usual = us_text(median_mean(all.tails_us));
   Finding found = about(rail, "RB-RESULT-009",
                         fmt::format("{} has a long tail: 1 round trip in 1000 takes {} or more, others {}.", rail.name,
                                     us_text(*tail), usual));

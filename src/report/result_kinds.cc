@@ -5,6 +5,7 @@
 #include <iterator>
 #include <thread>
 
+#include "base/well_known.h"
 #include "doc/json.h"
 #include "perf/collective/collective_report.h"
 #include "perf/jitter/jitter_report.h"
@@ -166,8 +167,8 @@ std::string Results::json() const {
     if (of_kind != nullptr && of_kind->merges() && !of_kind->empty()) each.push_back(of_kind->merged());
   if (unmerged_.empty()) return each.empty() ? "" : each.front();
   each.insert(each.end(), unmerged_.begin(), unmerged_.end());
-  return fmt::format(R"({{"apiVersion":"railbed.dev/v1","kind":"{}","schema":"{}","results":[{}]}})", kSavedName.kind,
-                     kSavedName.schema, fmt::join(each, ","));
+  return fmt::format(R"({{"apiVersion":"{}","kind":"{}","schema":"{}","results":[{}]}})", kOwnApiVersion,
+                     kSavedName.kind, kSavedName.schema, fmt::join(each, ","));
 }
 
 }  // namespace railbed::report

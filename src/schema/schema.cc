@@ -6,13 +6,13 @@
 #include "schema/schema.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <utility>
 
+#include "base/number.h"
 #include "doc/yaml.h"
 #include "schema/cni_types.h"
 #include "schema/data_files.h"
@@ -290,13 +290,8 @@ class Book {
   void fill_bounds(Schema& schema, std::string_view text, const Value& node) {
     const size_t dots = text.find("..");
     if (dots == std::string_view::npos) return problem(node, fmt::format("\"{}\" is not a range", text));
-    const auto number = [](std::string_view part) -> std::optional<int64_t> {
-      int64_t value = 0;
-      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-      return error == std::errc{} && end == part.data() + part.size() ? std::optional(value) : std::nullopt;
-    };
-    schema.min = number(text.substr(0, dots));
-    schema.max = number(text.substr(dots + 2));
+    schema.min = whole_number<int64_t>(text.substr(0, dots));
+    schema.max = whole_number<int64_t>(text.substr(dots + 2));
   }
 
   // An object, or a wrapper like {.json: X}. Keys that begin with a dot describe the object itself.

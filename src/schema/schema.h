@@ -89,9 +89,6 @@ const Schema* object_in(const Schema* schema);
 // All kinds with a schema: "SriovNetwork", "Pod", …
 std::vector<std::string> schema_kinds();
 
-// "64Gi", "500m", 8
-bool is_quantity(const doc::Value& value);
-
 struct CheckOptions {
   // Reports what is wrong in a text of type kNetworks, whose grammar a room above knows; null: nothing does.
   void (*networks)(const doc::Value& text, doc::Diagnostics& out) = nullptr;

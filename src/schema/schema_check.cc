@@ -11,7 +11,11 @@
 #include "doc/fields.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
+#include "schema/frame.h"
+#include "schema/home.h"
+#include "schema/quantity.h"
 #include "schema/schema.h"
+#include "schema/slips.h"
 
 namespace railbed::schema {
 
@@ -19,143 +23,6 @@ using doc::Kind;
 using doc::Value;
 
 namespace {
-
-// A value that is being checked, and the path to it. Messages build the path's text, which is seldom needed.
-struct Frame {
-  enum class Step : uint8_t { kRoot, kField, kKey, kItem };
-
-  const Schema* schema = nullptr;  // of an object
-  const Frame* around = nullptr;   // the object around it
-  const Frame* up = nullptr;       // one step back; null for a root
-  Step step = Step::kRoot;
-  std::string_view key;   // of a field or of a map's member
-  size_t index = 0;       // of an item
-  std::string_view name;  // instead of a path from here on
-  bool json = false;      // of an object
-
-  // "spec.nicSelector", "plugins[1].mtu"; empty at the top.
-  std::string path() const {
-    if (!name.empty() || up == nullptr) return std::string(name);
-    std::string text = up->path();
-    const bool plain = key.find_first_of("./") == std::string_view::npos;
-    if (step == Step::kItem) return text + fmt::format("[{}]", index);
-    if (step == Step::kKey || !plain) return text + fmt::format("[{}]", key);
-    return text.empty() ? std::string(key) : fmt::format("{}.{}", text, key);
-  }
-  // Not of a text inside an object, which has a name.
-  bool is_object_itself() const { return up == nullptr && name.empty(); }
-  // The field that contains it.
-  std::string_view field() const {
-    const Frame* frame = this;
-    while (frame->step == Step::kItem && frame->up != nullptr) frame = frame->up;
-    return frame->key;
-  }
-};
-
-// Whether a name is a known one but for one slip: one letter wrong, missing, doubled or swapped with its neighbour.
-// With more before or behind the known name it is a name of its own: "ehost-device" beside "host-device".
-bool is_one_slip(std::string_view name, std::string_view known) {
-  if (name.size() == known.size() + 1 && name.starts_with(known)) return name.back() == known.back();
-  if (name.size() == known.size() + 1 && name.ends_with(known)) return name.front() == known.front();
-  return doc::are_one_slip_apart(name, known);
-}
-
-// The words of "deviceType", in lower case.
-std::vector<std::string> words_of_name(std::string_view name) {
-  std::vector<std::string> words;
-  bool upper = true;
-  for (const unsigned char c : name) {
-    const bool begins = std::isupper(c) != 0 && !upper;
-    upper = std::isupper(c) != 0;
-    if (words.empty() || begins) words.emplace_back();
-    words.back() += static_cast<char>(std::tolower(c));
-  }
-  return words;
-}
-
-// "conf" of "config", "devType" of "deviceType": each word a beginning of the other's, or the same.
-bool is_short_for(std::string_view name, std::string_view known) {
-  constexpr size_t kShortest = 3;
-  const std::vector<std::string> shorter = words_of_name(name);
-  const std::vector<std::string> longer = words_of_name(known);
-  return name.size() < known.size() && shorter.size() == longer.size() &&
-         std::ranges::equal(
-             shorter, longer,
-             [](const std::string& one, const std::string& other) {
-               return one == other || (one.size() >= kShortest && other.starts_with(one));
-             });
-}
-
-// The one field that a name is short for; empty: none, or several.
-std::string long_form_of(std::string_view name, const std::vector<std::string_view>& known) {
-  std::string found;
-  for (const std::string_view one : known) {
-    if (!is_short_for(name, one)) continue;
-    if (!found.empty()) return "";
-    found = one;
-  }
-  return found;
-}
-
-// Where a misplaced field belongs.
-struct Home {
-  std::string sentence;  // "is a field of spec, not of spec.nicSelector"
-  std::string fix;
-  bool nowhere_else = false;  // no version of what is here will have it
-};
-
-// A description of a value for "found …"; short texts and numbers appear literally.
-std::string described(const Value& value) {
-  const std::string_view written = value.written();
-  const bool scalar = value.kind() >= Kind::kBool && value.kind() <= Kind::kString;
-  if (!scalar || written.empty() || written.size() > 40) return std::string(kind_name(value.kind()));
-  return fmt::format("{} {}", kind_name(value.kind()), written);
-}
-
-std::string name_of(const Frame& frame) {
-  if (std::string path = frame.path(); !path.empty()) return path;
-  return frame.schema->name.empty() ? "this object" : frame.schema->name;
-}
-
-// "64Gi", "500m", "1e3"
-bool is_quantity_text(std::string_view text) {
-  size_t at = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
-  size_t digits = 0;
-  bool point = false;
-  for (; at < text.size() && (std::isdigit(static_cast<unsigned char>(text[at])) || text[at] == '.'); ++at) {
-    if (text[at] != '.')
-      ++digits;
-    else if (std::exchange(point, true))
-      return false;
-  }
-  if (digits == 0) return false;
-  const std::string_view unit = text.substr(at);
-  static constexpr std::string_view kUnits[] = {"",  "n", "u",  "m",  "k",  "M",  "G",  "T",
-                                                "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
-  if (std::ranges::find(kUnits, unit) != std::end(kUnits)) return true;
-  if (unit.size() < 2 || (unit[0] != 'e' && unit[0] != 'E')) return false;
-  const std::string_view exponent = unit.substr(unit[1] == '-' || unit[1] == '+' ? 2 : 1);
-  return !exponent.empty() && std::ranges::all_of(exponent, [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
-bool is_embedded(FieldType type) {
-  return type == FieldType::kJson || type == FieldType::kJsonList || type == FieldType::kYaml;
-}
-
-// The path from `schema` to `key`: "containers[]", "metadata.annotations"; empty where no field within `depth` objects
-// has it. Ignores the field `but`.
-std::string way_to(const Schema& schema, std::string_view key, int depth, std::string_view but = "") {
-  for (const auto& [name, field] : schema.fields) {
-    const Schema* inner = object_in(field);
-    if (inner == nullptr || is_embedded(field->type) || name == but) continue;
-    const std::string here = field->type == FieldType::kList ? name + "[]" : name;
-    const auto has_key = [&](const auto& variant) { return variant.second->fields.contains(key); };
-    if (inner->fields.contains(key) || std::ranges::any_of(inner->variants, has_key)) return here;
-    if (depth == 1) continue;
-    if (const std::string rest = way_to(*inner, key, depth - 1); !rest.empty()) return fmt::format("{}.{}", here, rest);
-  }
-  return "";
-}
 
 // An object with more mistakes is another kind of file, or an attack; no one reads all of them.
 constexpr size_t kMaxMistakes = 1'000;
@@ -227,7 +94,8 @@ class Checker {
                   std::string edit = "") {
     const std::string path = at.path();
     const std::string name = path.empty() ? "the document" : path;
-    auto& reported = error(4, value.span, fmt::format("{} must be {}, found {}", name, expected, described(value)));
+    auto& reported =
+        error(4, value.span, fmt::format("{} must be {}, found {}", name, expected, doc::described(value)));
     reported.with_fix(std::move(fix)).about_field(path);
     if (!edit.empty()) reported.with_edit(value.span, std::move(edit));
   }
@@ -379,7 +247,8 @@ class Checker {
   void check_quantity(const Value& value, const Frame& at) {
     if (is_quantity(value)) return;
     error(5, value.span,
-          fmt::format("{} must be a quantity such as 8, \"500m\" or \"64Gi\", found {}", at.path(), described(value)))
+          fmt::format("{} must be a quantity such as 8, \"500m\" or \"64Gi\", found {}", at.path(),
+                      doc::described(value)))
         .about_field(at.path());
   }
 
@@ -579,10 +448,6 @@ class Checker {
     }
   }
 
-  static Frame below(const Frame& frame, std::string_view key) {
-    return {.around = &frame, .up = &frame, .step = Frame::Step::kField, .key = key};
-  }
-
   void check_fields(const Value& value, const Schema& schema, const Frame& frame) {
     const Schema* variants = std::exchange(variants_, nullptr);
     std::vector<const Value::Member*> reported;
@@ -676,7 +541,7 @@ class Checker {
                           .that_says(doc::Says::kMisspeltField);
       if (meant.empty()) continue;
       finding.with_fix(fmt::format("did you mean '{}'?", meant));
-      rename(finding, *instead, meant);
+      rename_key(finding, *instead, meant);
     }
   }
   static bool is_needed_elsewhere(const std::string& key, const Schema* variants) {
@@ -700,20 +565,7 @@ class Checker {
     reported.push_back(&member);
     auto& finding = error(6, member.key_span, fmt::format("{} is missing; '{}' is not a field", name, member.key));
     finding.with_fix(fmt::format("did you mean '{}'?", key)).that_says(doc::Says::kMisspeltField).about_field(name);
-    rename(finding, member, key);
-  }
-
-  // Replaces only the key's own bytes, so that its quotes stay.
-  static void rename(doc::Diagnostic& finding, const Value::Member& member, const std::string& key) {
-    doc::Span span = member.key_span;
-    if (!span.known() || span.length <= 0) return;
-    const std::string_view written = std::string_view(span.source->text).substr(span.offset, span.length);
-    const size_t at = written.find(member.key);
-    if (at == std::string_view::npos || written.size() > member.key.size() + 4) return;
-    span.offset += static_cast<uint32_t>(at);
-    span.column += static_cast<int>(at);
-    span.length = static_cast<int>(member.key.size());
-    finding.with_edit(span, key);
+    rename_key(finding, member, key);
   }
 
   // `template: {spec: {containers: …}}` where the template is the pod's spec. Nothing is below `spec` in a page that
@@ -760,100 +612,7 @@ class Checker {
     const bool only_one = doc::nearest(member.key, known).empty();
     if (!only_one || value.as_object()->size() >= kMaxMembers || value.find(meant) != nullptr) return;
     reported.that_fails_where_applied();
-    rename(reported, member, meant);
-  }
-
-  // Where a field belongs: in an enclosing object; or, if no field here has a similar name, in one below, beside, two
-  // levels below, or in another kind.
-  std::optional<Home> home_of(std::string_view key, const Frame& frame, const Schema* variants, bool look_far) const {
-    for (const Frame* around = frame.around; around != nullptr; around = around->around)
-      if (around->schema != nullptr && around->schema->fields.contains(key) && key != child_below(*around, frame))
-        return Home{fmt::format("is a field of {}, not of {}", name_of(*around), name_of(frame)),
-                    frame.json ? fmt::format("move it out of '{}'", child_below(*around, frame))
-                               : as_far_as_others_of(*around)};
-    if (!look_far) return std::nullopt;
-    if (const std::string way = way_to(*frame.schema, key, 1); !way.empty()) return inside(frame, way);
-    if (auto home = of_another_type(key, frame, variants)) return home;
-    for (const Frame* around = frame.around; around != nullptr; around = around->around)
-      if (around->schema != nullptr)
-        if (const std::string way = way_to(*around->schema, key, 1, child_below(*around, frame)); !way.empty()) {
-          const std::string home = around->path().empty() ? way : fmt::format("{}.{}", around->path(), way);
-          return Home{fmt::format("is a field of {}, not of {}", home, name_of(frame)), into(frame, last_of(way))};
-        }
-    if (const std::string way = way_to(*frame.schema, key, 2); !way.empty()) return inside(frame, way);
-    if (auto home = of_another_kind(key, frame)) return home;
-    return label_of(key, frame);
-  }
-
-  // Names no single field: the one that it slipped into may be in the wrong column, too.
-  static std::string as_far_as_others_of(const Frame& frame) {
-    return fmt::format("indent it as far as the other fields of {}", name_of(frame));
-  }
-  static std::optional<Home> inside(const Frame& frame, const std::string& way) {
-    const std::string path = frame.path();
-    const std::string home = path.empty() ? way : fmt::format("{}.{}", path, way);
-    return Home{fmt::format("is a field of {}, not of {}", home, name_of(frame)), into(frame, last_of(way))};
-  }
-  static std::string into(const Frame& frame, const std::string& name) {
-    return frame.json ? fmt::format("move it into '{}'", name) : fmt::format("indent it below '{}:'", name);
-  }
-  static std::string last_of(std::string_view way) {
-    const size_t dot = way.rfind('.');
-    std::string_view last = dot == std::string_view::npos ? way : way.substr(dot + 1);
-    if (last.ends_with("[]")) last.remove_suffix(2);
-    return std::string(last);
-  }
-  // The key of `around` that leads to `frame`.
-  static std::string child_below(const Frame& around, const Frame& frame) {
-    const Frame* child = &frame;
-    while (child->around != nullptr && child->around != &around) child = child->around;
-    return std::string(child->field());
-  }
-
-  // Whether the field would be right if the object had another type.
-  static std::optional<Home> of_another_type(std::string_view key, const Frame& frame, const Schema* variants) {
-    if (variants == nullptr) return std::nullopt;
-    const Schema* only = nullptr;
-    int count = 0;
-    for (const auto& [type, variant] : variants->variants)
-      if (variant->fields.contains(key)) {
-        // Two names of one program have the same fields.
-        if (only == nullptr || !std::ranges::equal(std::views::keys(variant->fields), std::views::keys(only->fields)))
-          ++count;
-        only = only == nullptr ? variant : only;
-      }
-    if (only == nullptr) return std::nullopt;
-    // Which of several was meant is unknown.
-    const std::string owner =
-        count == 1 || variants->what.empty() ? only->name : fmt::format("other {}s", variants->what);
-    return Home{fmt::format("is a field of {}, not of {}", owner, frame.schema->name), ""};
-  }
-
-  static std::optional<Home> of_another_kind(std::string_view key, const Frame& frame) {
-    const std::string here = frame.schema->name.empty() ? root_name(frame) : frame.schema->name;
-    for (const Schema::Other& other : frame.schema->also)
-      if (other.schema->fields.contains(key) || !way_to(*other.schema, key, 1).empty())
-        return Home{fmt::format("is a field of {}, not of {}", other.name, here), "", is_long_name(key)};
-    return std::nullopt;
-  }
-  // "isRdma", "nicSelector": a name of two words belongs to one project; "mtu" and "vlan" may come anywhere.
-  static bool is_long_name(std::string_view key) {
-    return std::ranges::any_of(key, [](unsigned char c) { return std::isupper(c) != 0; });
-  }
-  // A label in an object that has a map for labels ("matchLabels"): selectors of pods have one, those of nodes do not.
-  static std::optional<Home> label_of(std::string_view key, const Frame& frame) {
-    if (key.find('/') == std::string_view::npos) return std::nullopt;
-    for (const auto& [name, field] : frame.schema->fields)
-      if (field->type == FieldType::kMap)
-        return Home{fmt::format("is a key of {}.{}, not of {}", name_of(frame), name, name_of(frame)),
-                    into(frame, name)};
-    return std::nullopt;
-  }
-
-  static std::string root_name(const Frame& frame) {
-    const Frame* root = &frame;
-    while (root->around != nullptr) root = root->around;
-    return root->schema != nullptr && !root->schema->name.empty() ? root->schema->name : name_of(frame);
+    rename_key(reported, member, meant);
   }
 
   doc::Diagnostics& out_;
@@ -868,11 +627,6 @@ class Checker {
 };
 
 }  // namespace
-
-bool is_quantity(const Value& value) {
-  const std::string* text = value.as_string();
-  return value.as_int() || value.as_double_exact() || (text && is_quantity_text(*text));
-}
 
 bool check_schema(const Value& value, const Schema& schema, const std::string& path, doc::Diagnostics& out,
                   const CheckOptions& options) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "state/witness.h"
 
-#include <charconv>
 #include <fstream>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "base/number.h"
 
 namespace railbed::state {
 
@@ -26,10 +27,8 @@ uint64_t Witness::read() const {
   std::ifstream file(path_);
   std::string number;
   std::string boot_id;
-  uint64_t generation = 0;
   if (!(file >> number >> boot_id) || boot_id != boot_id_) return 0;
-  const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), generation);
-  return failure == std::errc{} && end == number.data() + number.size() ? generation : 0;
+  return whole_number<uint64_t>(number).value_or(0);
 }
 
 // One write of always the same length, in place: a killed process leaves the old number or the new one.

@@ -7,6 +7,7 @@
 #include "agent/addresses/resolv_conf.h"
 #include "agent/addresses/shared_ranges.h"
 #include "attach/json_fields.h"
+#include "base/text.h"
 #include "state/sandbox.h"
 
 namespace railbed::agent {
@@ -60,22 +61,9 @@ Result<std::vector<std::string>> texts(const doc::Value& object, const char* whe
   return all;
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  for (size_t at = 0; at <= text.size();) {
-    size_t comma = std::min(text.find(',', at), text.size());
-    std::string part = text.substr(at, comma - at);
-    part.erase(0, part.find_first_not_of(' '));
-    part.erase(part.find_last_not_of(' ') + 1);
-    if (!part.empty()) parts.push_back(std::move(part));
-    at = comma + 1;
-  }
-  return parts;
-}
-
 std::vector<std::string> in_args(const AddressRequest& request, const char* key) {
   auto found = request.cni_args.find(key);
-  return found == request.cni_args.end() ? std::vector<std::string>{} : split(found->second);
+  return found == request.cni_args.end() ? std::vector<std::string>{} : parts_of(found->second, ',');
 }
 
 // Adds IP and GATEWAY of CNI_ARGS to the configured addresses.

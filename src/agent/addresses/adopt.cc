@@ -2,12 +2,12 @@
 #include "agent/addresses/adopt.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "agent/addresses/address_notes.h"
 #include "agent/records/runtime_containers.h"
 #include "attach/json_fields.h"
+#include "base/number.h"
 #include "doc/yaml.h"
 #include "state/sandbox.h"
 
@@ -53,11 +53,9 @@ Result<void> read_pool(const doc::Value& object, std::vector<ForeignAllocation>&
   const doc::Value* allocations = spec->find("allocations");
   if (allocations == nullptr || !allocations->is_object()) return {};
   for (const doc::Value::Member& one : *allocations->as_object()) {
-    uint64_t offset = 0;
-    auto [end, failure] = std::from_chars(one.key.data(), one.key.data() + one.key.size(), offset);
-    std::optional<IpAddress> address = prefix.network().plus(offset);
-    if (failure != std::errc{} || end != one.key.data() + one.key.size() || !address.has_value() ||
-        !prefix.contains(*address))
+    const std::optional<uint64_t> offset = whole_number<uint64_t>(one.key);
+    std::optional<IpAddress> address = offset ? prefix.network().plus(*offset) : std::nullopt;
+    if (!address.has_value() || !prefix.contains(*address))
       return fail(Code::kInvalid, "{}: \"{}\" is not an offset within {}", one.key_span.to_string(), one.key, range);
     if (!one.value.is_object()) return fail(Code::kInvalid, "{}: an allocation is an object", one.key_span.to_string());
     all.push_back({.pool = pool,

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "attach/json_fields.h"
+#include "base/hex.h"
 #include "doc/json.h"
 #include "doc/record.h"
 
@@ -14,24 +15,13 @@ constexpr std::chrono::seconds kLeastBetween{60};
 constexpr size_t kMostValueBytes = 255;
 
 std::string hex(std::string_view bytes) {
-  std::string text;
-  for (char byte : bytes) text += fmt::format("{:02x}", static_cast<uint8_t>(byte));
-  return text;
+  return hex_text({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
 }
 
 Result<std::string> from_hex(const std::string& text) {
-  std::string bytes;
-  if (text.size() % 2 != 0) return fail(Code::kInvalid, "\"{}\" is not hexadecimal", text);
-  for (size_t at = 0; at < text.size(); at += 2) {
-    int value = 0;
-    for (char digit : text.substr(at, 2)) {
-      int part = digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
-      if (part < 0) return fail(Code::kInvalid, "\"{}\" is not hexadecimal", text);
-      value = value * 16 + part;
-    }
-    bytes += static_cast<char>(value);
-  }
-  return bytes;
+  const auto bytes = bytes_of_hex(text);
+  if (!bytes) return fail(Code::kInvalid, "\"{}\" is not hexadecimal", text);
+  return std::string(bytes->begin(), bytes->end());
 }
 
 // A text or a list of bytes, as hexadecimal digits. Always written.

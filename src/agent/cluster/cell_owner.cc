@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "doc/members.h"
 #include "doc/text.h"
 #include "kube/kinds.h"
@@ -17,8 +18,7 @@ constexpr const char* kUuidFiles[] = {"/sys/class/dmi/id/product_uuid", "/proc/d
 // Firmware and kubelet differ in case, and device trees end texts with a zero.
 std::string plain(std::string text) {
   std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0 || c == 0; });
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
+  return lower(text);
 }
 
 }  // namespace

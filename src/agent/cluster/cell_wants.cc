@@ -7,6 +7,7 @@
 #include "agent/cluster/cluster_objects.h"
 #include "agent/pod/meta_config.h"
 #include "api/load.h"
+#include "base/well_known.h"
 #include "cni/config.h"
 #include "doc/members.h"
 #include "kube/pod.h"
@@ -77,7 +78,7 @@ std::vector<ipam::CellWant> cell_wants(const kube::Objects& pods, const kube::Ob
   for (const auto& [key, definition] : networks) {
     const auto here = interfaces.find(key);
     const uint64_t count = here != interfaces.end() ? here->second : 0;
-    std::string resource = annotations_of(*definition)["k8s.v1.cni.cncf.io/resourceName"];
+    std::string resource = annotations_of(*definition)[kResourceAnnotation];
     if (count == 0 && !vfs.contains(resource)) continue;
     const std::optional<api::IpamConfig> ipam = shared_ranges_of(*definition);
     if (!ipam) continue;

@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "agent/cluster/pod_events.h"
 #include "api/cluster_labels.h"
 #include "base/log.h"
 #include "doc/members.h"
@@ -73,7 +74,7 @@ NodeStates::NodeStates(Dependencies deps, NodeStatesSettings settings)
                 .trim = labels_and({"spec.nodeName", "status.phase"})},
                [this](const kube::Change&) { wake(); }),
       writer_(deps.client, key_, [this] { return state(); }),
-      events_(deps.client, {.controller = "railbed.dev/agent", .instance = key_.name}),
+      events_(deps.client, {.controller = kEventController, .instance = key_.name}),
       keeper_({deps.engine, deps.offers, *this, deps.client.clock()}, std::move(settings.keeper)) {}
 
 kube::ObjectPtr NodeStates::state() const {

@@ -20,13 +20,12 @@
 #include <stop_token>
 #include <string>
 
+#include "base/well_known.h"
 #include "kube/client.h"
 #include "kube/kinds.h"
 #include "kube/right.h"
 
 namespace railbed::agent {
-
-inline constexpr const char* kNetworkStatusAnnotation = "k8s.v1.cni.cncf.io/network-status";
 
 struct StatusToWrite {
   kube::ObjectKey pod;

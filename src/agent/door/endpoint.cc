@@ -2,9 +2,9 @@
 #include "agent/door/endpoint.h"
 
 #include <cerrno>
-#include <charconv>
 
 #include "base/command.h"
+#include "base/number.h"
 
 namespace railbed::agent {
 
@@ -30,13 +30,13 @@ Result<Endpoint> endpoint_of(const std::string& text) {
                       .message = fmt::format("\"{}\" is not an IP address", text.substr(0, colon)),
                       .hint = form});
   Endpoint endpoint{.address = *address};
-  const char* end = text.data() + text.size();
-  auto [read_to, failure] = std::from_chars(text.data() + colon + 1, end, endpoint.port);
-  if (failure != std::errc{} || read_to != end)
+  const auto port = whole_number<uint16_t>(std::string_view(text).substr(colon + 1));
+  if (!port)
     return fail(
         Error{.code = Code::kInvalid,
               .message = fmt::format("\"{}\" is not a port: a port is a number up to 65535", text.substr(colon + 1)),
               .hint = form});
+  endpoint.port = *port;
   return endpoint;
 }
 

@@ -17,6 +17,7 @@
 #include "attach/held.h"
 #include "attach/namespaces.h"
 #include "attach/record.h"
+#include "base/well_known.h"
 #include "facts/collect.h"
 #include "state/sandbox.h"
 
@@ -401,7 +402,7 @@ doc::Value to_value(const std::vector<Leftover>& leftovers) {
     list.push(std::move(value));
   }
   doc::Value out = doc::Value::object();
-  out.set("apiVersion", "railbed.dev/v1");
+  out.set("apiVersion", kOwnApiVersion);
   out.set("kind", "Leftovers");
   out.set("leftovers", std::move(list));
   return out;

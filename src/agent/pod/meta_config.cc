@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "cni/reading.h"
 #include "doc/diagnostic.h"
 
@@ -60,18 +61,6 @@ void set_path(Fields& fields, std::string_view key, std::string& out) {
   if (fields.has(key) && !out.empty() && out.front() != '/') fields.wrong(key, "an absolute path is required");
 }
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  for (size_t start = 0; start <= text.size();) {
-    size_t end = std::min(text.find(separator, start), text.size());
-    std::string part = text.substr(start, end - start);
-    std::erase(part, ' ');
-    if (!part.empty()) parts.push_back(std::move(part));
-    start = end + 1;
-  }
-  return parts;
-}
-
 // A misspelt key would silently have no effect.
 void refuse_unknown(const Fields& fields, const Value& object) {
   for (const Value::Member& member : *object.as_object()) {
@@ -108,7 +97,7 @@ Result<MetaConfig> read_meta_config(const cni::PluginConfig& config) {
   out.namespace_isolation = cni::read_flag(fields, "namespaceIsolation");
   std::string globals;
   set_if(fields, "globalNamespaces", globals);
-  if (!globals.empty()) out.global_namespaces = split(globals, ',');
+  if (!globals.empty()) out.global_namespaces = parts_of(globals, ',');
   fields.read("systemNamespaces", out.system_namespaces);
   set_if(fields, "multusNamespace", out.multus_namespace);
   out.retry_delete_on_error = cni::read_flag(fields, "retryDeleteOnError");

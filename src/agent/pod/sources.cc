@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/pod/sources.h"
 
+#include "base/well_known.h"
 #include "doc/json.h"
 #include "doc/members.h"
 
@@ -28,7 +29,7 @@ std::map<std::string, std::string> annotations_of(const doc::Value& object) {
 Result<NetworkInfo> read_network(const std::string& ns, const std::string& name, const doc::Value& definition) {
   const std::string config(doc::text_at(definition, "spec.config"));
   return NetworkInfo{ns, name, TRY(parse_network_config(config).context("network {}/{}", ns, name)),
-                     annotations_of(definition)["k8s.v1.cni.cncf.io/resourceName"]};
+                     annotations_of(definition)[kResourceAnnotation]};
 }
 
 }  // namespace railbed::agent

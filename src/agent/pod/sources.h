@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/well_known.h"
 #include "doc/value.h"
 #include "ipam/assign.h"
 #include "kubelet/checkpoint.h"
@@ -47,8 +48,8 @@ struct NetworkInfo {
 Result<doc::Value> parse_network_config(const std::string& text);
 
 // By which annotations a pod chooses its networks.
-inline constexpr const char* kNetworksKey = "k8s.v1.cni.cncf.io/networks";
-inline constexpr const char* kDefaultNetworkKey = "v1.multus-cni.io/default-network";
+inline constexpr const char* kNetworksKey = kNetworksAnnotation;
+inline constexpr const char* kDefaultNetworkKey = kDefaultNetworkAnnotation;
 inline constexpr const char* kChoiceKeys[] = {kNetworksKey, kDefaultNetworkKey};
 
 // The annotations of an object; what is no text is passed over.

@@ -14,12 +14,6 @@ constexpr size_t kMostOutputShown = 2000;
 constexpr std::string_view kProgramPath =
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/cni/bin";
 
-std::string joined(const std::vector<std::string>& texts, char separator) {
-  std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : std::string(1, separator)) + text;
-  return all;
-}
-
 std::string shown(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   if (text.size() > kMostOutputShown) text = text.substr(0, kMostOutputShown) + " …";
@@ -44,7 +38,8 @@ SearchPath search_path(const RunningPlugins& plugins, const std::vector<std::str
 std::vector<std::string> environment(const RunningPlugins& plugins, const Execution& execution) {
   std::vector<std::string> all = {
       "CNI_COMMAND=" + std::string(cni::command_name(execution.command)),
-      "CNI_PATH=" + joined(search_path(plugins, execution.path).allowed, ':'), std::string(kProgramPath),
+      fmt::format("CNI_PATH={}", fmt::join(search_path(plugins, execution.path).allowed, ":")),
+      std::string(kProgramPath),
       "CNI_RAILBED_AGENT=" + plugins.kernel().processes().identity(),  // what the plugin asks of us in turn names its
                                                                        // caller; railbed-cni hands on CNI_*
   };
@@ -115,10 +110,10 @@ Result<std::string> find_plugin(const RunningPlugins& plugins, const std::string
   if (!refused.empty())
     return cni::fail_with(cni::kInvalidConfig,
                           fmt::format("plugin {} not found in {}; plugins are not executed from {}", type,
-                                      joined(path, ':'), joined(refused, ':')),
+                                      fmt::join(path, ":"), fmt::join(refused, ":")),
                           fmt::format("plugins are executed from {}; `railbed agent --plugin-dir DIRECTORY` adds one",
-                                      joined(plugins.policy().folders, ':')));
-  return cni::fail_with(cni::kInvalidConfig, fmt::format("plugin {} not found in {}", type, joined(path, ':')),
+                                      fmt::join(plugins.policy().folders, ":")));
+  return cni::fail_with(cni::kInvalidConfig, fmt::format("plugin {} not found in {}", type, fmt::join(path, ":")),
                         "install it, or correct the network's \"type\"");
 }
 

@@ -6,13 +6,13 @@
 
 #include <fmt/core.h>
 
+#include "base/well_known.h"
 #include "doc/fields.h"
 #include "doc/json.h"
 
 namespace railbed::check {
 namespace {
 
-constexpr std::string_view kBaselineVersion = "railbed.dev/v1";
 constexpr std::string_view kBaselineKind = "CheckBaseline";
 constexpr int kMostEqual = 1'000'000;
 
@@ -36,7 +36,7 @@ Result<Baseline> Baseline::read(const doc::SourcePtr& source) {
   Baseline made;
   if (!document) return fail(Code::kInvalid, "{}: no JSON", source->name);
   doc::Fields fields(*document, "", doc::kNoFamily, found);
-  fields.choice("apiVersion", {kBaselineVersion});
+  fields.choice("apiVersion", {kOwnApiVersion});
   fields.choice("kind", {kBaselineKind});
   for (const char* key : {"apiVersion", "kind", "findings"}) fields.require(key);
   fields.each("findings", [&](doc::Fields& one) {
@@ -65,8 +65,8 @@ std::string Baseline::to_json() const {
     lines.push_back("    " + doc::to_json(one));
   }
   std::ranges::sort(lines);
-  std::string out = fmt::format("{{\n  \"apiVersion\": \"{}\",\n  \"kind\": \"{}\",\n  \"findings\": [",
-                                kBaselineVersion, kBaselineKind);
+  std::string out = fmt::format("{{\n  \"apiVersion\": \"{}\",\n  \"kind\": \"{}\",\n  \"findings\": [", kOwnApiVersion,
+                                kBaselineKind);
   for (size_t i = 0; i < lines.size(); ++i) out += (i == 0 ? "\n" : ",\n") + lines[i];
   return out + (lines.empty() ? "]\n}\n" : "\n  ]\n}\n");
 }

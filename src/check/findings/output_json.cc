@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/well_known.h"
 #include "check/findings/judgement.h"
 #include "check/findings/output.h"
 
@@ -104,7 +105,7 @@ Value to_value(const Report& report) {
   const std::vector<std::string> prints = fingerprints(report.findings);
   for (size_t i = 0; i < prints.size(); ++i) findings.push(finding_value(report.findings.all()[i], prints[i]));
   Value out = Value::object();
-  out.set("apiVersion", "railbed.dev/v1");
+  out.set("apiVersion", kOwnApiVersion);
   out.set("kind", "CheckReport");
   out.set("findings", std::move(findings));
   out.set("objects", numbers(report.kinds));

@@ -2,9 +2,9 @@
 // SARIF 2.1.0, as code scanning wants it: URIs relative to the repository's root, a fingerprint and a level for every
 // result, what was not read as notifications instead of results.
 #include <algorithm>
-#include <cctype>
 #include <map>
 
+#include "base/text.h"
 #include "check/findings/judgement.h"
 #include "check/findings/output.h"
 #include "check/project/rule_names.h"
@@ -186,9 +186,7 @@ class Sarif {
       Value help = sarif_text(page->story);
       help.set("markdown", page->story);
       rule.set("help", std::move(help));
-      std::string anchor = finding.id;
-      std::ranges::transform(anchor, anchor.begin(), [](unsigned char c) { return std::tolower(c); });
-      rule.set("helpUri", fmt::format("{}{}#{}", kDocumentation, page->page, anchor));
+      rule.set("helpUri", fmt::format("{}{}#{}", kDocumentation, page->page, lower(finding.id)));
     }
     rule.set("defaultConfiguration", Value::object()).set("level", doc::severity_name(finding.severity));
     Value& properties = rule.set("properties", Value::object());

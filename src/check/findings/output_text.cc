@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/text.h"
 #include "check/findings/judgement.h"
 #include "check/findings/output.h"
 #include "doc/markup.h"
@@ -10,11 +11,6 @@
 
 namespace railbed::check {
 namespace {
-
-std::string counted(size_t count, std::string_view one, std::string_view many = "") {
-  const std::string plural = many.empty() ? fmt::format("{}s", one) : std::string(many);
-  return fmt::format("{} {}", count, count == 1 ? one : plural);
-}
 
 std::string joined(const std::map<std::string, int>& kinds) {
   std::string out;

@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "base/well_known.h"
 #include "check/project/rule_names.h"
 #include "doc/fields.h"
 #include "doc/yaml.h"
@@ -15,7 +16,6 @@ namespace {
 using doc::Fields;
 using doc::Value;
 
-constexpr std::string_view kApiVersion = "railbed.dev/v1";
 constexpr std::string_view kProjectKind = "CheckProject";
 constexpr doc::Family kProjectFamily("RB-PROJECT", 1, 2);
 constexpr std::array<std::string_view, 4> kClassNames = {"manifest", "template", "fixture", "page"};
@@ -75,8 +75,8 @@ class ProjectReader {
   void read_header(Fields& fields) {
     const doc::Field<std::string> version = fields.text("apiVersion");
     fields.ignore({"kind"});
-    if (!version.value.empty() && version.value != kApiVersion)
-      wrong(version.span, fmt::format("apiVersion must be \"{}\", found \"{}\"", kApiVersion, version.value));
+    if (!version.value.empty() && version.value != kOwnApiVersion)
+      wrong(version.span, fmt::format("apiVersion must be \"{}\", found \"{}\"", kOwnApiVersion, version.value));
   }
 
   void read_exclude(Fields& fields) {
@@ -265,7 +265,7 @@ std::optional<ProjectFile> read_project_file(const doc::SourcePtr& source, doc::
 
 doc::Value to_value(const ProjectFile& project) {
   Value out = Value::object();
-  out.set("apiVersion", kApiVersion);
+  out.set("apiVersion", kOwnApiVersion);
   out.set("kind", kProjectKind);
   Value& exclude = out.set("exclude", Value::array());
   for (const auto& one : project.exclude) exclude.push(one.text);

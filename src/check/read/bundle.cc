@@ -2,7 +2,6 @@
 #include "check/read/bundle.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -47,8 +46,7 @@ enum class FileForm : uint8_t { kManifest, kMarkdown, kRst, kAsciiDoc, kShell, k
 
 std::string lower_ending(std::string_view name) {
   const size_t dot = name.rfind('.');
-  std::string ending(dot == std::string_view::npos ? "" : name.substr(dot));
-  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string ending = lower(dot == std::string_view::npos ? "" : name.substr(dot));
   return ending.find('/') == std::string::npos ? ending : "";
 }
 

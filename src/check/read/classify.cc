@@ -2,13 +2,13 @@
 #include "check/read/classify.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <set>
 #include <tuple>
 
 #include <fmt/core.h>
 
+#include "base/text.h"
 #include "check/read/charts.h"
 #include "check/read/engines.h"
 #include "check/read/patches.h"
@@ -201,11 +201,10 @@ bool is_of_the_server(const Value& value) {
 
 // Whether a name says that a file holds a patch: "cni_path_patch.yaml", "patches/x.yaml".
 bool is_called_patch(std::string_view name) {
-  std::string lower(name);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const std::string_view file = file_of(lower);
+  const std::string plain = lower(name);
+  const std::string_view file = file_of(plain);
   if (file.find("patch") != std::string_view::npos) return true;
-  const std::string folder = "/" + folder_of(lower) + "/";
+  const std::string folder = "/" + folder_of(plain) + "/";
   return folder.find("/patches/") != std::string::npos || folder.find("/patch/") != std::string::npos;
 }
 

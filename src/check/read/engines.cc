@@ -248,8 +248,7 @@ const Engine* engine_of_key(std::string_view key) {
 const OtherLanguage* other_language(std::string_view file_name) {
   const size_t dot = file_name.rfind('.');
   if (dot == std::string_view::npos || file_name.substr(dot).find('/') != std::string_view::npos) return nullptr;
-  std::string ending(file_name.substr(dot));
-  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string ending = lower(file_name.substr(dot));
   const auto found = std::ranges::find(table().languages, ending, &OtherLanguage::ending);
   return found == table().languages.end() ? nullptr : &*found;
 }

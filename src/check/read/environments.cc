@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/well_known.h"
 #include "check/read/kubectl.h"
 #include "check/read/namespaces.h"
 #include "check/read/paths.h"
@@ -14,8 +15,6 @@ namespace railbed::check {
 using doc::Value;
 
 namespace {
-
-constexpr std::string_view kResourceOfNetwork = "k8s.v1.cni.cncf.io/resourceName";
 
 // Networks and resources may have the same name.
 std::string network_named(std::string_view name) {
@@ -82,7 +81,7 @@ void Environments::add_document(const Document& document, const std::string& fil
   Content& content = files_[file];
   if (is_network_kind(document.kind)) {
     content.makes.insert(network_named(document.name));
-    const std::string annotated = doc::text_in(doc::at(document.value, "metadata.annotations"), kResourceOfNetwork);
+    const std::string annotated = doc::text_in(doc::at(document.value, "metadata.annotations"), kResourceAnnotation);
     for (const std::string& needed : {resource, annotated})
       if (!needed.empty()) content.needs.insert(resource_named(needed));
   } else if (!resource.empty()) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace railbed::check {
 namespace {
 
@@ -49,16 +51,15 @@ std::string remote_in(const doc::Value& value, bool is_path) {
 
 bool is_remote(std::string_view path) {
   // A generator's file may be "key=path".
-  std::string lower(path);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string plain = lower(path);
   const auto begins = [&](std::string_view prefix) {
-    return lower.starts_with(prefix) || is_in(lower, "=" + std::string(prefix));
+    return plain.starts_with(prefix) || is_in(plain, "=" + std::string(prefix));
   };
-  const size_t at = lower.find('@');
-  const bool scp = at != std::string::npos && is_in(std::string_view(lower).substr(at), ":");
-  return is_in(lower, "://") || is_in(lower, "?ref=") || is_in(lower, "&ref=") || is_in(lower, "git::") || scp ||
-         begins("git@") || begins("gh:") || begins("github.com/") || begins("github.com:") || is_in(lower, "_git/") ||
-         is_in(lower, ".git/") || lower.ends_with(".git");
+  const size_t at = plain.find('@');
+  const bool scp = at != std::string::npos && is_in(std::string_view(plain).substr(at), ":");
+  return is_in(plain, "://") || is_in(plain, "?ref=") || is_in(plain, "&ref=") || is_in(plain, "git::") || scp ||
+         begins("git@") || begins("gh:") || begins("github.com/") || begins("github.com:") || is_in(plain, "_git/") ||
+         is_in(plain, ".git/") || plain.ends_with(".git");
 }
 
 std::string remote_entry(const doc::Value& kustomization) {

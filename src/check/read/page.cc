@@ -65,8 +65,7 @@ bool is_underline(std::string_view row, std::string_view above) {
 }
 
 BlockLanguage language_of(std::string_view info) {
-  std::string word(info);
-  std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string word = lower(info);
   const auto is_one_of = [&](auto... names) { return ((word == names) || ...); };
   if (is_one_of("yaml", "yml", "json", "jsonc", "json5", "kubernetes", "k8s", "ansible", "yaml+jinja", "yaml+jinja2"))
     return BlockLanguage::kManifest;

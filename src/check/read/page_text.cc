@@ -77,14 +77,8 @@ constexpr std::string_view kLeftOutEnds[] = {" omitted",      " truncated", " sn
                                              " elided",       " not shown", " go here",   " goes here",
                                              " omitted here", " unchanged", " as before", " for brevity"};
 
-std::string lower_text(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 bool says_left_out(std::string_view words) {
-  const std::string text = lower_text(words);
+  const std::string text = lower(words);
   return std::ranges::find(kLeftOutWords, text) != std::end(kLeftOutWords) ||
          std::ranges::any_of(kLeftOutEnds, [&](std::string_view end) { return text.ends_with(end); });
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "base/text.h"
 #include "check/read/paths.h"
 #include "doc/members.h"
 
@@ -88,10 +89,9 @@ std::string why_pod_template(const Document& document, std::string_view file,
     return fmt::format("{} completes it (container {})", known->program, known->name);
   if (named.contains(file_of(file))) return "a template of pods that a setting names: a program completes it";
   if (file_of(file).starts_with("Jenkinsfile")) return "Jenkins completes it";
-  std::string lower(file);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string name = lower(file);
   const bool called =
-      std::ranges::any_of(kNameParts, [&](std::string_view part) { return lower.find(part) != std::string::npos; });
+      std::ranges::any_of(kNameParts, [&](std::string_view part) { return name.find(part) != std::string::npos; });
   return called ? "a template of pods by its name: a program completes it" : "";
 }
 

@@ -12,7 +12,9 @@
 
 #include "api/load.h"
 #include "api/pod.h"
-#include "api/quantity.h"
+#include "base/number.h"
+#include "base/well_known.h"
+#include "schema/quantity.h"
 
 namespace railbed::check {
 
@@ -20,15 +22,11 @@ using doc::Value;
 
 namespace {
 
-std::optional<int64_t> whole_number(const Value* value) {
+std::optional<int64_t> integer_of(const Value* value) {
   if (value == nullptr) return std::nullopt;
   if (const int64_t* number = value->as_int()) return *number;
   const std::string* text = value->as_string();
-  int64_t number = 0;
-  if (text == nullptr || text->empty()) return std::nullopt;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc{} || end != text->data() + text->size()) return std::nullopt;
-  return number;
+  return text == nullptr ? std::nullopt : whole_number<int64_t>(*text);
 }
 
 // A field of an object; null where either is absent.
@@ -37,13 +35,13 @@ const Value* field(const Value* object, std::string_view key) {
 }
 
 int64_t count_of(const Value* value) {
-  return std::clamp<int64_t>(whole_number(value).value_or(1), 0, INT32_MAX);
+  return std::clamp<int64_t>(integer_of(value).value_or(1), 0, INT32_MAX);
 }
 
 // The pods of a Job that run at a time.
 int64_t job_pods(const Value* spec) {
   const int64_t parallelism = count_of(field(spec, "parallelism"));
-  const auto completions = whole_number(field(spec, "completions"));
+  const auto completions = integer_of(field(spec, "completions"));
   return completions ? std::min(parallelism, std::max<int64_t>(*completions, 0)) : parallelism;
 }
 
@@ -56,9 +54,9 @@ int64_t group_workers(const Value* group) {
 // The workers for one leader of an LLMInferenceService: its nodes are data / dataLocal or pipeline.
 int64_t serve_workers(const Value* spec) {
   const Value* parallelism = field(spec, "parallelism");
-  const auto data = whole_number(field(parallelism, "data"));
-  const auto local = whole_number(field(parallelism, "dataLocal"));
-  const auto pipeline = whole_number(field(parallelism, "pipeline"));
+  const auto data = integer_of(field(parallelism, "data"));
+  const auto local = integer_of(field(parallelism, "dataLocal"));
+  const auto pipeline = integer_of(field(parallelism, "pipeline"));
   int64_t nodes = 1;
   if (data || local)
     nodes = data.value_or(1) / std::max<int64_t>(local.value_or(1), 1);
@@ -447,14 +445,14 @@ std::vector<const Value*> Container::resource_maps() const {
 const Value* Container::resource(std::string_view key) const {
   for (const Value* map : resource_maps()) {
     if (const Value* found = map->find(key)) return found;
-    if (const Value* gpus = made && key == "nvidia.com/gpu" ? map->find("gpu") : nullptr) return gpus;
+    if (const Value* gpus = made && key == kNvidiaGpuResource ? map->find("gpu") : nullptr) return gpus;
   }
   return nullptr;
 }
 
 int64_t Container::resource_count(std::string_view key) const {
   const Value* asked = resource(key);
-  return asked == nullptr ? 0 : api::whole_quantity(*asked).value_or(0);
+  return asked == nullptr ? 0 : schema::whole_quantity(*asked).value_or(0);
 }
 
 std::string PodTemplate::label() const {

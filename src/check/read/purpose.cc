@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 
 #include "base/text.h"
@@ -20,8 +19,7 @@ constexpr std::array<std::string_view, 17> kWrongOnPurpose = {
     "does not work", "\xE2\x9D\x8C"};
 
 bool says_wrong(std::string_view line) {
-  std::string text(line);
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string text = lower(line);
   return std::ranges::any_of(kWrongOnPurpose, [&](std::string_view words) { return text.find(words) != text.npos; });
 }
 

@@ -7,6 +7,7 @@
 
 #include "api/network_demands.h"
 #include "api/policy.h"
+#include "base/well_known.h"
 #include "check/data_files.h"
 #include "check/read/copies.h"
 #include "check/rules/env_settings.h"
@@ -360,7 +361,7 @@ void full_after_few_nodes(const Input& in, Findings& out) {
     const auto policies = in.views.policies_of(network);
     if (ranges.empty() || policies.size() != 1 || text_at(network.ipam, "type") == "host-local") continue;
     const Value* selected = at(*policies[0]->spec, "nodeSelector");
-    if (selected != nullptr && selected->find("kubernetes.io/hostname") != nullptr) continue;
+    if (selected != nullptr && selected->find(kHostnameLabel) != nullptr) continue;
     const uint64_t addresses = capacity(*network.addresses);
     const uint64_t per_node = vfs_per_node(*policies[0]);
     if (per_node == 0 || addresses >= per_node * kFewNodes) continue;
@@ -402,7 +403,7 @@ bool on_one_node(const Input& in, const NetworkView& network) {
   const auto policies = in.views.policies_of(network);
   return !policies.empty() && std::ranges::all_of(policies, [](const PolicyView* policy) {
     const Value* selected = at(*policy->spec, "nodeSelector");
-    return selected != nullptr && selected->find("kubernetes.io/hostname") != nullptr;
+    return selected != nullptr && selected->find(kHostnameLabel) != nullptr;
   });
 }
 

@@ -8,6 +8,7 @@
 #include "api/pod.h"
 #include "base/kinds.h"
 #include "base/object_names.h"
+#include "base/well_known.h"
 #include "check/read/served_versions.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
@@ -367,8 +368,8 @@ void annotation_above_the_template(const Input& in, Findings& out) {
 
 // Annotations of networks that programs read.
 constexpr std::string_view kNetworkKeys[] = {
-    "k8s.v1.cni.cncf.io/networks",     "k8s.v1.cni.cncf.io/network-status", "k8s.v1.cni.cncf.io/networks-status",
-    "k8s.v1.cni.cncf.io/resourceName", "k8s.v1.cni.cncf.io/nodeSelector",   "v1.multus-cni.io/default-network",
+    kNetworksAnnotation, kNetworkStatusAnnotation,          "k8s.v1.cni.cncf.io/networks-status",
+    kResourceAnnotation, "k8s.v1.cni.cncf.io/nodeSelector", kDefaultNetworkAnnotation,
 };
 
 void unknown_network_annotation(const Input& in, Findings& out) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/placement.h"
+#include "base/well_known.h"
 #include "check/rules/env_settings.h"
 #include "facts/rails.h"
 #include "graph/selector.h"
@@ -127,8 +128,8 @@ bool must_run_on(const PodTemplate& pod, const graph::Graph& node) {
   if (pod.per_node) return true;
   if (text_at(*pod.spec, "nodeName") == node.facts->node) return true;
   const doc::Value* selector = pod.spec->find("nodeSelector");
-  const doc::Value* host = selector == nullptr ? nullptr : selector->find("kubernetes.io/hostname");
-  const auto label = node.labels.find("kubernetes.io/hostname");
+  const doc::Value* host = selector == nullptr ? nullptr : selector->find(kHostnameLabel);
+  const auto label = node.labels.find(kHostnameLabel);
   return host != nullptr && host->as_string() != nullptr && label != node.labels.end() &&
          *host->as_string() == label->second;
 }

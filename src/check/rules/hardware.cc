@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/number.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
 #include "facts/pci_ids.h"
@@ -31,11 +32,9 @@ std::vector<const PodView*> pods_for_gpudirect(const Input& in) {
 // NVIDIA numbers its devices by generation, but for the first Pascal, 15f0 to 15ff, which stands before the last
 // Maxwells: those end below 1b00.
 bool is_before_pascal(const facts::PciDevice& gpu) {
-  uint32_t id = 0;
-  const std::string& text = gpu.device;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id, 16);
-  if (gpu.vendor != "10de" || error != std::errc{} || end != text.data() + text.size()) return false;
-  return id < 0x15f0 || (id >= 0x1600 && id < 0x1b00);
+  const std::optional<uint32_t> id = whole_number<uint32_t>(gpu.device, 16);
+  if (gpu.vendor != "10de" || !id) return false;
+  return *id < 0x15f0 || (*id >= 0x1600 && *id < 0x1b00);
 }
 
 void gpu_before_pascal(const Input& in, Findings& out) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/well_known.h"
 #include "check/data_files.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
@@ -15,7 +16,6 @@ namespace {
 using doc::Value;
 
 constexpr std::string_view kFeature = "feature.node.kubernetes.io/";
-constexpr std::string_view kCapable = "feature.node.kubernetes.io/network-sriov.capable";
 constexpr std::string_view kVendorId = "15b3";
 
 const Value& labels_data() {
@@ -278,7 +278,7 @@ void whitelist_without_infiniband(const Input& in, Findings& out) {
 void capable_before_enabled(const Input& in, Findings& out) {
   std::set<std::pair<const doc::Source*, uint32_t>> reported;
   for (const graph::Graph& graph : in.graphs) {
-    if (graph.labels.contains(std::string(kCapable))) continue;
+    if (graph.labels.contains(std::string(kSriovCapableLabel))) continue;
     const facts::Nic* card = nullptr;
     for (const facts::Nic& nic : graph.facts->nics)
       if (nic.pci.vendor == kVendorId && nic.total_vfs.value_or(0) == 0 && !nic.pci.driver.starts_with("vfio"))
@@ -288,7 +288,7 @@ void capable_before_enabled(const Input& in, Findings& out) {
       const Value* selector = policy.spec->find("nodeSelector");
       const Value::Object* members = selector == nullptr ? nullptr : selector->as_object();
       if (members == nullptr) continue;
-      const auto label = std::ranges::find(*members, kCapable, &Value::Member::key);
+      const auto label = std::ranges::find(*members, kSriovCapableLabel, &Value::Member::key);
       if (label == members->end()) continue;
       const doc::Span& place = label->key_span;
       if (!reported.insert({place.source.get(), place.offset}).second) continue;

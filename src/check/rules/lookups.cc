@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/well_known.h"
 #include "doc/json.h"
 #include "doc/text.h"
 #include "facts/gpu_vendors.h"
@@ -60,13 +61,6 @@ bool is_openshift(const Bundle& bundle) {
     return one.ns.starts_with("openshift-") || (one.api_version.find(".openshift.io/") != std::string::npos &&
                                                 !one.api_version.starts_with("sriovnetwork."));
   });
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
 }
 
 std::string_view base_name(std::string_view resource) {
@@ -149,7 +143,6 @@ namespace {
 
 // The prefix of the Network Operator for the resourceName of a HostDeviceNetwork.
 constexpr std::string_view kNetworkOperatorPrefix = "nvidia.com/";
-constexpr std::string_view kResourceAnnotation = "k8s.v1.cni.cncf.io/resourceName";
 
 PolicyView policy_view(const Document& document, const Settings& settings) {
   static const Value kNothing = Value::object();

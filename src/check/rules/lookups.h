@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "api/ipam.h"
+#include "base/text.h"
 #include "check/rules/rule.h"
 #include "check/rules/ties.h"
 #include "doc/members.h"
@@ -42,7 +43,6 @@ bool has_kind(const Bundle& bundle, std::string_view kind);
 // sriovnetwork.openshift.io says nothing, since the operator has it everywhere.
 bool is_openshift(const Bundle& bundle);
 
-std::string lower(std::string_view text);
 // The part after the last "/".
 std::string_view base_name(std::string_view resource);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The MTU from policy to VF to RoCE, and the way of a DSCP to its lossless priority.
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <set>
 
+#include "base/number.h"
 #include "check/rules/device_lists.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
@@ -217,11 +217,7 @@ void each_roce_container(const Input& in, Visit visit) {
 }
 
 std::optional<int> number_of(const Value& value) {
-  const std::string text = value.as_string() ? *value.as_string() : std::string(value.written());
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  return whole_number<int>(value.as_string() ? std::string_view(*value.as_string()) : value.written());
 }
 
 void class_without_pfc(const Input& in, Findings& out) {

@@ -7,11 +7,11 @@
 #include <set>
 
 #include "api/names.h"
-#include "api/quantity.h"
 #include "check/rules/device_lists.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
 #include "graph/selector.h"
+#include "schema/quantity.h"
 
 namespace railbed::check {
 namespace {
@@ -190,8 +190,8 @@ std::string quantity_text(const Value& value) {
 
 bool alike_quantities(const Value& one, const Value& other) {
   if (one == other || quantity_text(one) == quantity_text(other)) return true;
-  const auto left = api::whole_quantity(one);
-  const auto right = api::whole_quantity(other);
+  const auto left = schema::whole_quantity(one);
+  const auto right = schema::whole_quantity(other);
   return !left || !right || *left == *right;  // what is not a whole number is not compared here
 }
 
@@ -213,7 +213,7 @@ std::string why_shared(const PodTemplate& pod) {
   for (const Container& container : pod.containers) {
     if (std::string why = why_not_guaranteed(container); !why.empty()) return why;
     const Value* cpu = quantity_in(container, "resources.limits", "cpu");
-    const bool whole = api::whole_quantity(*cpu).value_or(0) > 0;
+    const bool whole = schema::whole_quantity(*cpu).value_or(0) > 0;
     if (whole && !container.init) return "";
     if (!container.init) fraction = fmt::format("cpu of container {} is not a whole number", container.name);
   }
@@ -228,7 +228,7 @@ std::string limits_for(const Container& container) {
   };
   const Value* cpu = given("cpu");
   const Value* memory = given("memory");
-  const int64_t cores = cpu == nullptr ? 0 : api::whole_quantity(*cpu).value_or(0);
+  const int64_t cores = cpu == nullptr ? 0 : schema::whole_quantity(*cpu).value_or(0);
   return fmt::format("requests and limits alike in each container: {{cpu: \"{}\", memory: {}}}", cores > 0 ? cores : 8,
                      memory == nullptr ? "64Gi" : quantity_text(*memory));
 }

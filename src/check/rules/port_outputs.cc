@@ -4,12 +4,12 @@
 // Each tool has its own words for one thing ("PORT_INIT (2)", "2: INIT", "Initializing", "state INIT"), so the output
 // is read into ports first.
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "base/number.h"
 #include "check/read/command_view.h"
 #include "check/rules/lookups.h"
 #include "check/rules/output.h"
@@ -66,9 +66,7 @@ std::optional<int> lid_in(std::string_view text) {
     text.remove_prefix(2);
     base = 16;
   }
-  int value = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return result.ec == std::errc{} && result.ptr == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  return whole_number<int>(text, base);
 }
 
 // The parts of "  Port GUID: 0x00  ": a key in lower case with blanks for underscores, and the words behind the colon.

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/well_known.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
 
@@ -34,7 +35,7 @@ int64_t rails_of(const Input& in, const PodView& pod) {
 // The place where the pod requests GPUs.
 doc::Span gpu_span(const PodTemplate& pod) {
   for (const Container& container : pod.containers)
-    for (const std::string_view name : {"nvidia.com/gpu", "amd.com/gpu"})
+    for (const std::string_view name : {kNvidiaGpuResource, "amd.com/gpu"})
       if (const Value* count = container.resource(name)) return count->span;
   return pod.span;
 }
@@ -192,7 +193,7 @@ bool is_pinned(const PodTemplate& pod) {
   const Value& spec = *pod.spec;
   return at(spec, "nodeName") != nullptr || at(spec, "affinity.podAntiAffinity") != nullptr ||
          at(spec, "affinity.nodeAffinity") != nullptr || at(spec, "topologySpreadConstraints") != nullptr ||
-         (at(spec, "nodeSelector") != nullptr && at(spec, "nodeSelector")->find("kubernetes.io/hostname") != nullptr);
+         (at(spec, "nodeSelector") != nullptr && at(spec, "nodeSelector")->find(kHostnameLabel) != nullptr);
 }
 
 void pair_on_one_node(const Input& in, Findings& out) {

@@ -2,8 +2,8 @@
 // PCI functions, drivers and their files: the parts of drivers/pci/iov.c and drivers/base/bus.c that matter here.
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "os/fake/state.h"
 
@@ -189,10 +189,8 @@ void FakeState::remove_vfs(size_t index) {
 // As sriov_numvfs_store().
 Result<void> FakeState::set_vf_count(FakeDevice& device, std::string_view content, const std::string& what) {
   FakePfState& pf = pf_of(device);
-  const std::string text(trimmed(content));
-  int count = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size() || count < 0) return fail(system_error(EINVAL, what));
+  const int count = whole_number<int>(trimmed(content)).value_or(-1);
+  if (count < 0) return fail(system_error(EINVAL, what));
   if (count > pf.config.total_vfs) return fail(system_error(ERANGE, what));
   if (count == pf.num_vfs) return {};
   if (device.driver != device.default_driver) return fail(system_error(ENOENT, what));

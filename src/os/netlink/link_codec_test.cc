@@ -10,6 +10,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 
+#include "base/hex.h"
 #include "os/netlink/test_messages.h"
 #include "os/ports/netns.h"
 
@@ -30,17 +31,11 @@ const Attribute* find(const std::vector<Attribute>& all, uint16_t type) {
   return nullptr;
 }
 
-std::string hex(Bytes bytes) {
-  std::string text;
-  for (uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
-
 TEST(LinkCodec, MoveAndRenameIsOneSmallMessage) {
   Netns target(-1, "/run/netns/a");
   auto request = encode_change_link(IfIndex{7}, {.name = IfName{"net1"}, .netns = &target});
   // length 52, RTM_NEWLINK, REQUEST|ACK; index 7; IFLA_NET_NS_FD -1; IFLA_IFNAME "net1".
-  EXPECT_EQ(hex(request.bytes()),
+  EXPECT_EQ(hex_text(request.bytes()),
             "340000001000050000000000000000000000000007000000000000000000000008001c00ffffffff090003006e65743100000000");
 }
 

@@ -5,6 +5,7 @@
 
 #include <linux/netlink.h>
 
+#include "base/hex.h"
 #include "doc/fields.h"
 #include "doc/text.h"
 
@@ -66,43 +67,27 @@ std::string pairs(const std::vector<uint8_t>& bytes) {
   return text;
 }
 
-int digit(char c) {
-  return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 // "02:00:…" of any length; nullopt for other texts.
 std::optional<std::vector<uint8_t>> parse_pairs(std::string_view text) {
   std::vector<uint8_t> bytes;
   for (size_t at = 0; at < text.size(); at += 3) {
     if (at + 2 > text.size() || (at + 2 < text.size() && text[at + 2] != ':') || at + 3 == text.size())
       return std::nullopt;
-    int high = digit(text[at]);
-    int low = digit(text[at + 1]);
+    int high = hex_digit(text[at]);
+    int low = hex_digit(text[at + 1]);
     if (high < 0 || low < 0) return std::nullopt;
     bytes.push_back(static_cast<uint8_t>(high << 4 | low));
   }
   return bytes;
 }
 
-std::string hex(std::span<const uint8_t> bytes) {
-  std::string text;
-  text.reserve(bytes.size() * 2);
-  for (uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
-
 // "2c00…", of at least the length of netlink's header; nullopt for other texts.
 std::optional<NetlinkMessage> parse_message(std::string_view text) {
   nlmsghdr header{};
-  if (text.size() % 2 != 0 || text.size() < 2 * sizeof header) return std::nullopt;
+  auto bytes = bytes_of_hex(text);
+  if (!bytes || bytes->size() < sizeof header) return std::nullopt;
   NetlinkMessage message;
-  message.bytes.reserve(text.size() / 2);
-  for (size_t at = 0; at < text.size(); at += 2) {
-    const int high = digit(text[at]);
-    const int low = digit(text[at + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    message.bytes.push_back(static_cast<uint8_t>(high << 4 | low));
-  }
+  message.bytes = std::move(*bytes);
   std::memcpy(&header, message.bytes.data(), sizeof header);
   message.type = header.nlmsg_type;
   return message;
@@ -427,8 +412,8 @@ Value to_value(const NetlinkAnswers& recorded) {
   for (const auto& [family, answers] : recorded.by_family) {
     Value& questions = value.set(row_of(family).name, Value::object());
     for (const auto& [question, messages] : answers) {
-      Value& answer = questions.set(hex(question), Value::array());
-      for (const NetlinkMessage& message : messages) answer.push(Value(hex(message.bytes)));
+      Value& answer = questions.set(hex_text(question), Value::array());
+      for (const NetlinkMessage& message : messages) answer.push(Value(hex_text(message.bytes)));
     }
   }
   for (const auto& [family, error] : recorded.unreachable) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/channel/hmac.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <dlfcn.h>
@@ -51,12 +52,6 @@ Result<const CryptoLibrary*> crypto_library() {
   return &*loaded;
 }
 
-int value_of_digit(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  return -1;
-}
-
 }  // namespace
 
 Result<void> load_hmac() {
@@ -95,24 +90,13 @@ Result<std::array<uint8_t, 32>> random_bytes32() {
 
 Result<std::array<uint8_t, 32>> bytes32_from_hex(std::string_view text) {
   std::array<uint8_t, 32> bytes;
-  bool right = text.size() == 2 * bytes.size();
-  for (size_t i = 0; right && i < bytes.size(); ++i) {
-    const int high = value_of_digit(text[2 * i]);
-    const int low = value_of_digit(text[2 * i + 1]);
-    right = high >= 0 && low >= 0;
-    bytes[i] = static_cast<uint8_t>(16 * high + low);
-  }
+  const auto read = bytes_of_hex(text);
   // Without the text: it may be half of a secret.
-  if (!right)
+  if (!read || read->size() != bytes.size())
     return fail(Code::kInvalid, "{} characters, expected {} hexadecimal digits in lower case", text.size(),
                 2 * bytes.size());
+  std::ranges::copy(*read, bytes.begin());
   return bytes;
-}
-
-std::string hex_of(const std::array<uint8_t, 32>& bytes) {
-  std::string text;
-  for (const uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
 }
 
 }  // namespace railbed::perf

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/hex.h"
 
 namespace railbed::perf {
 
@@ -44,7 +45,6 @@ Result<T> random_one() {
 
 // Of hexadecimal digits in lower case.
 Result<std::array<uint8_t, 32>> bytes32_from_hex(std::string_view text);
-std::string hex_of(const std::array<uint8_t, 32>& bytes);
 
 template <typename What>
 Result<Bytes32<What>> Bytes32<What>::parse(std::string_view text) {
@@ -52,7 +52,7 @@ Result<Bytes32<What>> Bytes32<What>::parse(std::string_view text) {
 }
 template <typename What>
 std::string Bytes32<What>::to_string() const {
-  return hex_of(bytes);
+  return hex_text(bytes);
 }
 
 }  // namespace railbed::perf

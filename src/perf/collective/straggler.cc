@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "base/median.h"
+
 namespace railbed::perf::collective {
 namespace {
 
@@ -12,10 +14,7 @@ constexpr double kTimesUsual = 2;
 constexpr double kShareOfAll = 0.1;
 
 double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return values.empty() ? 0 : median_low(std::move(values));
 }
 
 double sum(const std::vector<double>& values) {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 
+#include "base/median.h"
 #include "base/utc.h"
 #include "perf/jitter/trend.h"
 
@@ -97,12 +98,7 @@ JitterCondition condition_of(JitterSamples samples, ProbeClock clock) {
   if (const auto trend = trend_of(samples.medians))
     out.drift = Drift{.us_per_s = trend->slope, .error = trend->error, .clear = trend->is_clear()};
   if (samples.duration_ns > 0) out.cpu_percent = 100 * samples.cpu_ns / samples.duration_ns;
-  std::vector<double>& load_gbps = samples.load_gbps;
-  if (!load_gbps.empty()) {
-    const auto middle = load_gbps.begin() + static_cast<std::ptrdiff_t>(load_gbps.size() / 2);
-    std::nth_element(load_gbps.begin(), middle, load_gbps.end());
-    out.load_gbps = *middle;
-  }
+  if (!samples.load_gbps.empty()) out.load_gbps = median_high(std::move(samples.load_gbps));
   return out;
 }
 

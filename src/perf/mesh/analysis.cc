@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/median.h"
 #include "perf/mesh/rows.h"
 
 namespace railbed::perf::mesh {
@@ -21,9 +22,7 @@ constexpr uint32_t kFewPairs = 5;
 
 // The better of both middles, as in rows: half of the NICs may be bad before the usual is.
 int median(std::vector<int> values, bool upper) {
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(upper ? values.size() / 2 : (values.size() - 1) / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+  return upper ? median_high(std::move(values)) : median_low(std::move(values));
 }
 
 int floor_steps(Metric metric, const Limits& limits) {

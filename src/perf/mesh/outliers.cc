@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "base/median.h"
+
 namespace railbed::perf::mesh {
 namespace {
 
@@ -78,12 +80,6 @@ std::optional<Metric> metric_of(Symptom symptom) {
   return static_cast<Metric>(symptom);
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 SymptomFigures evidence_of(const Analysis& analysis, const Outlier& outlier, Symptom symptom, uint32_t of_nics) {
   SymptomFigures evidence{.symptom = symptom, .of_nics = of_nics};
   std::vector<double> measured;
@@ -99,8 +95,8 @@ SymptomFigures evidence_of(const Analysis& analysis, const Outlier& outlier, Sym
     }
   }
   evidence.nics = static_cast<uint32_t>(measured.size());
-  if (!measured.empty()) evidence.measured = median(std::move(measured));
-  if (!usual.empty()) evidence.usual = median(std::move(usual));
+  if (!measured.empty()) evidence.measured = median_high(std::move(measured));
+  if (!usual.empty()) evidence.usual = median_high(std::move(usual));
   return evidence;
 }
 

@@ -2,9 +2,9 @@
 #include "perf/mesh/registrant.h"
 
 #include <algorithm>
-#include <charconv>
 #include <random>
 
+#include "base/number.h"
 #include "doc/text.h"
 #include "perf/channel/client_talk.h"
 #include "perf/channel/control.h"
@@ -84,10 +84,8 @@ class Registrant {
 };
 
 std::optional<uint16_t> port_from(std::string_view text) {
-  uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || end != text.data() + text.size() || port == 0) return std::nullopt;
-  return port;
+  const std::optional<uint16_t> port = whole_number<uint16_t>(text);
+  return port == 0 ? std::nullopt : port;
 }
 
 bool is_link_local(const IpAddress& address) {

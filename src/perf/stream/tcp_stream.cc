@@ -108,6 +108,16 @@ Error no_thread(size_t have, size_t wanted) {
           .hint = "lower --qps, or raise the limits of threads (ulimit -u, pids.max of the container)"};
 }
 
+// What the peer says that it sent.
+Result<int64_t> bytes_of_round(const Done& done, const Start& start) {
+  if (done.sequence != start.sequence)
+    return fail(Code::kInvalid, "the peer ends round {} in round {}", done.sequence, start.sequence);
+  if (done.messages > kMaxTotal_bytes / start.size_bytes)
+    return fail(Code::kInvalid, "the peer says that it sent {} messages of {}, more than {} bytes", done.messages,
+                size_text(start.size_bytes), kMaxTotal_bytes);
+  return done.messages * start.size_bytes;
+}
+
 }  // namespace
 
 int64_t TcpLink::memory_bytes(const TestSpec& spec) {
@@ -176,12 +186,7 @@ Result<Outcome> TcpLink::receive(const Start& start, Channel& channel, Watch& wa
         if (!message && message.error().code != Code::kTimeout) return fail(std::move(message.error()));
         if (message) {
           const Done done = TRY(decode_as<Done>(*message));
-          if (done.sequence != start.sequence)
-            return fail(Code::kInvalid, "the peer ends round {} in round {}", done.sequence, start.sequence);
-          if (done.messages > kMaxTotal_bytes / start.size_bytes)
-            return fail(Code::kInvalid, "the peer says that it sent {} messages of {}, more than {} bytes",
-                        done.messages, size_text(start.size_bytes), kMaxTotal_bytes);
-          expected = done.messages * start.size_bytes;
+          expected = TRY(bytes_of_round(done, start));
         }
       } else {
         std::unique_lock lock(shared.mutex);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/quantity.h"
+#include "schema/quantity.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <string_view>
+#include <utility>
 
-namespace railbed::api {
+#include "base/number.h"
+
+namespace railbed::schema {
 
 namespace {
 
@@ -44,12 +47,11 @@ std::optional<Scale> scale_of(std::string_view suffix) {
   for (const Suffix& row : kSuffixes)
     if (row.text == suffix) return row.scale;
   if (suffix[0] != 'e' && suffix[0] != 'E') return std::nullopt;
-  suffix.remove_prefix(suffix.starts_with("e+") || suffix.starts_with("E+") ? 2 : 1);
-  int exponent = 0;
-  const auto [end, error] = std::from_chars(suffix.data(), suffix.data() + suffix.size(), exponent);
-  if (error != std::errc{} || end != suffix.data() + suffix.size()) return std::nullopt;
-  if (exponent > kLargestExponent || exponent < -kLargestExponent) return std::nullopt;
-  return Scale{exponent, 0};
+  suffix.remove_prefix(1);
+  if (suffix.starts_with('+')) suffix.remove_prefix(suffix.starts_with("+-") ? 0 : 1);
+  const std::optional<int> exponent = whole_number<int>(suffix);
+  if (!exponent || *exponent > kLargestExponent || *exponent < -kLargestExponent) return std::nullopt;
+  return Scale{*exponent, 0};
 }
 
 // number * 10^tens * 2^twos, where that is whole.
@@ -101,6 +103,19 @@ std::optional<int64_t> read_quantity(std::string_view text) {
   return scaled(number, *scale);
 }
 
+// Digits with at most one point, a sign in front, and where they end; nullopt without a digit.
+std::optional<size_t> end_of_digits(std::string_view text) {
+  size_t at = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
+  bool digits = false;
+  bool point = false;
+  for (; at < text.size(); ++at) {
+    if (text[at] == '.' && !std::exchange(point, true)) continue;
+    if (text[at] < '0' || text[at] > '9') break;
+    digits = true;
+  }
+  return digits ? std::optional(at) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<int64_t> whole_quantity(const doc::Value& value) {
@@ -112,4 +127,19 @@ std::optional<int64_t> whole_quantity(const doc::Value& value) {
   return static_cast<int64_t>(*number);
 }
 
-}  // namespace railbed::api
+bool is_quantity(const doc::Value& value) {
+  return approximate_quantity(value).has_value();
+}
+
+std::optional<double> approximate_quantity(const doc::Value& value) {
+  if (const int64_t* number = value.as_int()) return static_cast<double>(*number);
+  if (const double* number = value.as_double_exact()) return *number;
+  const std::string* text = value.as_string();
+  const std::optional<size_t> end = text == nullptr ? std::nullopt : end_of_digits(*text);
+  if (!end) return std::nullopt;
+  const std::optional<Scale> scale = scale_of(std::string_view(*text).substr(*end));
+  if (!scale) return std::nullopt;
+  return std::strtod(text->substr(0, *end).c_str(), nullptr) * std::pow(10, scale->tens) * std::pow(2, scale->twos);
+}
+
+}  // namespace railbed::schema
