@@ -54,13 +54,17 @@ class Previewer {
     if (going.empty()) return false;
     std::set<std::string_view> gone;
     const bool evicts = std::ranges::any_of(going, [](const NodeView* node) {
-      return std::ranges::any_of(node->pods, is_in_the_way);
+      return !node->state.units.empty() || std::ranges::any_of(node->pods, is_in_the_way);
     });
     if (evicts || out_.waves == 0) ++out_.waves;
     for (const auto& [name, turn] : turns.nodes) gone.insert(turn.units.begin(), turn.units.end());
     for (PoolView& pool : pools_)
       for (NodeView& node : pool.nodes) interrupt(node, gone, turns.nodes.at(node.name));
     now_ += per_node_;
+    for (PoolView& pool : pools_)
+      for (NodeView& node : pool.nodes)
+        if (const Turn& turn = turns.nodes.at(node.name); turn.kind == Turn::Kind::kWithdraw && !turn.units.empty())
+          node.state = {.phase = Phase::kWithdrawn, .units = turn.units, .since = now_};
     for (NodeView* node : going) {
       for (const std::string& unit : units_on_[node->name])
         jobs_[unit].waits = now_ - interrupted_[unit];

@@ -67,6 +67,7 @@ struct Turn {
   std::vector<std::string> spreads = {};  // of kGo, in order
   bool slot = false;                      // it counts against the bound
   bool may_change = true;                 // each node with pods of `units` has stored that they are evicted
+  std::string not_withdrawn = {};         // a node where an evicted pod could still restart; empty: none
   std::string reason = {};                // what it waits for
   friend bool operator==(const Turn&, const Turn&) = default;
 };

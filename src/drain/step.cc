@@ -217,6 +217,8 @@ class Stepper {
 
   void evict(const std::vector<const AffectedPod*>& pods) {
     if (pods.empty()) return;
+    if (!seen_.turn.not_withdrawn.empty())
+      return report("Evicting", fmt::format("waits until node {} has withdrawn its VFs", seen_.turn.not_withdrawn));
     std::ranges::move(evictions_of(pods, seen_), std::back_inserter(out_.actions));
     report("Evicting", blockers_text(pods, seen_),
            std::ranges::any_of(pods, [&](const AffectedPod* pod) { return is_stuck(*pod, seen_); }));

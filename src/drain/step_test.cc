@@ -53,8 +53,8 @@ TEST(DrainStep, BeginsWithAWithdrawal) {
   seen.turn = {.kind = Turn::Kind::kGo, .units = {"Job ai/j"}, .spreads = {"S"}, .slot = true};
   const NodeDrain next = step({}, seen).next;
   EXPECT_EQ(to_text(next),
-            R"({"phase": "Evicting", "change": "c", "resources": ["r"], "units": ["Job ai/j"], "spreads": ["S"], )"
-            R"("slot": true, "since": 1000, "started": 1000, "version": 1})");
+            R"({"phase":"Evicting","change":"c","resources":["r"],"units":["Job ai/j"],"spreads":["S"],)"
+            R"("slot":true,"since":1000,"started":1000,"version":1})");
   EXPECT_EQ(*read_node_drain(to_text(next)), next);
   seen.change = "";
   EXPECT_EQ(text_of_step(step({}, seen)), "Idle |  | Idle");
@@ -68,6 +68,10 @@ TEST(DrainStep, EvictsAfterTheWithdrawalAndChangesAfterTheLastPod) {
   seen.withdrawn = true;
   EXPECT_EQ(text_of_step(step(in_phase(Phase::kEvicting), seen)),
             "Evicting | Evict uid-a | Evicting: pod ai/a is to be evicted");
+  seen.turn.not_withdrawn = "n9";
+  EXPECT_EQ(text_of_step(step(in_phase(Phase::kEvicting), seen)),
+            "Evicting |  | Evicting: waits until node n9 has withdrawn its VFs");
+  seen.turn.not_withdrawn = "";
   seen.evictions["uid-a"] = {.answer = Evicted::kAccepted, .at = kStart};
   EXPECT_EQ(text_of_step(step(in_phase(Phase::kEvicting), seen)), "Evicting |  | Evicting: pod ai/a is being evicted");
   seen.pods.erase(seen.pods.begin());

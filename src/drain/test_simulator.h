@@ -168,6 +168,7 @@ class Simulator {
     Affected affected = affected_pods({.node = node.name, .resources = seen.resources}, node.pods, {});
     set_units(affected, node.pods, {});
     seen.pods = std::move(affected.pods);
+    seen.withdrawn = node.withdrawn;
   }
 
   void count_slots(size_t pool) {

@@ -14,6 +14,8 @@ namespace railbed::drain {
 namespace {
 
 constexpr size_t kShownNodes = 4;
+// Evictions wait so long for an agent that has not withdrawn its VFs.
+constexpr std::chrono::seconds kPatience{60};
 
 bool is_pending(const NodeView& node, const PoolView& pool, Time now) {
   if (node.change.empty() || is_active(node.state)) return false;
@@ -25,8 +27,16 @@ Time queued_since(const NodeView& node) {
   return node.state.phase == Phase::kBlocked ? std::max(node.state.since, node.wanted_since) : node.wanted_since;
 }
 
+// Also of a node whose pods were evicted with their group: it waits for its slot, empty.
 bool needs_eviction(const NodeView& node) {
-  return std::ranges::any_of(node.pods, is_in_the_way);
+  return !node.state.units.empty() || std::ranges::any_of(node.pods, is_in_the_way);
+}
+
+// Whether a pod could still start on VFs of this node that will change.
+bool offers_old_vfs(const NodeView& node, Time now) {
+  if (!node.ready || node.cordoned || node.withdrawn) return false;
+  if (node.state.phase == Phase::kIdle || node.state.phase == Phase::kBlocked) return true;
+  return now < node.state.since + kPatience;
 }
 
 // Why it counts against the bound although it is not being changed; empty: it does not.
@@ -60,6 +70,7 @@ class WaveMaker {
     for (const PoolView& pool : pools_) fill(pool);
     order_groups();
     withdraw_elsewhere();
+    hold_evictions();
     return std::move(out_);
   }
 
@@ -213,6 +224,23 @@ class WaveMaker {
           turn.kind = Turn::Kind::kWithdraw;
       }
     }
+  }
+
+  // No eviction before the last node that is to be withdrawn is: its pod would restart there.
+  void hold_evictions() {
+    std::map<std::string_view, std::string_view> open;  // a node, by resource
+    for (const PoolView& pool : pools_)
+      for (const NodeView& node : pool.nodes) {
+        const Turn::Kind kind = out_.nodes[node.name].kind;
+        const bool is_concerned = is_active(node.state) || (kind != Turn::Kind::kNone && kind != Turn::Kind::kWait);
+        if (!is_concerned || node.change.empty() || !offers_old_vfs(node, now_)) continue;
+        for (const std::string& resource : node.resources) open.try_emplace(resource, node.name);
+      }
+    for (const PoolView& pool : pools_)
+      for (const NodeView& node : pool.nodes)
+        for (const std::string& resource : node.resources)
+          if (const auto found = open.find(resource); found != open.end())
+            out_.nodes[node.name].not_withdrawn = found->second;
   }
 
   const std::vector<PoolView>& pools_;

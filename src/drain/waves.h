@@ -39,6 +39,7 @@ struct NodeView {
   Time wanted_since = {};
   bool needs_restart = false;
   std::vector<AffectedPod> pods = {};
+  bool withdrawn = false;                // its agent offers no free VF of `resources`
   bool ready = true;                     // the Node's condition
   bool cordoned = false;                 // spec.unschedulable, which railbed never writes
   Time unavailable_since = {};           // of either

@@ -108,7 +108,7 @@ TEST(DrainWaves, OneSlotRemainsForEmptyNodesThatRestart) {
   first.needs_restart = second.needs_restart = true;
   EXPECT_EQ(turns_of_pool({down, first, second}),
             "a change\n"
-            "b withdraw: waits for a slot of pool p: 2 of 1 in use: down (not ready since 2026-03-01T10:20:30Z), a\n"
+            "b wait: waits for a slot of pool p: 2 of 1 in use: down (not ready since 2026-03-01T10:20:30Z), a\n"
             "down wait: not ready since 2026-03-01T10:20:30Z");
 }
 
@@ -158,6 +158,11 @@ TEST(DrainWaves, AGroupIsEvictedOnAllItsNodesAtOnce) {
             "c withdraw[Job ai/j]: waits for a slot of pool p: 1 of 1 in use: a\n"
             "d withdraw: waits for a slot of pool p: 1 of 1 in use: a");
   // Also in other pools, and none changes before all have stored it.
+  // An empty node of the group waits for its slot.
+  NodeView emptied = at_phase(waiting("b"), Phase::kWithdrawn, false);
+  emptied.state.units = {"Job ai/j"};
+  EXPECT_EQ(turns_of_pool({at_phase(waiting("a"), Phase::kChanging), emptied}),
+            "a none\nb withdraw: waits for a slot of pool p: 1 of 1 in use: a");
   NodeView first = at_phase(on("a"), Phase::kEvicting);
   first.state.units = {"Job ai/j"};
   const Waves turns = waves({{.name = "p", .nodes = {first}}, {.name = "q", .nodes = {on("b")}}}, kNow);
@@ -165,6 +170,27 @@ TEST(DrainWaves, AGroupIsEvictedOnAllItsNodesAtOnce) {
   NodeView second = at_phase(on("b"), Phase::kWithdrawn, false);
   second.state.units = {"Job ai/j"};
   EXPECT_TRUE(waves({{.name = "p", .nodes = {first, second}}}, kNow).nodes.at("a").may_change);
+}
+
+TEST(DrainWaves, NothingIsEvictedWhileAPodCouldRestartOnAnOldNode) {
+  NodeView going = at_phase(waiting("a", {pod_in("Pod a")}), Phase::kEvicting);
+  going.withdrawn = true;
+  NodeView open = waiting("b", {pod_in("Pod b")});
+  const auto not_withdrawn = [&](const NodeView& other, Time now = kNow) {
+    return waves({{.name = "p", .nodes = {going, other}}}, now).nodes.at("a").not_withdrawn;
+  };
+  EXPECT_EQ(not_withdrawn(open), "b");
+  open.state = {.phase = Phase::kWithdrawn, .since = kNow};
+  EXPECT_EQ(not_withdrawn(open), "b");
+  EXPECT_EQ(not_withdrawn(open, kNow + std::chrono::seconds(60)), "");
+  open.withdrawn = true;
+  EXPECT_EQ(not_withdrawn(open), "");
+  NodeView down = waiting("b", {pod_in("Pod b")});
+  down.ready = false;
+  EXPECT_EQ(not_withdrawn(down), "");
+  NodeView other = waiting("b", {pod_in("Pod b")});
+  other.resources = {"s"};
+  EXPECT_EQ(not_withdrawn(other), "");
 }
 
 TEST(DrainWaves, GroupsOfOneLeaderWorkerSetTakeTurns) {
