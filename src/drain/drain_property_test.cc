@@ -113,7 +113,7 @@ RC_GTEST_PROP(DrainProperty, TheSameStepTwiceIsTheSame, ()) {
     if (action.kind == Action::Kind::kEvict) RC_ASSERT(seen.withdrawn && action.uid == "1");
 }
 
-// The state machine's own budget of time is generous, because builds run beside the tests; the benchmark measures.
+// How long it takes, the benchmark measures: other builds run beside the tests.
 TEST(DrainSimulation, OfAThousandNodesInTenPools) {
   Simulator cluster = big_cluster(10, 100, 16, {.percent = 10});
   EXPECT_TRUE(cluster.run(400));

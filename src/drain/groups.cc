@@ -46,7 +46,8 @@ constexpr GroupKind kGroupKinds[] = {
 };
 
 bool is_group_kind(const OwnerRef& owner) {
-  return std::ranges::any_of(kGroupKinds, [&](const GroupKind& row) { return row.group == owner.group && row.kind == owner.kind; });
+  return std::ranges::any_of(kGroupKinds,
+                             [&](const GroupKind& row) { return row.group == owner.group && row.kind == owner.kind; });
 }
 
 const std::string* label_of(const DrainPod& pod, std::string_view key) {
@@ -103,8 +104,7 @@ Unit group_of(const DrainPod& pod, const OwnerIndex& owners) {
     if (is_group_kind(*owner)) return {.name = named(owner->kind, pod.ns, owner->name), .together = true};
   // A pod of a DaemonSet belongs to its node: the pool's bound is its limit.
   const bool is_daemon = pod.owner.has_value() && pod.owner->kind == "DaemonSet";
-  return {.name = fmt::format("{}{}/{}", kOnePod, pod.ns, pod.name),
-          .spread = is_daemon ? "" : service_of(pod, chain)};
+  return {.name = fmt::format("{}{}/{}", kOnePod, pod.ns, pod.name), .spread = is_daemon ? "" : service_of(pod, chain)};
 }
 
 void set_units(Affected& affected, const std::vector<DrainPod>& pods, const OwnerIndex& owners) {

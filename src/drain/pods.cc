@@ -59,10 +59,9 @@ struct PodVerdict {
 PodVerdict verdict_of(const DrainPod& pod, bool evict_bare, const std::string& what) {
   if (pod.finished) return {PodClass::kFinished, "has finished; it uses no VF"};
   if (pod.ending)
-    return {PodClass::kEnding, pod.finalizers.empty()
-                                   ? "is being deleted"
-                                   : fmt::format("is being deleted; waits for its finalizers {}",
-                                                 fmt::join(pod.finalizers, ", "))};
+    return {PodClass::kEnding, pod.finalizers.empty() ? "is being deleted"
+                                                      : fmt::format("is being deleted; waits for its finalizers {}",
+                                                                    fmt::join(pod.finalizers, ", "))};
   if (pod.mirror)
     return {PodClass::kMirror, fmt::format("{}; a static pod cannot be evicted: remove its file from the node", what)};
   if (!pod.owner.has_value() && !evict_bare)

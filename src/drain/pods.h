@@ -44,11 +44,11 @@ struct DrainPod {
   std::string node;
   Labels labels = {};
   std::optional<OwnerRef> owner = {};
-  Resources requests = {};          // of containers and init containers
+  Resources requests = {};            // of containers and init containers
   std::set<std::string> claims = {};  // names of ResourceClaims in its namespace
-  bool mirror = false;              // of a static pod
-  bool finished = false;            // phase Succeeded or Failed
-  bool ending = false;              // has a deletionTimestamp
+  bool mirror = false;                // of a static pod
+  bool finished = false;              // phase Succeeded or Failed
+  bool ending = false;                // has a deletionTimestamp
   std::vector<std::string> finalizers = {};
   friend bool operator==(const DrainPod&, const DrainPod&) = default;
 };
@@ -93,10 +93,10 @@ inline constexpr size_t kMostReportedPods = 256;
 
 struct NodeChange {
   std::string node;
-  Resources resources = {};                               // that change on this node
-  bool reboot = false;                                    // all pods but mirror pods and those of DaemonSets end
-  std::optional<std::set<std::string>> reported = {};     // uids of pods with VFs that change, by the agent
-  bool evict_bare = false;                                // annotation kEvictBare of the pool
+  Resources resources = {};                            // that change on this node
+  bool reboot = false;                                 // all pods but mirror pods and those of DaemonSets end
+  std::optional<std::set<std::string>> reported = {};  // uids of pods with VFs that change, by the agent
+  bool evict_bare = false;                             // annotation kEvictBare of the pool
 };
 // On a pool, "true": pods without a controller may be evicted.
 inline constexpr std::string_view kEvictBare = "railbed.dev/evict-bare";

@@ -63,7 +63,8 @@ TEST(DrainPods, AreReadFromObjects) {
   EXPECT_TRUE(pod_of(R"({"status": {"phase": "Failed"}})").finished);
   EXPECT_TRUE(pod_of(R"({"status": {"phase": "Succeeded"}})").finished);
   EXPECT_EQ(pod_of(R"({"metadata": 1, "spec": [], "status": "x"})"), DrainPod{});
-  EXPECT_EQ(pod_of(R"({"spec": {"containers": [1, {"resources": {"requests": 3}}], "resourceClaims": {}}})"), DrainPod{});
+  EXPECT_EQ(pod_of(R"({"spec": {"containers": [1, {"resources": {"requests": 3}}], "resourceClaims": {}}})"),
+            DrainPod{});
 }
 
 TEST(DrainPods, AreAffectedByWhatTheyRequestOnThatNode) {
@@ -81,8 +82,8 @@ TEST(DrainPods, AreAffectedByWhatTheyRequestOnThatNode) {
 }
 
 TEST(DrainPods, HaveAClassAndAReason) {
-  std::vector<DrainPod> pods{plain("bare"), plain("daemon"), plain("ending"), plain("finished"), plain("held"),
-                             plain("mirror")};
+  std::vector<DrainPod> pods{plain("bare"),     plain("daemon"), plain("ending"),
+                             plain("finished"), plain("held"),   plain("mirror")};
   pods[0].owner = std::nullopt;
   pods[1].owner->kind = "DaemonSet";
   pods[2].ending = true;

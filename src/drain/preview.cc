@@ -66,8 +66,7 @@ class Previewer {
         if (const Turn& turn = turns.nodes.at(node.name); turn.kind == Turn::Kind::kWithdraw && !turn.units.empty())
           node.state = {.phase = Phase::kWithdrawn, .units = turn.units, .since = now_};
     for (NodeView* node : going) {
-      for (const std::string& unit : units_on_[node->name])
-        jobs_[unit].waits = now_ - interrupted_[unit];
+      for (const std::string& unit : units_on_[node->name]) jobs_[unit].waits = now_ - interrupted_[unit];
       node->change.clear();
       node->state = {};
     }
@@ -133,17 +132,17 @@ Preview preview(std::vector<PoolView> pools, Time now, std::chrono::seconds per_
 
 std::string to_text(const Preview& preview, size_t shown) {
   const auto jobs = static_cast<size_t>(std::ranges::count_if(preview.jobs, is_group, &JobPreview::unit));
-  std::string text = preview.jobs.empty()
-                         ? fmt::format("no pod is interrupted on {}", counted_text(preview.nodes, "node"))
-                         : fmt::format("{} and {} are interrupted, {} of {} without eviction, in {}",
-                                       counted_text(jobs, "job"), counted_text(preview.jobs.size() - jobs, "pod"),
-                                       preview.without_eviction, counted_text(preview.nodes, "node"),
-                                       counted_text(static_cast<size_t>(preview.waves), "wave"));
+  std::string text =
+      preview.jobs.empty()
+          ? fmt::format("no pod is interrupted on {}", counted_text(preview.nodes, "node"))
+          : fmt::format("{} and {} are interrupted, {} of {} without eviction, in {}", counted_text(jobs, "job"),
+                        counted_text(preview.jobs.size() - jobs, "pod"), preview.without_eviction,
+                        counted_text(preview.nodes, "node"), counted_text(static_cast<size_t>(preview.waves), "wave"));
   for (size_t i = 0; i < std::min(shown, preview.jobs.size()); ++i) {
     const JobPreview& job = preview.jobs[i];
-    text += fmt::format("{}{} ({}, {}, wave {}, waits about {})", i == 0 ? ": " : ", ", job.unit,
-                        counted_text(job.pods, "pod"), counted_text(job.nodes, "node"), job.wave,
-                        length_text(job.waits));
+    text +=
+        fmt::format("{}{} ({}, {}, wave {}, waits about {})", i == 0 ? ": " : ", ", job.unit,
+                    counted_text(job.pods, "pod"), counted_text(job.nodes, "node"), job.wave, length_text(job.waits));
   }
   if (preview.jobs.size() > shown) text += fmt::format(" and {} more", preview.jobs.size() - shown);
   if (!preview.blocked.empty())

@@ -26,9 +26,9 @@ struct JobPreview {
 
 struct Preview {
   int waves = 0;
-  size_t nodes = 0;              // that change
-  size_t without_eviction = 0;   // of these, nodes without a pod in the way
-  std::vector<JobPreview> jobs;  // by wave and name
+  size_t nodes = 0;                                 // that change
+  size_t without_eviction = 0;                      // of these, nodes without a pod in the way
+  std::vector<JobPreview> jobs;                     // by wave and name
   std::map<std::string, std::string> blocked = {};  // nodes that do not change, with the reason
   friend bool operator==(const Preview&, const Preview&) = default;
 };

@@ -87,9 +87,9 @@ RebootDecision ask_the_node(const RebootView& view, RebootDecision decision) {
   const std::string whats = whats_of(view.missing);
   if (!view.allows_reboot || (!view.allows_arguments && !decision.arguments.empty())) {
     decision.verdict = Verdict::kNotAllowed;
-    decision.message = fmt::format("{}; the agent of this node may not change that (--allow {}): {}", whats,
-                                   decision.arguments.empty() ? "reboot" : "reboot,kernel-args",
-                                   words_for(decision.arguments));
+    decision.message =
+        fmt::format("{}; the agent of this node may not change that (--allow {}): {}", whats,
+                    decision.arguments.empty() ? "reboot" : "reboot,kernel-args", words_for(decision.arguments));
   } else if (const std::optional<Time> end = budget_end(view)) {
     decision.verdict = Verdict::kWaits;
     decision.message = fmt::format("{}; waits for the restart budget ({} a day per node, {} an hour in all)", whats,
@@ -120,7 +120,7 @@ std::vector<MissingEffect> missing_effects(const RebootFacts& facts) {
                    .what = fmt::format("the RDMA subsystem is in mode {}, not {}", name_of(*facts.rdma_mode),
                                        name_of(*facts.wanted_rdma_mode)),
                    .arguments = {*facts.wanted_rdma_mode == RdmaMode::kExclusive ? KernelArgument::kNetnsExclusive
-                                                                                : KernelArgument::kNetnsShared},
+                                                                                 : KernelArgument::kNetnsShared},
                    .advice = "check that ib_core is not loaded from an initial RAM disk with another netns_mode"});
   if (facts.firmware_differs == true)
     out.push_back({.cause = RebootCause::kFirmware,

@@ -36,16 +36,16 @@ struct RebootFacts {
   Processor processor = Processor::kIntel;
   std::optional<bool> iommu_groups = {};  // whether the VFs that vfio needs have one; set only if one needs it
   std::optional<RdmaMode> wanted_rdma_mode = {};
-  std::optional<RdmaMode> rdma_mode = {};       // as the kernel reports it
-  std::optional<bool> firmware_differs = {};    // a value that was written is not in effect
+  std::optional<RdmaMode> rdma_mode = {};     // as the kernel reports it
+  std::optional<bool> firmware_differs = {};  // a value that was written is not in effect
   friend bool operator==(const RebootFacts&, const RebootFacts&) = default;
 };
 
 struct MissingEffect {
   RebootCause cause = RebootCause::kIommu;
-  std::string what;                           // "/sys/kernel/iommu_groups is empty"
+  std::string what;                            // "/sys/kernel/iommu_groups is empty"
   std::vector<KernelArgument> arguments = {};  // that bring it; may be none
-  std::string advice = {};                    // what an administrator can do
+  std::string advice = {};                     // what an administrator can do
   friend bool operator==(const MissingEffect&, const MissingEffect&) = default;
 };
 // In the order of RebootCause.
@@ -69,8 +69,8 @@ struct RebootBudget {
 struct RebootView {
   std::string node;
   std::string boot_id;
-  bool allows_reboot = false;            // --allow reboot of its agent
-  bool allows_arguments = false;         // --allow kernel-args
+  bool allows_reboot = false;     // --allow reboot of its agent
+  bool allows_arguments = false;  // --allow kernel-args
   std::vector<MissingEffect> missing = {};
   std::vector<RebootRecord> records = {};  // of all nodes; those of this node also from its own file
   RebootBudget budget = {};

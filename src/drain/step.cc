@@ -33,9 +33,10 @@ std::string blocker_of(const AffectedPod& pod, const NodeObserved& seen) {
     case Answer::kBudget:
       return fmt::format("pod {}: PodDisruptionBudget {}", pod.key(), budgets_text(eviction.budgets));
     case Answer::kTwoBudgets:
-      return fmt::format("pod {} cannot be evicted, because more than one PodDisruptionBudget selects it: {}; delete "
-                         "all but one",
-                         pod.key(), budgets_text(eviction.budgets));
+      return fmt::format(
+          "pod {} cannot be evicted, because more than one PodDisruptionBudget selects it: {}; delete "
+          "all but one",
+          pod.key(), budgets_text(eviction.budgets));
     case Answer::kRefused:
       return fmt::format("pod {}: the eviction was refused: {}", pod.key(), eviction.text);
     case Answer::kSent:
@@ -234,9 +235,9 @@ class Stepper {
     const std::vector<const AffectedPod*> pods = all_pods();
     if (is_late())
       return give_up_with("Blocked", fmt::format("{}: {}", limit_text(),
-                                                 !is_withdrawn()  ? "the agent has not withdrawn the VFs"
-                                                 : pods.empty() ? "other nodes of its groups have not followed"
-                                                                : blockers_text(pods, seen_)));
+                                                 !is_withdrawn() ? "the agent has not withdrawn the VFs"
+                                                 : pods.empty()  ? "other nodes of its groups have not followed"
+                                                                 : blockers_text(pods, seen_)));
     if (wants_restart() && !seen_.tainted) act(Action::Kind::kTaint);
     if (!is_withdrawn()) return report("Evicting", "waits until the agent has withdrawn the VFs");
     if (!pods.empty()) return evict(pods);
@@ -254,9 +255,9 @@ class Stepper {
     take_turn();
     withdraw();
     if (is_late())
-      return give_up_with("Blocked", fmt::format("{}: {}", limit_text(),
-                                                 seen_.failure.empty() ? "the agent has not applied the change"
-                                                                       : seen_.failure));
+      return give_up_with("Blocked",
+                          fmt::format("{}: {}", limit_text(),
+                                      seen_.failure.empty() ? "the agent has not applied the change" : seen_.failure));
     if (!all_pods().empty()) {
       enter(Phase::kEvicting);
       return report("Evicting", blockers_text(all_pods(), seen_));
@@ -300,7 +301,8 @@ class Stepper {
                                                               : "the change is not in place after the restart"));
     // The agent restarts once per boot id, so that this may be repeated.
     if (is_same_boot) out_.actions.push_back({.kind = Action::Kind::kRestart, .boot_id = state_.boot_id});
-    report("Restarting", is_same_boot ? seen_.restart.message : "the node has restarted; the agent confirms the change");
+    report("Restarting",
+           is_same_boot ? seen_.restart.message : "the node has restarted; the agent confirms the change");
   }
 
   const NodeDrain& state_;

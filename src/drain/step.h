@@ -69,8 +69,8 @@ struct NodeObserved {
   std::vector<AffectedPod> pods = {};
   std::map<std::string, EvictionSeen> evictions = {};  // by uid
   Turn turn = {};
-  bool withdrawn = false;    // its agent offers no free VF of `resources` (of the stored ones, where there is no change)
-  bool applied = false;      // its agent has nothing to do but for a restart
+  bool withdrawn = false;  // its agent offers no free VF of `resources` (of the stored ones, where there is no change)
+  bool applied = false;    // its agent has nothing to do but for a restart
   std::string failure = {};  // of its agent
   std::string boot_id = {};
   bool tainted = false;  // the Node has kRestartTaint

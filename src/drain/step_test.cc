@@ -12,7 +12,12 @@ using Evicted = EvictionSeen::Answer;
 const Time kStart{std::chrono::seconds(1000)};
 
 AffectedPod named_pod(const std::string& name, PodClass kind = PodClass::kEvicted, const std::string& spread = "") {
-  return {.ns = "ai", .name = name, .uid = "uid-" + name, .kind = kind, .reason = "cannot", .unit = "Pod ai/" + name,
+  return {.ns = "ai",
+          .name = name,
+          .uid = "uid-" + name,
+          .kind = kind,
+          .reason = "cannot",
+          .unit = "Pod ai/" + name,
           .spread = spread};
 }
 
@@ -21,7 +26,8 @@ NodeDrain in_phase(Phase phase) {
 }
 
 NodeObserved watched(std::vector<AffectedPod> pods = {}) {
-  return {.now = kStart, .change = "c", .resources = {"r"}, .pods = std::move(pods), .withdrawn = true, .boot_id = "one"};
+  return {
+      .now = kStart, .change = "c", .resources = {"r"}, .pods = std::move(pods), .withdrawn = true, .boot_id = "one"};
 }
 
 // "Evicting | Evict ai/a uid-a | Evicting!: message"; '!' is a warning.
@@ -52,9 +58,8 @@ TEST(DrainStep, BeginsWithAWithdrawal) {
   EXPECT_EQ(text_of_step(step({}, seen)), "Evicting | Withdraw r | Evicting: no pod has to be evicted");
   seen.turn = {.kind = Turn::Kind::kGo, .units = {"Job ai/j"}, .spreads = {"S"}, .slot = true};
   const NodeDrain next = step({}, seen).next;
-  EXPECT_EQ(to_text(next),
-            R"({"phase":"Evicting","change":"c","resources":["r"],"units":["Job ai/j"],"spreads":["S"],)"
-            R"("slot":true,"since":1000,"started":1000,"version":1})");
+  EXPECT_EQ(to_text(next), R"({"phase":"Evicting","change":"c","resources":["r"],"units":["Job ai/j"],"spreads":["S"],)"
+                           R"("slot":true,"since":1000,"started":1000,"version":1})");
   EXPECT_EQ(*read_node_drain(to_text(next)), next);
   seen.change = "";
   EXPECT_EQ(text_of_step(step({}, seen)), "Idle |  | Idle");
@@ -119,18 +124,28 @@ TEST(DrainStep, RepeatsAnEvictionWhenItIsDue) {
   };
   const BudgetSeen one{.name = "web", .allowed = 0, .healthy = 3, .desired = 3}, two{.name = "all"};
   const Case cases[] = {
-      {{.answer = Evicted::kBudget, .at = kStart, .budgets = {one}}, 14, false,
+      {{.answer = Evicted::kBudget, .at = kStart, .budgets = {one}},
+       14,
+       false,
        "Evicting: pod ai/a: PodDisruptionBudget web (0 disruptions allowed, 3 of 3 healthy pods required)"},
-      {{.answer = Evicted::kBudget, .at = kStart}, 15, true,
+      {{.answer = Evicted::kBudget, .at = kStart},
+       15,
+       true,
        "Evicting: pod ai/a: PodDisruptionBudget one that is not known yet"},
-      {{.answer = Evicted::kTwoBudgets, .at = kStart, .budgets = {one, two}}, 15, false,
+      {{.answer = Evicted::kTwoBudgets, .at = kStart, .budgets = {one, two}},
+       15,
+       false,
        "Evicting!: pod ai/a cannot be evicted, because more than one PodDisruptionBudget selects it: web (0 disruptions "
        "allowed, 3 of 3 healthy pods required), all (0 disruptions allowed, 0 of 0 healthy pods required); delete all "
        "but one"},
-      {{.answer = Evicted::kTwoBudgets, .at = kStart}, 300, true,
+      {{.answer = Evicted::kTwoBudgets, .at = kStart},
+       300,
+       true,
        "Evicting!: pod ai/a cannot be evicted, because more than one PodDisruptionBudget selects it: one that is not "
        "known yet; delete all but one"},
-      {{.answer = Evicted::kRefused, .at = kStart, .text = "migrates"}, 20, true,
+      {{.answer = Evicted::kRefused, .at = kStart, .text = "migrates"},
+       20,
+       true,
        "Evicting!: pod ai/a: the eviction was refused: migrates"},
       {{.answer = Evicted::kEnded, .at = kStart}, 5, false, "Evicting: pod ai/a is being evicted"},
   };
@@ -160,11 +175,13 @@ TEST(DrainStep, GivesUpAfterTheTimeLimitWithTheReason) {
   EXPECT_TRUE(step(in_phase(Phase::kEvicting), seen).condition.warning);
   seen.now += std::chrono::seconds(900);
   const Step given_up = step(in_phase(Phase::kEvicting), seen);
-  EXPECT_EQ(text_of_step(given_up),
-            "Blocked | Release | Blocked!: not done after 900 s: pod ai/a is being deleted; waits for its finalizers x");
+  EXPECT_EQ(
+      text_of_step(given_up),
+      "Blocked | Release | Blocked!: not done after 900 s: pod ai/a is being deleted; waits for its finalizers x");
   EXPECT_FALSE(given_up.next.slot);
-  EXPECT_EQ(text_of_step(step(given_up.next, seen)),  // the agent has not released yet
-            "Blocked | Release | Blocked!: not done after 900 s: pod ai/a is being deleted; waits for its finalizers x");
+  EXPECT_EQ(
+      text_of_step(step(given_up.next, seen)),  // the agent has not released yet
+      "Blocked | Release | Blocked!: not done after 900 s: pod ai/a is being deleted; waits for its finalizers x");
   seen.turn.kind = Turn::Kind::kGo;
   EXPECT_EQ(step(given_up.next, seen).next.phase, Phase::kEvicting);
   seen.change = "";
@@ -180,7 +197,8 @@ TEST(DrainStep, RestartsATaintedNodeOnce) {
             "Changing | Taint | Changing: the node is tainted before it restarts");
   seen.tainted = true;
   const NodeDrain restarting = step(in_phase(Phase::kChanging), seen).next;
-  EXPECT_EQ(text_of_step(step(in_phase(Phase::kChanging), seen)), "Restarting | Restart one | Restarting: the node restarts once");
+  EXPECT_EQ(text_of_step(step(in_phase(Phase::kChanging), seen)),
+            "Restarting | Restart one | Restarting: the node restarts once");
   EXPECT_EQ(text_of_step(step(restarting, seen)), "Restarting | Restart one | Restarting: the node restarts once");
   seen.boot_id = "two";
   EXPECT_EQ(text_of_step(step(restarting, seen)),

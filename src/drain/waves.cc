@@ -136,7 +136,8 @@ class WaveMaker {
       has_gone = has_gone || turn.kind != Turn::Kind::kWait;
       out_.nodes[node->name] = std::move(turn);
     }
-    const bool in_progress = std::ranges::any_of(pool.nodes, [](const NodeView& node) { return is_active(node.state); });
+    const bool in_progress =
+        std::ranges::any_of(pool.nodes, [](const NodeView& node) { return is_active(node.state); });
     turns.blocked = has_waiting && !has_gone && !in_progress;
   }
 
@@ -200,9 +201,8 @@ class WaveMaker {
   void order_groups() {
     for (const auto& [unit, places] : places_) {
       if (!ordered_.contains(unit)) continue;
-      const bool is_stored = std::ranges::all_of(places, [&](const Place& place) {
-        return std::ranges::binary_search(place.node->state.units, unit);
-      });
+      const bool is_stored = std::ranges::all_of(
+          places, [&](const Place& place) { return std::ranges::binary_search(place.node->state.units, unit); });
       for (const Place& place : places) {
         Turn& turn = out_.nodes[place.node->name];
         turn.units.emplace_back(unit);
@@ -246,11 +246,11 @@ class WaveMaker {
   const std::vector<PoolView>& pools_;
   const Time now_;
   Waves out_;
-  std::set<std::string_view> ordered_;                  // groups
-  std::set<std::string_view> moving_;                   // resources of nodes that are being changed
-  std::map<std::string_view, Busy> busy_;               // by owner
+  std::set<std::string_view> ordered_;                     // groups
+  std::set<std::string_view> moving_;                      // resources of nodes that are being changed
+  std::map<std::string_view, Busy> busy_;                  // by owner
   std::map<std::string_view, std::vector<Place>> places_;  // of groups
-  std::map<std::string_view, Time> withdrawn_since_;    // of groups
+  std::map<std::string_view, Time> withdrawn_since_;       // of groups
 };
 
 }  // namespace

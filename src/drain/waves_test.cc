@@ -121,11 +121,12 @@ TEST(DrainWaves, NodesThatOthersMaintainCountAndAreNamed) {
   EXPECT_EQ(other_maintenance({{"nvidia.com/gpu-driver-upgrade-state", "upgrade-done"}},
                               {{"machineconfiguration.openshift.io/state", "Done"}}, {}),
             std::vector<std::string>{});
-  EXPECT_EQ(other_maintenance({{"skyhook.nvidia.com/status_tuning", "in_progress"}},
-                              {{"machineconfiguration.openshift.io/state", "Working"},
-                               {"weave.works/kured-reboot-in-progress", "2026-01-01T00:00:00Z"}},
-                              {"nvidia-operator-a"}),
-            (std::vector<std::string>{"kured", "MachineConfigPool", "nodewright", "NodeMaintenance nvidia-operator-a"}));
+  EXPECT_EQ(
+      other_maintenance({{"skyhook.nvidia.com/status_tuning", "in_progress"}},
+                        {{"machineconfiguration.openshift.io/state", "Working"},
+                         {"weave.works/kured-reboot-in-progress", "2026-01-01T00:00:00Z"}},
+                        {"nvidia-operator-a"}),
+      (std::vector<std::string>{"kured", "MachineConfigPool", "nodewright", "NodeMaintenance nvidia-operator-a"}));
 }
 
 TEST(DrainWaves, NothingIsEvictedOnANodeThatCannotEnd) {
@@ -194,7 +195,9 @@ TEST(DrainWaves, NothingIsEvictedWhileAPodCouldRestartOnAnOldNode) {
 }
 
 TEST(DrainWaves, GroupsOfOneLeaderWorkerSetTakeTurns) {
-  const auto on = [](const char* name, const char* unit) { return waiting(name, {pod_in(unit, "LeaderWorkerSet ai/l")}); };
+  const auto on = [](const char* name, const char* unit) {
+    return waiting(name, {pod_in(unit, "LeaderWorkerSet ai/l")});
+  };
   EXPECT_EQ(turns_of_pool({on("a", "group 0"), on("b", "group 0"), on("c", "group 1")}, {.number = 3}),
             "a go[group 0]\nb go[group 0]\n"
             "c withdraw: waits for node a, where another pod of LeaderWorkerSet ai/l is evicted");
