@@ -47,7 +47,7 @@ std::string blocker_of(const AffectedPod& pod, const NodeObserved& seen) {
   return fmt::format("pod {} is being evicted", pod.key());
 }
 
-// An eviction that can succeed without a change by a person.
+// A person has to change something before it ends.
 bool is_stuck(const AffectedPod& pod, const NodeObserved& seen) {
   if (!is_evictable(pod)) return pod.kind != PodClass::kEnding || !pod.finalizers.empty();
   const auto found = seen.evictions.find(pod.uid);
@@ -322,8 +322,8 @@ EvictionSeen::Answer eviction_answer(int http_status, bool names_budget, std::st
 }
 
 std::string held_by(const NodeDrain& state, const RebootDecision& restart) {
-  using Verdict = RebootDecision::Verdict;
-  if (is_active(state) || restart.verdict == Verdict::kNotNeeded || restart.verdict == Verdict::kReboot) return "";
+  using Restart = RebootDecision::Verdict;
+  if (is_active(state) || restart.verdict == Restart::kNotNeeded || restart.verdict == Restart::kReboot) return "";
   return restart.message;
 }
 

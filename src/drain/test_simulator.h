@@ -106,6 +106,7 @@ class Simulator {
     ++passes;
     refresh();
     const Waves turns = waves(view_, now);
+    check_spreads();
     for (size_t p = 0; p < pools.size(); ++p) {
       count_slots(p);
       for (size_t n = 0; n < pools[p].nodes.size(); ++n) {
@@ -169,6 +170,18 @@ class Simulator {
     set_units(affected, node.pods, {});
     seen.pods = std::move(affected.pods);
     seen.withdrawn = node.withdrawn;
+  }
+
+  // Of one owner, pods of one node only.
+  void check_spreads() {
+    std::map<std::string_view, std::string_view> node_of;
+    for (const PoolView& pool : view_)
+      for (const NodeView& node : pool.nodes) {
+        if (!is_active(node.state)) continue;
+        for (const std::string& spread : node.state.spreads)
+          if (!node_of.emplace(spread, node.name).second)
+            violations.push_back(fmt::format("{} is evicted on two nodes", spread));
+      }
   }
 
   void count_slots(size_t pool) {
