@@ -281,11 +281,14 @@ TEST(Watches, AnswerBookmarks) {
   const std::string ns = new_namespace();
   const auto all = api->client.list(kMaps, {.ns = ns});
   ASSERT_TRUE(all) << all.error().to_string();
-  // The last bookmark comes shortly before the watch's time is over, where there is a newer version to report.
+  // The last bookmark comes shortly before the watch's time is over, where there is a newer version to report; Kubernetes
+  // 1.27 wants one that is newer than the watch.
   shell("kubectl create configmap " + ns);
+  int round = 0;
   EXPECT_TRUE(soon([&] {
     auto stream = api->client.watch(kMaps, {.ns = ns}, all->resource_version, seconds(6));
     if (!stream) return false;
+    shell(fmt::format("kubectl annotate --overwrite configmap {} round={}", ns, ++round));
     while (true) {
       auto event = stream->next({});
       if (!event || !*event) return false;
