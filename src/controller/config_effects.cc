@@ -55,7 +55,7 @@ kube::ObjectPtr first_of(const ConfigView& view, kube::ObjectKey& key) {
 }
 
 // What counted before goes on, whatever it was.
-ConfigChoice kept(const ConfigChoice& before, ConfigChoice::Source source) {
+ConfigChoice kept_as(const ConfigChoice& before, ConfigChoice::Source source) {
   ConfigChoice out = before;
   out.source = source;
   out.problem.clear();
@@ -73,17 +73,17 @@ std::string labels_text(const graph::Labels& labels) {
 ConfigChoice choose_config(const ConfigView& view) {
   using Source = ConfigChoice::Source;
   const bool had_one = view.before.source != Source::kDefaults;
-  if (view.stored == nullptr) return had_one ? kept(view.before, Source::kGone) : ConfigChoice{};
+  if (view.stored == nullptr) return had_one ? kept_as(view.before, Source::kGone) : ConfigChoice{};
   kube::ObjectKey key;
   const kube::ObjectPtr object = first_of(view, key);
   if (object == nullptr) {
     const bool stays = had_one && (view.upstream_operator || view.before.source == Source::kGone);
-    return stays ? kept(view.before, Source::kGone) : ConfigChoice{};
+    return stays ? kept_as(view.before, Source::kGone) : ConfigChoice{};
   }
   doc::Diagnostics found;
   if (std::optional<api::SriovOperatorConfig> config = api::parse_operator_config(*object, found))
     return {.source = Source::kStored, .key = key.to_string(), .config = *std::move(config), .problem = ""};
-  ConfigChoice out = kept(view.before, Source::kUnreadable);
+  ConfigChoice out = kept_as(view.before, Source::kUnreadable);
   out.key = key.to_string();
   out.problem = doc::first_error(found).error().message;
   if (!had_one) out.config.disable_drain = true;  // the more careful of what it may say

@@ -88,6 +88,18 @@ TEST_F(ConfigChoiceTest, OutlivesTheRemovalOfTheSriovOperator) {
   EXPECT_FALSE(chosen().config.disable_drain);
 }
 
+// The namespace of the object is another operator's again.
+TEST_F(ConfigChoiceTest, OutlivesTheNamespaceThatCounted) {
+  add(operator_config("openshift-sriov-network-operator", R"({"disableDrain": true})"));
+  before = chosen();
+  namespaces = {.served = {"op"}, .taken = {"openshift-sriov-network-operator"}};
+  before = chosen(true);
+  EXPECT_EQ(before.source, ConfigSource::kGone);
+  EXPECT_TRUE(before.config.disable_drain);
+  namespaces = {.served = {"op", "openshift-sriov-network-operator"}, .taken = {}};
+  EXPECT_EQ(chosen().source, ConfigSource::kStored);
+}
+
 TEST_F(ConfigChoiceTest, LeavesNodesAloneThatItDoesNotSelect) {
   add(operator_config("op", R"({"configDaemonNodeSelector": {"gpu": "yes", "rack": ""}})"));
   EXPECT_EQ(why_left_alone(chosen(), {{"gpu", "yes"}, {"rack", ""}}), "");

@@ -104,10 +104,9 @@ void ConfigReconciler::report_kept(const ConfigChoice& choice) {
   if (std::exchange(source_, choice.source) == choice.source || choice.source != ConfigChoice::Source::kGone) return;
   manager_.report_of_namespace(
       "OperatorConfigGone",
-      fmt::format(
-          "SriovOperatorConfig {} is gone together with the SR-IOV operator or its kind: its settings stay until "
-          "this operator restarts; apply it again to keep them",
-          choice.key));
+      fmt::format("SriovOperatorConfig {} no longer counts: the SR-IOV operator runs, or the kind is not listed; its "
+                  "settings stay until there is another one, or this operator restarts",
+                  choice.key));
 }
 
 bool ConfigReconciler::write_config(const kube::ObjectPtr& object, const Settings& said, std::stop_token stop) {
