@@ -80,6 +80,7 @@ Result<int> run_operator(const OperatorOptions& options) {
   controller::OperatorSettings settings{.resource_prefix = options.resource_prefix,
                                         .policy_namespaces = namespaces,
                                         .node_selector = TRY(labels_in(options.node_selector))};
+  settings.verbosity = log::set_verbosity;
   settings.reclaim.rules.after_seconds = TRY(reclaim_seconds(options.reclaim_after));
   const auto connection = TRY(
       kube::connect({.kubeconfig = options.kubeconfig,

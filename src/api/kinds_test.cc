@@ -11,6 +11,8 @@ namespace {
 TEST(KindParsers, EachKindInDeployHasOneOrAReason) {
   const std::map<std::string_view, std::string_view> without{
       {"AddressCell", "agents and the operator write it, no manifest: address_cell.h reads it from the API server"},
+      {"SriovNetworkPoolConfig", "it says nothing of one machine: operator_config.h reads it from the API server"},
+      {"SriovOperatorConfig", "it says nothing of one machine: operator_config.h reads it from the API server"},
       {"SriovNetworkNodeState", "the operator and agents write it: node_state.h reads it from the API server"},
   };
   for (const Kind& kind : kinds()) {

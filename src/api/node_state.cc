@@ -135,6 +135,15 @@ void fields(Io& io, T& condition) {
 
 namespace {
 
+// {rdmaMode}, of spec and status.
+template <typename Io, typename Text>
+void system_fields(Io& io, Text& rdma_mode) {
+  if constexpr (!Io::kWrites)
+    io.from().inside("system", [&](Fields& system) { system.read("rdmaMode", rdma_mode); });
+  else if (!rdma_mode.empty())
+    io.object().set("system", Value::object()).set("rdmaMode", rdma_mode);
+}
+
 template <typename Io, doc::Is<SriovNetworkNodeState> T>
 void status_fields(Io& io, T& state) {
   io.some("conditions", state.conditions);
@@ -143,6 +152,7 @@ void status_fields(Io& io, T& state) {
   io.some("observedGeneration", state.observed_generation);
   io.some("policies", state.policies);
   io.some("syncStatus", state.sync_status);
+  system_fields(io, state.found_rdma_mode);
 }
 
 }  // namespace
@@ -157,7 +167,9 @@ std::optional<SriovNetworkNodeState> parse_node_state(const Value& object, doc::
   if (const Value* meta = doc::object_in(object, "metadata")) state.generation = doc::number_in(*meta, "generation");
   top.inside("spec", [&](Fields& spec) {
     state.decided = spec.take("interfaces") != nullptr;
-    doc::RecordReader(spec).some("interfaces", state.pfs);
+    doc::RecordReader io(spec);
+    io.some("interfaces", state.pfs);
+    system_fields(io, state.rdma_mode);
   });
   top.inside("status", [&](Fields& status) {
     doc::RecordReader io(status);
@@ -169,9 +181,11 @@ std::optional<SriovNetworkNodeState> parse_node_state(const Value& object, doc::
   return state;
 }
 
-Value node_state_spec(const std::vector<NodeStatePf>& pfs) {
+Value node_state_spec(const std::vector<NodeStatePf>& pfs, std::string_view rdma_mode) {
   Value out = Value::object();
-  doc::RecordWriter(out).always("interfaces", pfs);
+  doc::RecordWriter io(out);
+  io.always("interfaces", pfs);
+  system_fields(io, rdma_mode);
   return out;
 }
 

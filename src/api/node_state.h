@@ -105,22 +105,24 @@ struct SriovNetworkNodeState {
   int generation = 0;            // metadata.generation, which counts the changes of the spec
   bool decided = false;          // spec.interfaces is there, may it be empty; without it nothing is to be changed
   std::vector<NodeStatePf> pfs;  // spec.interfaces
+  std::string rdma_mode;         // spec.system.rdmaMode: "shared", "exclusive"; empty: no pool says one
   std::vector<FoundNic> nics;    // of the status
   std::string sync_status;       // "Succeeded", "InProgress", "Failed"; empty before the agent has reported
   std::string last_sync_error;
   int observed_generation = 0;            // of the spec that the status speaks about; 0: not reported
   std::vector<NodeStatePolicy> policies;  // of the status; railbed's own key, as observedGeneration
   std::vector<NodeStateCondition> conditions;
+  std::string found_rdma_mode;  // status.system.rdmaMode; empty: not reported
   friend bool operator==(const SriovNetworkNodeState&, const SriovNetworkNodeState&) = default;
 };
 
 // Nothing when the object has errors.
 std::optional<SriovNetworkNodeState> parse_node_state(const doc::Value& object, doc::Diagnostics& diagnostics);
 
-// {interfaces: […]}, as the operator writes a decided `spec`.
-doc::Value node_state_spec(const std::vector<NodeStatePf>& pfs);
-// {conditions: […], interfaces: […], syncStatus, lastSyncError, observedGeneration, policies: […]}, as an agent writes
-// `status`.
+// {interfaces: […], system: {rdmaMode}}, as the operator writes a decided `spec`.
+doc::Value node_state_spec(const std::vector<NodeStatePf>& pfs, std::string_view rdma_mode = {});
+// {conditions: […], interfaces: […], syncStatus, lastSyncError, observedGeneration, policies: […], system: {…}}, as an
+// agent writes `status`.
 doc::Value node_state_status(const SriovNetworkNodeState& state);
 
 }  // namespace railbed::api

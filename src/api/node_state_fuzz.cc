@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!state) return 0;
   doc::Value again = *object;
   if (!again.is_object()) return 0;
-  if (state->decided) again.set("spec", api::node_state_spec(state->pfs));
+  if (state->decided) again.set("spec", api::node_state_spec(state->pfs, state->rdma_mode));
   again.set("status", api::node_state_status(*state));
   const auto back = api::parse_node_state(again, diagnostics);
   if (!back || !(*back == *state)) __builtin_trap();

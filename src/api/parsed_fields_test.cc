@@ -10,6 +10,7 @@
 #include "api/kinds.h"
 #include "api/load.h"
 #include "api/node_state.h"
+#include "api/operator_config.h"
 #include "doc/json.h"
 #include "schema/schema.h"
 
@@ -59,6 +60,14 @@ std::pair<bool, bool> by_load(const Value& a, const Value& b) {
 std::pair<bool, bool> as_node_state(const Value& a, const Value& b) {
   doc::Diagnostics out;
   const auto left = parse_node_state(a, out), right = parse_node_state(b, out);
+  for (const doc::Diagnostic& one : out.all()) EXPECT_NE(one.severity, doc::Severity::kError) << one.message;
+  return {left.has_value() && right.has_value(), left == right};
+}
+
+template <auto parse>
+std::pair<bool, bool> as_parsed(const Value& a, const Value& b) {
+  doc::Diagnostics out;
+  const auto left = parse(a, out), right = parse(b, out);
   for (const doc::Diagnostic& one : out.all()) EXPECT_NE(one.severity, doc::Severity::kError) << one.message;
   return {left.has_value() && right.has_value(), left == right};
 }
@@ -128,16 +137,32 @@ std::vector<ParsedKind> parsed_kinds() {
                  {"status.interfaces[].Vfs[]", R"({"pciAddress": "0000:3b:00.1", "vfID": 0})"},
                  {"status.policies[]", R"({"name": "op/p"})"}},
        .unread = {{"spec.bridges", kForOvs},
-                  {"spec.system", kForOthers},
                   {"status.bridges", kForOvs},
                   {"status.conditions[].observedGeneration", kForOthers},
                   {"status.interfaces[].Vfs[].assigned", kForOthers},
                   {"status.interfaces[].Vfs[].representorName", kForOthers},
                   {"status.interfaces[].Vfs[].vdpaType", kForOthers},
                   {"status.interfaces[].externallyManaged", kForOthers},
-                  {"status.interfaces[].netFilter", kForOthers},
-                  {"status.system", kForOthers}},
+                  {"status.interfaces[].netFilter", kForOthers}},
        .parse = as_node_state},
+      {.api_version = "sriovnetwork.openshift.io/v1",
+       .kind = "SriovOperatorConfig",
+       .base = R"({"spec": {}})",
+       .values = {{"spec.disablePlugins", R"([["mellanox"], []])"},
+                  {"spec.featureGates", R"([{"a": true}, {"a": false}])"}},
+       .needs = {},
+       .items = {},
+       .unread = {},
+       .parse = as_parsed<parse_operator_config>},
+      {.api_version = "sriovnetwork.openshift.io/v1",
+       .kind = "SriovNetworkPoolConfig",
+       .base = R"({"spec": {}})",
+       .values = {{"spec.maxUnavailable", R"([1, "10%"])"},
+                  {"spec.nodeSelector.matchExpressions[].operator", R"(["In", "NotIn"])"}},
+       .needs = {},
+       .items = {{"spec.nodeSelector.matchExpressions[]", R"({"key": "a", "operator": "In"})"}},
+       .unread = {},
+       .parse = as_parsed<parse_pool_config>},
   };
 }
 

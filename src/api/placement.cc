@@ -106,6 +106,17 @@ std::vector<Taint> read_taints(const Value& node_spec) {
   return out;
 }
 
+NodeTerm read_label_selector(const Value& selector) {
+  NodeTerm out{.labels = requirements_in(selector, "matchExpressions")};
+  for (const auto& [key, value] : doc::text_map_at(selector, "matchLabels"))
+    out.labels.push_back({.key = key, .op = "In", .values = {value}});
+  return out;
+}
+
+bool is_selected(const NodeTerm& selector, const std::map<std::string, std::string>& labels) {
+  return selector.labels.empty() || lack_of(selector, labels, "").empty();
+}
+
 std::string to_string(const Taint& taint) {
   return fmt::format("{}{}{}:{}", taint.key, taint.value.empty() ? "" : "=", taint.value, taint.effect);
 }

@@ -30,6 +30,10 @@ std::string to_string(const Taint& taint);
 // "{key: dedicated, operator: Equal, value: rdma, effect: NoSchedule}", the toleration to write.
 std::string toleration_for(const Taint& taint);
 
+// A LabelSelector of nodes. One without conditions takes every node, unlike a term of an affinity.
+NodeTerm read_label_selector(const doc::Value& selector);
+bool is_selected(const NodeTerm& selector, const std::map<std::string, std::string>& labels);
+
 bool tolerates(const Toleration& toleration, const Taint& taint);
 // Whether somebody set the taint to keep pods away. Those that the node's controllers set and take away with its
 // condition (not ready, under pressure, cordoned, being deleted) say nothing about the next minute.

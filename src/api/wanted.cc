@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "doc/fields.h"
 #include "doc/json.h"
+#include "doc/members.h"
 
 namespace railbed::api {
 
@@ -29,6 +30,8 @@ std::string why_no_prefix(std::string_view prefix) {
 
 std::string to_text(const Wanted& wanted) {
   Value out = Value::object();
+  doc::put_flag(out, "leftAlone", wanted.left_alone);
+  if (wanted.log_level) out.set("logLevel", *wanted.log_level);
   out.set("resourcePrefix", wanted.resource_prefix);
   out.set("version", kWantedVersion);
   return doc::to_json(out);
@@ -48,6 +51,8 @@ Result<Wanted> read_wanted(std::string_view text) {
                 kWantedVersion);
   Wanted out;
   fields.need("resourcePrefix", out.resource_prefix);
+  fields.read("leftAlone", out.left_alone);
+  fields.read("logLevel", out.log_level, {.min = 0, .max = kMostLogLevel});
   TRY(doc::first_error(found));
   if (std::string why = why_no_prefix(out.resource_prefix); !why.empty())
     return fail(Code::kInvalid, "resourcePrefix: {}", why);

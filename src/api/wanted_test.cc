@@ -17,6 +17,12 @@ TEST(Wanted, IsReadAsItIsWritten) {
   EXPECT_EQ(read_wanted(to_text(wanted)).value(), wanted);
 }
 
+TEST(Wanted, HasWhatTheOperatorsConfigurationAsksFor) {
+  const Wanted wanted{.resource_prefix = "a", .log_level = 0, .left_alone = true};
+  EXPECT_EQ(to_text(wanted), R"({"leftAlone":true,"logLevel":0,"resourcePrefix":"a","version":1})");
+  EXPECT_EQ(read_wanted(to_text(wanted)).value(), wanted);
+}
+
 // A newer operator may add members: an agent of this version does what it knows.
 TEST(Wanted, PassesOverMembersOfTomorrow) {
   const auto read =
@@ -43,8 +49,11 @@ TEST(Wanted, ThatIsWrongIsRefusedWithTheReason) {
        "resourcePrefix: \"x.kubernetes.io\" is not a valid resource prefix: it is reserved for Kubernetes"},
   };
   for (const auto& one : cases) EXPECT_EQ(refusal_of(one.text), one.refusal) << one.text;
-  for (const char* text : {"", "[]", "1", "{", R"({"version":"1","resourcePrefix":"a"})", R"({"version":1.5})",
-                           R"({"version":1,"resourcePrefix":7})", R"({"version":1,"version":1,"resourcePrefix":"a"})"})
+  for (const char* text :
+       {"", "[]", "1", "{", R"({"version":"1","resourcePrefix":"a"})", R"({"version":1.5})",
+        R"({"version":1,"resourcePrefix":7})", R"({"version":1,"resourcePrefix":"a","logLevel":3})",
+        R"({"version":1,"resourcePrefix":"a","logLevel":-1})", R"({"version":1,"resourcePrefix":"a","logLevel":"2"})",
+        R"({"version":1,"resourcePrefix":"a","leftAlone":1})", R"({"version":1,"version":1,"resourcePrefix":"a"})"})
     EXPECT_NE(refusal_of(text), "") << text;
   EXPECT_EQ(refusal_of(std::string(kLongestWanted + 1, ' ')), "it has 65537 bytes, at most 65536 are read");
 }

@@ -68,8 +68,8 @@ struct KindTable {
       {"AddressCell", kOurs, "railbed.dev", "v1", "addresscells", kCluster, kInDeploy},
       // the SR-IOV and NVIDIA operators'
       {"SriovNetworkNodeState", kUpstream, kSriov, "v1", "sriovnetworknodestates", kNamespaced, kInDeploy},
-      {"SriovNetworkPoolConfig", kUpstream},
-      {"SriovOperatorConfig", kUpstream},
+      {"SriovNetworkPoolConfig", kUpstream, kSriov, "v1", "sriovnetworkpoolconfigs", kNamespaced, kInDeploy},
+      {"SriovOperatorConfig", kUpstream, kSriov, "v1", "sriovoperatorconfigs", kNamespaced, kInDeploy},
       {"OVSNetwork", kUpstream},
       {"NicClusterPolicy", kOthers},
       {"NicNodePolicy", kOthers},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
+#include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include <spdlog/sinks/base_sink.h>
@@ -32,6 +34,7 @@ std::shared_ptr<spdlog::logger> logger_with(spdlog::sink_ptr sink) {
 }
 
 struct Log {
+  std::atomic<Level> least = Level::kInfo;  // as set_level() says
   std::shared_ptr<spdlog::logger> logger = logger_with(std::make_shared<spdlog::sinks::stderr_sink_mt>());
   Outlets outlets;
 };
@@ -49,7 +52,14 @@ spdlog::level::level_enum level_of(Level level) {
 }  // namespace
 
 void set_level(Level level) {
+  the_log().least = level;
   the_log().logger->set_level(level_of(level));
+}
+
+void set_verbosity(int verbosity) {
+  const Level least = the_log().least;
+  const Level asked = verbosity <= 0 ? least : verbosity == 1 ? Level::kInfo : Level::kDebug;
+  the_log().logger->set_level(level_of(std::min(least, asked)));
 }
 
 void set_outlets(Outlets outlets) {

@@ -19,6 +19,8 @@ namespace railbed::log {
 
 enum class Level { kDebug, kInfo, kWarn, kError };
 void set_level(Level level);
+// More than the level asks for, while the program runs: 0 nothing more, 1 also kInfo, 2 everything. Any thread.
+void set_verbosity(int verbosity);
 
 // What a line is about, for logs that can be searched by it. Names are capital letters, digits and underscores.
 struct Field {

@@ -42,6 +42,8 @@ std::array<ListedKind<OptionalKind>, kOptionalKinds> optional_kinds() {
       {OptionalKind::kNetworks, kube::kSriovNetworks, kube::trim_metadata},
       {OptionalKind::kIbNetworks, kube::kSriovIbNetworks, kube::trim_metadata},
       {OptionalKind::kDefinitions, kube::kNetworkDefinitions, definition_trim()},
+      {OptionalKind::kOperatorConfigs, kube::kOperatorConfigs, kube::trim_metadata},
+      {OptionalKind::kPoolConfigs, kube::kPoolConfigs, kube::trim_metadata},
   }};
 }
 

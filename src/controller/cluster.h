@@ -32,8 +32,8 @@ enum class Known : uint8_t {
   kUpstreamDaemons,    // pods of its config daemon
 };
 inline constexpr size_t kKnownKinds = 6;
-enum class OptionalKind : uint8_t { kNetworks, kIbNetworks, kDefinitions };
-inline constexpr size_t kOptionalKinds = 3;
+enum class OptionalKind : uint8_t { kNetworks, kIbNetworks, kDefinitions, kOperatorConfigs, kPoolConfigs };
+inline constexpr size_t kOptionalKinds = 5;
 
 enum class Availability : uint8_t {
   kPending,    // not listed yet, and not refused

@@ -24,6 +24,8 @@ TEST(ClusterKinds, StandInTheOrderOfTheirEnumerators) {
   EXPECT_EQ(name_of(OptionalKind::kNetworks), "SriovNetwork");
   EXPECT_EQ(name_of(OptionalKind::kIbNetworks), "SriovIBNetwork");
   EXPECT_EQ(name_of(OptionalKind::kDefinitions), "NetworkAttachmentDefinition");
+  EXPECT_EQ(name_of(OptionalKind::kOperatorConfigs), "SriovOperatorConfig");
+  EXPECT_EQ(name_of(OptionalKind::kPoolConfigs), "SriovNetworkPoolConfig");
   EXPECT_EQ(healths[static_cast<size_t>(Known::kNamespaces)].first, "Namespace");
   EXPECT_EQ(healths[static_cast<size_t>(Known::kUpstreamOperators)].first, "Pod of the SR-IOV operator");
   EXPECT_EQ(healths[static_cast<size_t>(Known::kUpstreamDaemons)].first, "Pod of the config daemon");

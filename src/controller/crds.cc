@@ -156,13 +156,20 @@ Definition address_cell() {
           .kept_whole = {}};
 }
 
+// What people write about the operator itself: no field has a default, so that an absent one stays absent.
+Definition configuration(const Kind& kind) {
+  return {.kind = kind, .columns = {kReady, kWhy, kAge}, .defaults = {}, .rules = {}, .patterns = {}, .kept_whole = {}};
+}
+
 std::vector<Definition> definitions() {
   return {policy(),
           network(kind_named("SriovNetwork"), network_rules()),
           network(kind_named("SriovIBNetwork"), {}),
           node_state(),
           attachment(),
-          address_cell()};
+          address_cell(),
+          configuration(kind_named("SriovOperatorConfig")),
+          configuration(kind_named("SriovNetworkPoolConfig"))};
 }
 
 void add_rules(Value& schema, const std::vector<Rule>& rules) {

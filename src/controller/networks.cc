@@ -34,14 +34,9 @@ StoredAttachment stored_attachment(const Value& object) {
 }
 
 std::optional<FinalizerPatch> without_finalizer(const kube::ObjectPtr& network, bool infiniband) {
-  const Value* meta = doc::object_in(*network, "metadata");
-  std::vector<std::string> finalizers = doc::texts_in(*meta, "finalizers");
-  if (std::erase(finalizers, kUpstreamFinalizer) == 0) return std::nullopt;
-  Value patch = Value::object();
-  Value& wanted = patch.set("metadata", Value::object());
-  wanted.set("finalizers", doc::texts(finalizers));
-  wanted.set("resourceVersion", kube::resource_version(*network));
-  return FinalizerPatch{network, infiniband, std::move(patch)};
+  std::optional<Value> patch = patch_without(*network, kUpstreamFinalizer);
+  if (!patch) return std::nullopt;
+  return FinalizerPatch{network, infiniband, *std::move(patch)};
 }
 
 class Planner {

@@ -15,12 +15,11 @@
 
 #include "controller/attachments.h"
 #include "controller/condition.h"
+#include "controller/upstream_finalizers.h"
 #include "kube/cache.h"
 #include "kube/kinds.h"
 
 namespace railbed::controller {
-
-inline constexpr std::string_view kUpstreamFinalizer = "netattdef.finalizers.sriovnetwork.openshift.io";
 
 // A CustomResourceDefinition, as far as it is known: one that is being deleted is not.
 struct KindDefinition {

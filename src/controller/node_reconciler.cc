@@ -27,13 +27,14 @@ graph::Labels labels_in(const kube::ObjectPtr& object) {
 
 }  // namespace
 
-NodeReconciler::NodeReconciler(Manager& manager, const Upstream& upstream, Policies& policies, Outcomes& outcomes,
-                               Settings settings)
+NodeReconciler::NodeReconciler(Manager& manager, const Upstream& upstream, Policies& policies,
+                               ClusterSettings& cluster_settings, Outcomes& outcomes, NodeRules rules)
     : manager_(manager),
       upstream_(upstream),
       policies_(policies),
+      cluster_settings_(cluster_settings),
       outcomes_(outcomes),
-      settings_(std::move(settings)) {}
+      rules_(std::move(rules)) {}
 
 std::span<const kube::Right> NodeReconciler::rights() const {
   static constexpr kube::Right kRights[] = {
@@ -44,13 +45,23 @@ std::span<const kube::Right> NodeReconciler::rights() const {
   return kRights;
 }
 
+std::span<const OptionalRead> NodeReconciler::optional_kinds() const {
+  using enum OptionalRead::Without;
+  static constexpr OptionalRead kReads[] = {{OptionalKind::kOperatorConfigs, kGoesOn},
+                                            {OptionalKind::kPoolConfigs, kGoesOn}};
+  return kReads;
+}
+
 void NodeReconciler::watch() {
   Cluster& cluster = manager_.cluster();
+  for (const OptionalKind kind : {OptionalKind::kOperatorConfigs, OptionalKind::kPoolConfigs})
+    cluster.observe(kind, [this](const Change& change) { settings_changed(change); });
   cluster.observe(Known::kPolicies, [this](const Change& change) { policy_changed(change); });
   cluster.observe(Known::kNodeStates, [this](const Change& change) { add_node(change.key.name); });
   cluster.observe(Known::kNodes, [this](const Change& change) {
-    if (change.type != Change::Type::kChanged || labels_in(change.before) != labels_in(change.after))
-      add_node(change.key.name);
+    if (change.type == Change::Type::kChanged && labels_in(change.before) == labels_in(change.after)) return;
+    cluster_settings_.changed();
+    add_node(change.key.name);
   });
   for (const Known pods : {Known::kUpstreamOperators, Known::kUpstreamDaemons})
     cluster.observe(pods, [this](const Change& change) {
@@ -68,12 +79,18 @@ void NodeReconciler::policy_changed(const Change& change) {
     const std::lock_guard lock(mutex_);
     if (change.type == Change::Type::kRemoved) ++settle_.deleted_together;
     if (change.type == Change::Type::kRemoved || were_none || settled_at_ != kube::Instant{}) {
-      settled_at_ = manager_.clock().now() + settings_.settle;
-      manager_.later(name(), kSettle, settings_.settle);
+      settled_at_ = manager_.clock().now() + rules_.settle;
+      manager_.later(name(), kSettle, rules_.settle);
     }
   }
   for (const kube::ObjectPtr& policy : {change.before, change.after})
     if (policy != nullptr) add_nodes_of(node_selector_of(*policy));
+}
+
+void NodeReconciler::settings_changed(const Change& change) {
+  if (change.type == Change::Type::kChanged && asks_the_same(*change.before, *change.after)) return;
+  cluster_settings_.changed();
+  add_nodes_of({});
 }
 
 void NodeReconciler::add_node(const std::string& node) {
@@ -133,12 +150,12 @@ bool NodeReconciler::settle(std::stop_token stop) {
         controller::settle(settle_, kind ? std::optional(*std::move(kind)) : std::nullopt, is_going, has_policies);
     settle_ = settled.next;
     const bool is_doubtful = settled.verdict == Settled::Verdict::kDoubtful;
-    settled_at_ = is_doubtful ? manager_.clock().now() + settings_.settle : kube::Instant{};
+    settled_at_ = is_doubtful ? manager_.clock().now() + rules_.settle : kube::Instant{};
   }
   if (settled.verdict == Settled::Verdict::kDoubtful) {
     manager_.report_of_namespace(
         "PoliciesGone", "policies are being deleted with their definition or namespace: node states stay unchanged");
-    manager_.later(name(), kSettle, settings_.settle);
+    manager_.later(name(), kSettle, rules_.settle);
     return true;
   }
   if (settled.verdict == Settled::Verdict::kVanished)
@@ -157,7 +174,7 @@ bool NodeReconciler::look_at_node(const std::string& node, std::stop_token stop)
                 .ns = cluster.ns(),
                 .upstream_operator = upstream_.runs(),
                 .upstream_daemon = upstream_.has_daemon(node),
-                .keep = settings_.keep_states,
+                .keep = rules_.keep_states,
                 .now = manager_.clock().wall()};
   {
     const std::lock_guard lock(mutex_);
@@ -169,12 +186,16 @@ bool NodeReconciler::look_at_node(const std::string& node, std::stop_token stop)
   }
   const kube::ObjectPtr object = cluster.node(node);
   const kube::ObjectPtr state = cluster.node_state(node);
-  if (object != nullptr && graph::labels_match(settings_.node_selector, kube::labels_of(*object)))
+  if (object != nullptr && graph::labels_match(rules_.node_selector, kube::labels_of(*object)))
     view.node = object.get();
   view.state = state.get();
+  const std::shared_ptr<const Settings> said = cluster_settings_.now();
+  view.left_alone = why_left_alone(said->config, labels_in(object));
+  view.log_level = said->config.config.log_level;
+  view.rdma_mode = said->rdma_mode_of(node);
   NodeDecision decision = decide(view, *set);
   for (const std::string& policy : outcomes_.put(node, std::move(decision.outcomes)))
-    manager_.later(PolicyReconciler::kName, policy, settings_.status_pause);
+    manager_.later(PolicyReconciler::kName, policy, rules_.status_pause);
   // While the SR-IOV operator runs, nodes that were not taken over are held for it: one Event at the namespace says so.
   const bool is_plain = upstream_.runs() && labels_in(object)[std::string(api::kManagedLabel)] != "true";
   report_held(node, state, decision.held, is_plain ? Reported::kInTheLog : Reported::kByAnEvent);

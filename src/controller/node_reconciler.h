@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 
+#include "controller/cluster_settings.h"
 #include "controller/node_states.h"
 #include "controller/outcomes.h"
 #include "controller/policies.h"
@@ -22,20 +23,22 @@ class NodeReconciler : public Reconciler {
  public:
   static constexpr std::string_view kName = "node state";
 
-  struct Settings {
+  struct NodeRules {
     graph::Labels node_selector;       // the nodes that get a node state
     kube::milliseconds settle;         // after a policy was deleted
     kube::milliseconds status_pause;   // between two writes of one policy's status
     std::chrono::seconds keep_states;  // of nodes that no longer exist
   };
   // All outlive this.
-  NodeReconciler(Manager& manager, const Upstream& upstream, Policies& policies, Outcomes& outcomes, Settings settings);
+  NodeReconciler(Manager& manager, const Upstream& upstream, Policies& policies, ClusterSettings& cluster_settings,
+                 Outcomes& outcomes, NodeRules rules);
 
   // Why a node state stays as it is, by node.
   std::map<std::string, std::string> held() const;
 
   std::string_view name() const override { return kName; }
   std::span<const kube::Right> rights() const override;
+  std::span<const OptionalRead> optional_kinds() const override;
   void watch() override;
   bool reconcile(const std::string& key, std::stop_token stop) override;  // a node's name, or kSettle
   void add_all() override;
@@ -52,6 +55,7 @@ class NodeReconciler : public Reconciler {
   void policy_changed(const kube::Change& change);
   void add_node(const std::string& node);
   void add_nodes_of(const graph::Labels& selector);
+  void settings_changed(const kube::Change& change);
   bool settle(std::stop_token stop);
   bool is_namespace_going() const;
   bool look_at_node(const std::string& node, std::stop_token stop);
@@ -63,8 +67,9 @@ class NodeReconciler : public Reconciler {
   Manager& manager_;
   const Upstream& upstream_;
   Policies& policies_;
+  ClusterSettings& cluster_settings_;
   Outcomes& outcomes_;
-  const Settings settings_;
+  const NodeRules rules_;
 
   mutable std::mutex mutex_;
   kube::Instant settled_at_{};

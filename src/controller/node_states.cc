@@ -5,6 +5,7 @@
 
 #include "api/cluster_labels.h"
 #include "api/node_state.h"
+#include "api/wanted.h"
 #include "base/format.h"
 #include "doc/fields.h"
 #include "doc/members.h"
@@ -50,7 +51,7 @@ Value wanted_object(const NodeView& view, const graph::Graph* graph, const Annot
   for (const auto& [name, value] : orders)
     if (!value.empty()) annotations.set(name, value);
   if (!annotations.as_object()->empty()) meta.set("annotations", std::move(annotations));
-  object.set("spec", api::node_state_spec(graph::state_of(*graph)));
+  object.set("spec", api::node_state_spec(graph::state_of(*graph), view.rdma_mode));
   return object;
 }
 
@@ -118,6 +119,7 @@ class Decider {
                                                 .upstream_operator = view_.upstream_operator});
         !why.empty())
       return hold(std::move(why));
+    if (!view_.left_alone.empty()) return leave_alone();
     if (view_.state == nullptr)
       return pending({.action = Action::kApply, .body = wanted_object(view_, nullptr), .what = "created"});
     doc::Diagnostics found;
@@ -125,10 +127,33 @@ class Decider {
     if (!state) return hold("its node state cannot be read: " + doc::first_error(found).error().message);
     if (!annotation(*view_.state, api::kKeepStateUntil).empty())
       return pending(patch_annotation(view_, api::kKeepStateUntil, {}, "its node exists again"));
+    if (is_told_to_be_left_alone())
+      return pending(
+          patch_annotation(view_, api::kWantedAnnotation, api::to_text(wanted()), "its node is selected again"));
     return with(*state);
   }
 
  private:
+  api::Wanted wanted() const {
+    return {.resource_prefix = policies_.catalog().options.resource_prefix,
+            .log_level = view_.log_level,
+            .left_alone = !view_.left_alone.empty()};
+  }
+  bool is_told_to_be_left_alone() const {
+    const Result<api::Wanted> told = api::read_wanted(annotation(*view_.state, api::kWantedAnnotation));
+    return told.has_value() && told->left_alone;
+  }
+  // Its spec stays, and its agent hears that it must neither change nor offer VFs, as with the label that says so.
+  NodeDecision leave_alone() {
+    NodeDecision out = hold(view_.left_alone);
+    if (view_.state == nullptr || !is_ours(*view_.state) || is_told_to_be_left_alone()) return out;
+    NodeDecision told =
+        patch_annotation(view_, api::kWantedAnnotation, api::to_text(wanted()), "its node is left alone");
+    told.held = std::move(out.held);
+    told.outcomes = std::move(out.outcomes);
+    return told;
+  }
+
   NodeDecision with(const api::SriovNetworkNodeState& state) {
     if (state.nics.empty()) {
       if (state.decided || is_ours(*view_.state)) return pending({});
@@ -175,8 +200,9 @@ class Decider {
     const facts::NodeFacts facts = graph::facts_of(state, labels_);
     doc::Diagnostics reported;  // the same is in the outcomes
     const graph::Graph graph = graph::resolve(policies_.catalog(), facts, reported);
-    const Annotations orders = graph::orders_of(graph, policies_.catalog().options);
-    const bool same = state.decided && state.pfs == graph::state_of(graph) && is_ours(*view_.state) &&
+    const Annotations orders = graph::orders_of(graph, wanted());
+    const bool same_mode = view_.rdma_mode.empty() || state.rdma_mode == view_.rdma_mode;
+    const bool same = state.decided && state.pfs == graph::state_of(graph) && same_mode && is_ours(*view_.state) &&
                       std::ranges::all_of(orders, [&](const auto& order) {
                         return annotation(*view_.state, order.first) == order.second;
                       });
@@ -185,6 +211,8 @@ class Decider {
       out.action = Action::kApply;
       out.body = wanted_object(view_, &graph, orders);
       out.what = fmt::format("its spec, {} PFs", graph.pfs.size());
+    } else if (view_.rdma_mode.empty() && !state.rdma_mode.empty()) {
+      out = without_rdma_mode();
     }
     for (const graph::PolicyOutcome& outcome : graph.outcomes) {
       if (!concerns(outcome)) continue;
@@ -192,6 +220,14 @@ class Decider {
       if (same) add_progress(one, state);
     }
     return out;
+  }
+
+  // Also one that the SR-IOV operator wrote, which an apply would leave to it.
+  NodeDecision without_rdma_mode() const {
+    Value body = Value::object();
+    body.set("metadata", Value::object()).set("resourceVersion", kube::resource_version(*view_.state));
+    body.set("spec", Value::object()).set("system", Value());
+    return {.action = Action::kPatch, .body = std::move(body), .what = "its RDMA mode, which no pool says"};
   }
 
   bool concerns(const graph::PolicyOutcome& outcome) const {
@@ -230,7 +266,8 @@ NodeDecision decide(const NodeView& view, const PolicySet& policies) {
 }
 
 kube::Trim node_state_trim() {
-  std::vector<std::string> kept{"spec.interfaces", "status.syncStatus", "status.lastSyncError", "status.policies",
+  std::vector<std::string> kept{"spec.interfaces",          "spec.system",          "status.system",
+                                "status.syncStatus",        "status.lastSyncError", "status.policies",
                                 "status.observedGeneration"};
   for (const char* key : {"pciAddress", "vendor", "deviceID", "driver", "name", "altNames", "mac", "mtu", "numVfs",
                           "totalvfs", "linkType", "linkAdminState", "eSwitchMode"})

@@ -40,6 +40,10 @@ struct NodeView {
   WithoutPolicies without_policies = WithoutPolicies::kKeepSpecs;
   std::chrono::seconds keep{1800};  // a state without its node
   kube::WallTime now{};
+  // What configuration and pool say of the node (cluster_settings.h).
+  std::string left_alone = {};  // why it is left as it is; empty: it is not
+  std::optional<int> log_level = {};
+  std::string rdma_mode = {};
 };
 
 struct NodeDecision {

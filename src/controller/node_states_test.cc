@@ -125,6 +125,54 @@ TEST_F(NodeStatesTest, FollowsAnotherPrefix) {
   EXPECT_EQ(*decision.body.find("spec"), *state.find("spec"));
 }
 
+// What the configuration of the operator and the node's pool say: in the annotation, and where upstream's schema has
+// it.
+TEST_F(NodeStatesTest, FollowsTheLogLevelAndTheRdmaModeOfItsPool) {
+  add(policy("rail0", kFourVfs));
+  state.set("status", status_of("gpu1", two_nics()));
+  applied();
+  view.log_level = 1;
+  view.rdma_mode = "exclusive";
+  const NodeDecision decision = applied();
+  EXPECT_EQ(doc::text_in(*decision.body.find("metadata")->find("annotations"), api::kWantedAnnotation),
+            R"({"logLevel":1,"resourcePrefix":"openshift.io","version":1})");
+  EXPECT_EQ(doc::text_at(decision.body, "spec.system.rdmaMode"), "exclusive");
+  EXPECT_EQ(decided().action, Action::kNone);
+  // A mode that no pool says goes, whoever wrote it.
+  view.rdma_mode = "";
+  EXPECT_EQ(decided().action, Action::kPatch);
+  EXPECT_EQ(doc::to_json(decided().body), R"({"metadata":{"resourceVersion":"7"},"spec":{"system":null}})");
+  state.find("spec")->set("system", Value());
+  EXPECT_EQ(decided().action, Action::kNone);
+}
+
+TEST_F(NodeStatesTest, LeavesANodeAloneThatIsNoLongerSelected) {
+  add(policy("rail0", kFourVfs));
+  state.set("status", status_of("gpu1", two_nics()));
+  applied();
+  view.left_alone = "it is not selected";
+  stored.clear();
+  const NodeDecision decision = decided();
+  EXPECT_EQ(decision.action, Action::kPatch);
+  EXPECT_EQ(decision.held, "it is not selected");
+  EXPECT_EQ(decision.body.find("spec"), nullptr) << "no order to remove VFs";
+  const std::string told = doc::text_in(doc::at(decision.body, "metadata.annotations"), api::kWantedAnnotation);
+  EXPECT_EQ(told, R"({"leftAlone":true,"resourcePrefix":"openshift.io","version":1})");
+  annotate(api::kWantedAnnotation, told);
+  EXPECT_EQ(decided().action, Action::kNone);
+  EXPECT_EQ(decided().held, "it is not selected");
+  // It is told that this has ended also where no policy is left that would be written.
+  view.left_alone = "";
+  EXPECT_EQ(decided().what, "its node is selected again");
+  // One that belongs to another operator, or is not there, is not touched.
+  view.left_alone = "it is not selected";
+  Value others = node_state("gpu1", By::kOthers);
+  view.state = &others;
+  EXPECT_EQ(decided().action, Action::kNone);
+  view.state = nullptr;
+  EXPECT_EQ(decided().action, Action::kNone);
+}
+
 // A policy in a namespace that an SR-IOV operator takes back is no order to remove its VFs.
 TEST_F(NodeStatesTest, KeepsTheSpecWhereAnOperatorTakesANamespaceBack) {
   const auto of_other = [](const std::string& name, const char* spec) {

@@ -12,7 +12,8 @@ Operator::Operator(kube::Transport& transport, kube::Clock& clock, const Operato
                std::move(report)),
       upstream_(manager_, settings.policy_namespaces, settings.upstream_quiet, settings.look_period),
       policies_(manager_.cluster(), upstream_, settings.resource_prefix),
-      nodes_(manager_, upstream_, policies_, outcomes_,
+      cluster_settings_(manager_.cluster(), upstream_),
+      nodes_(manager_, upstream_, policies_, cluster_settings_, outcomes_,
              {.node_selector = settings.node_selector,
               .settle = settings.settle,
               .status_pause = settings.status_pause,
@@ -20,9 +21,10 @@ Operator::Operator(kube::Transport& transport, kube::Clock& clock, const Operato
       statuses_(manager_, upstream_, policies_, outcomes_, settings.status_pause),
       networks_(manager_, upstream_, {.resource_prefix = settings.resource_prefix, .retry = settings.settle}),
       cells_(manager_, settings.reclaim, settings.cells_gather),
-      identities_(manager_, settings.identities_period) {
-  for (Reconciler* one :
-       std::initializer_list<Reconciler*>{&upstream_, &nodes_, &statuses_, &networks_, &cells_, &identities_})
+      identities_(manager_, settings.identities_period),
+      configs_(manager_, upstream_, cluster_settings_, settings.status_pause, settings.verbosity) {
+  for (Reconciler* one : std::initializer_list<Reconciler*>{&upstream_, &nodes_, &statuses_, &networks_, &cells_,
+                                                            &identities_, &configs_})
     manager_.add(*one);
 }
 

@@ -7,6 +7,7 @@
 // wrong.
 #pragma once
 
+#include <functional>
 #include <iterator>
 #include <map>
 #include <string>
@@ -15,6 +16,7 @@
 #include "api/cluster_labels.h"
 #include "base/kinds.h"
 #include "controller/cell_reconciler.h"
+#include "controller/config_reconciler.h"
 #include "controller/identity_reconciler.h"
 #include "controller/network_reconciler.h"
 #include "controller/node_reconciler.h"
@@ -35,6 +37,8 @@ inline constexpr KeptKind kKeptKinds[] = {
     {kind_named("SriovIBNetwork"), NetworkReconciler::kName},
     {kind_named("NetworkAttachmentDefinition"), NetworkReconciler::kName},
     {kind_named("AddressCell"), CellReconciler::kName},
+    {kind_named("SriovOperatorConfig"), ConfigReconciler::kName},
+    {kind_named("SriovNetworkPoolConfig"), ConfigReconciler::kName},
 };
 
 struct OperatorSettings {
@@ -53,6 +57,8 @@ struct OperatorSettings {
   ReclaimSettings reclaim;                       // leases of addresses
   kube::milliseconds cells_gather{1000};         // Nodes that change together are one look at leases
   kube::milliseconds identities_period{300000};  // between two looks at the MACs and GUIDs of all pods
+  // Is told the logLevel of the SriovOperatorConfig, in any thread.
+  std::function<void(int)> verbosity = {};
 };
 
 // For people and for metrics.
@@ -82,12 +88,14 @@ class Operator {
   Manager manager_;
   Upstream upstream_;
   Policies policies_;
+  ClusterSettings cluster_settings_;
   Outcomes outcomes_;
   NodeReconciler nodes_;
   PolicyReconciler statuses_;
   NetworkReconciler networks_;
   CellReconciler cells_;
   IdentityReconciler identities_;
+  ConfigReconciler configs_;
 };
 
 }  // namespace railbed::controller

@@ -30,7 +30,7 @@ constexpr const char* kOperatorPod = "/api/v1/namespaces/sriov/pods/sriov-networ
 
 constexpr milliseconds kStep{10};
 constexpr int kWriters = 4;
-constexpr size_t kCaches = 9;
+constexpr size_t kCaches = 11;
 
 // An API server with the definitions and the operator's namespace.
 struct OperatorWorld {

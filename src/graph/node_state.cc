@@ -97,16 +97,16 @@ std::vector<api::NodeStatePf> state_of(const Graph& graph) {
   return out;
 }
 
-std::map<std::string_view, std::string> orders_of(const Graph& graph, const Options& options) {
+std::map<std::string_view, std::string> orders_of(const Graph& graph, const api::Wanted& wanted) {
   std::set<std::string> pfs, resources;
-  for (const PfWanted& wanted : graph.pfs)
-    for (const VfGroup& group : wanted.groups) {
-      if (group.from->host_pf_allowed) pfs.insert(wanted.nic->pci.address.to_string());
+  for (const PfWanted& pf : graph.pfs)
+    for (const VfGroup& group : pf.groups) {
+      if (group.from->host_pf_allowed) pfs.insert(pf.nic->pci.address.to_string());
       if (group.mad) resources.insert(group.resource_name);
     }
   return {{kHostPfsAllowed, fmt::format("{}", fmt::join(pfs, ","))},
           {kMadResources, fmt::format("{}", fmt::join(resources, ","))},
-          {api::kWantedAnnotation, api::to_text({.resource_prefix = options.resource_prefix})}};
+          {api::kWantedAnnotation, api::to_text(wanted)}};
 }
 
 std::vector<api::FoundNic> found_nics(const facts::NodeFacts& facts) {

@@ -34,8 +34,8 @@ inline constexpr std::string_view kOrders[] = {kHostPfsAllowed, kMadResources, a
 
 // spec.interfaces: the PFs with something in effect, by address.
 std::vector<api::NodeStatePf> state_of(const Graph& graph);
-// The values of kOrders; empty: the node state has no such annotation. Of the options, resource_prefix counts.
-std::map<std::string_view, std::string> orders_of(const Graph& graph, const Options& options);
+// The values of kOrders; empty: the node state has no such annotation.
+std::map<std::string_view, std::string> orders_of(const Graph& graph, const api::Wanted& wanted);
 
 // The annotations of kOrders, read.
 struct Orders {

@@ -20,6 +20,8 @@ inline constexpr Resource kPolicies = resource_of(kind_named("SriovNetworkNodePo
 inline constexpr Resource kNodeStates = resource_of(kind_named("SriovNetworkNodeState"));
 inline constexpr Resource kSriovNetworks = resource_of(kind_named("SriovNetwork"));
 inline constexpr Resource kSriovIbNetworks = resource_of(kind_named("SriovIBNetwork"));
+inline constexpr Resource kOperatorConfigs = resource_of(kind_named("SriovOperatorConfig"));
+inline constexpr Resource kPoolConfigs = resource_of(kind_named("SriovNetworkPoolConfig"));
 inline constexpr Resource kAdmissionPolicies = resource_of(kind_named("ValidatingAdmissionPolicy"));
 inline constexpr Resource kAdmissionPolicyBindings = resource_of(kind_named("ValidatingAdmissionPolicyBinding"));
 // What an object says: api/address_cell.h.

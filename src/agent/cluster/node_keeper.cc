@@ -421,6 +421,7 @@ void NodeKeeper::report_state(const Look& now, SyncPhase phase) {
                     kubelet_error_);
   std::vector<api::NodeStateCondition> conditions;
   if (prefix_condition_) conditions.push_back(*prefix_condition_);
+  std::string rdma_mode = orders_ && !orders_->rdma_mode.empty() ? now.facts.rdma_netns_mode : "";
   Value status = api::node_state_status(status_of({.phase = phase,
                                                    .generation = generation_,
                                                    .nics = last_reported_nics_,
@@ -428,7 +429,8 @@ void NodeKeeper::report_state(const Look& now, SyncPhase phase) {
                                                    .failures = failures_,
                                                    .problems = problems_,
                                                    .waits = std::move(waits),
-                                                   .conditions = std::move(conditions)}));
+                                                   .conditions = std::move(conditions),
+                                                   .rdma_mode = std::move(rdma_mode)}));
   // Also where it is empty: one that somebody else wrote before would stay.
   if (status.find("lastSyncError") == nullptr) status.set("lastSyncError", "");
   deps_.listener.status(uid_, std::move(status));

@@ -72,6 +72,7 @@ api::SriovNetworkNodeState status_of(NodeReport report) {
   api::SriovNetworkNodeState out;
   out.nics = std::move(report.nics);
   out.conditions = std::move(report.conditions);
+  out.found_rdma_mode = std::move(report.rdma_mode);
   if (report.phase == SyncPhase::kCarryingOut) {
     out.sync_status = "InProgress";
     return out;

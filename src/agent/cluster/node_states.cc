@@ -6,6 +6,7 @@
 
 #include "agent/cluster/pod_events.h"
 #include "api/cluster_labels.h"
+#include "api/wanted.h"
 #include "base/log.h"
 #include "doc/members.h"
 #include "kube/kinds.h"
@@ -38,6 +39,15 @@ bool is_other_order(const kube::Change& change) {
     return out;
   };
   return order(*change.before) != order(*change.after);
+}
+
+// What the operator says beyond the schema; nothing where it says nothing, or what cannot be read, which the keeper
+// reports.
+std::optional<api::Wanted> wanted_by(const kube::ObjectPtr& state) {
+  if (state == nullptr) return std::nullopt;
+  const std::string text = doc::text_in(doc::at(*state, "metadata.annotations"), api::kWantedAnnotation);
+  Result<api::Wanted> wanted = api::read_wanted(text);
+  return wanted.has_value() ? std::optional(*std::move(wanted)) : std::nullopt;
 }
 
 // For objects of which only names and labels count.
@@ -103,7 +113,20 @@ NodeOrder NodeStates::order() const {
     ownership.upstream_daemon = ownership.upstream_daemon || (here && !kube::has_ended(*pod));
   }
   order.aside = api::why_not_managed(ownership);
+  const std::optional<api::Wanted> wanted = wanted_by(order.state);
+  if (order.aside.empty() && wanted && wanted->left_alone)
+    order.aside = "configDaemonNodeSelector of the SriovOperatorConfig does not select the node";
   return order;
+}
+
+// Live: whoever looks for a fault wants no restart.
+void NodeStates::follow_log_level(const NodeOrder& order) {
+  if (!order.current) return;
+  const std::optional<api::Wanted> wanted = wanted_by(order.state);
+  const int level = wanted ? wanted->log_level.value_or(0) : 0;
+  if (std::exchange(log_level_, level) == level) return;
+  log::info(fmt::format("node state {}: logs of level {} by its SriovOperatorConfig", key_.name, level));
+  log::set_verbosity(level);
 }
 
 void NodeStates::status(const std::string& uid, Value status) {
@@ -142,6 +165,7 @@ bool NodeStates::wait(milliseconds period, std::stop_token stop) {
 void NodeStates::work(std::stop_token stop) {
   while (!stop.stop_requested()) {
     const NodeOrder now = order();
+    follow_log_level(now);
     milliseconds pause = keeper_.pass(now);
     if (now.current) {
       (void)wait(pause, stop);

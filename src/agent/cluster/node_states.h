@@ -67,6 +67,7 @@ class NodeStates : private NodeKeeper::Listener {
   void event(kube::EventType type, std::string reason, std::string note) override;
   kube::ObjectPtr state() const;
   NodeOrder order() const;
+  void follow_log_level(const NodeOrder& order);
   std::optional<Error> silence() const;
   void work(std::stop_token stop);
   bool wait(std::chrono::milliseconds period, std::stop_token stop);
@@ -82,6 +83,7 @@ class NodeStates : private NodeKeeper::Listener {
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   bool awake_ = false;
+  int log_level_ = 0;  // of work()
 };
 
 }  // namespace railbed::agent

@@ -2,9 +2,12 @@
 // Operators: objects that they ignore, and behaviour that differs from what one would expect.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
+#include "api/operator_config.h"
+#include "api/placement.h"
 #include "check/read/copies.h"
 #include "check/read/templates.h"
 #include "check/rules/families.h"
@@ -15,6 +18,9 @@ namespace railbed::check {
 namespace {
 
 using doc::Value;
+
+constexpr std::string_view kPoolKind = "SriovNetworkPoolConfig";
+constexpr std::string_view kConfigKind = "SriovOperatorConfig";
 
 // The interface that has `name` only as an alternative name; null where there is none.
 const facts::NetInterface* with_alt_name(const facts::NodeFacts& node, const std::string& name) {
@@ -43,43 +49,157 @@ void range_on_alt_name(const Input& in, Findings& out) {
     }
 }
 
-// The number of nodes that a pool selects; 0 without facts.
-int64_t nodes_of(const Input& in, const Document& pool) {
-  const Value* labels = at(pool.value, "spec.nodeSelector.matchLabels");
-  return std::ranges::count_if(in.graphs, [&](const graph::Graph& graph) {
-    if (labels == nullptr || !labels->is_object()) return true;
-    return std::ranges::all_of(*labels->as_object(), [&](const Value::Member& one) {
-      const auto found = graph.labels.find(one.key);
-      return found != graph.labels.end() && one.value.as_string() && found->second == *one.value.as_string();
-    });
-  });
+// Whether a pool speaks of nodes: with ovsHardwareOffloadConfig it is one of another sort.
+bool has_nodes(const Document& pool) {
+  return text_at(pool.value, "spec.ovsHardwareOffloadConfig.name").empty();
+}
+
+// A pool's selector; nothing where a value in it has another type than the API says.
+std::optional<api::NodeTerm> selector_of(const Document& pool) {
+  const Value* selector = at(pool.value, "spec.nodeSelector");
+  if (selector == nullptr || !selector->is_object()) return api::NodeTerm{};
+  const Value* labels = selector->find("matchLabels");
+  if (labels != nullptr && labels->is_object() &&
+      !std::ranges::all_of(*labels->as_object(), [](const Value::Member& one) { return one.value.is_string(); }))
+    return std::nullopt;
+  return api::read_label_selector(*selector);
+}
+
+// The nodes that a pool selects; none without facts.
+std::set<std::string> nodes_of(const Input& in, const Document& pool) {
+  std::set<std::string> out;
+  const std::optional<api::NodeTerm> selector = selector_of(pool);
+  for (const graph::Graph& graph : in.graphs)
+    if (selector && api::is_selected(*selector, graph.labels)) out.insert(graph.facts->node);
+  return out;
+}
+
+// What maxUnavailable of a pool says; null where it says nothing, or an engine fills it in.
+const Value* most_of(const Document& pool) {
+  const Value* most = at(pool.value, "spec.maxUnavailable");
+  return most == nullptr || most->is_null() || is_filled_in(most->span) ? nullptr : most;
 }
 
 void drain_of_all_or_none(const Input& in, Findings& out) {
   for (const Document& document : in.bundle.documents) {
-    if (document.kind != "SriovNetworkPoolConfig") continue;
-    const Value* most = at(document.value, "spec.maxUnavailable");
-    if (most == nullptr || most->is_null()) {
+    if (document.kind != kPoolKind || !has_nodes(document)) continue;
+    const Value* written = at(document.value, "spec.maxUnavailable");
+    if (written == nullptr || written->is_null()) {
       out.warning(name_span(document), "without maxUnavailable the operator drains all nodes of the pool at once")
           .with_fix("maxUnavailable: 1");
       continue;
     }
-    const std::string_view text = text_at(document.value, "spec.maxUnavailable");
-    const auto number = integer_at(document.value, "spec.maxUnavailable");
-    int64_t percent = 0;
-    for (const char c : text.substr(0, text.find('%')))
-      percent = c >= '0' && c <= '9' && percent < 1000 ? percent * 10 + (c - '0') : 1000;
-    const bool is_percent = text.ends_with('%') && percent < 1000;
-    const int64_t nodes = nodes_of(in, document);
-    if (number == 0 || (is_percent && percent == 0))
+    const Value* most = most_of(document);
+    const Result<api::MaxUnavailable> read = api::parse_max_unavailable(*written);
+    if (most == nullptr || !read.has_value()) continue;  // RB-OP-009
+    const auto nodes = static_cast<int64_t>(nodes_of(in, document).size());
+    if (read->number == 0)
       out.error(most->span, "no node of this pool is ever drained, so policies that need it are not applied")
           .with_fix("maxUnavailable: 1");
-    else if (is_percent && nodes > 0 && percent * nodes < 100)
+    else if (read->percent && nodes > 0 && read->number * nodes < 100)
       out.error(most->span, fmt::format("{} of {} node{} is rounded down to 0: none is ever drained, and policies that "
                                         "need it are not applied",
-                                        text, nodes, nodes == 1 ? "" : "s"))
+                                        read->to_string(), nodes, nodes == 1 ? "" : "s"))
           .with_fix("maxUnavailable: 1")
           .at_most(doc::Confidence::kMedium, "the pool may have nodes of which there are no facts");
+  }
+}
+
+void unreadable_bound(const Input& in, Findings& out) {
+  for (const Document& document : in.bundle.documents) {
+    const Value* most = document.kind == kPoolKind ? most_of(document) : nullptr;
+    if (most == nullptr || (!most->is_string() && most->as_int() == nullptr)) continue;  // the schema reports it
+    if (const auto read = api::parse_max_unavailable(*most); !read.has_value())
+      out.error(most->span, "the operator's webhook refuses this maxUnavailable: " + read.error().message)
+          .with_fix("maxUnavailable: 1");
+  }
+}
+
+void offload_pool_with_nodes(const Input& in, Findings& out) {
+  for (const Document& document : in.bundle.documents) {
+    if (document.kind != kPoolKind || has_nodes(document)) continue;
+    for (const std::string_view field : {"maxUnavailable", "nodeSelector"}) {
+      const doc::Span place = key_span(document.value, fmt::format("spec.{}", field));
+      if (!place.known()) continue;
+      out.error(place,
+                fmt::format("{} beside ovsHardwareOffloadConfig.name is refused by the operator's webhook: such a "
+                            "pool has no nodes of its own",
+                            field))
+          .note(key_span(document.value, "spec.ovsHardwareOffloadConfig"), "the other one")
+          .with_fix(fmt::format("a SriovNetworkPoolConfig of its own with {}", field));
+    }
+  }
+}
+
+// Whether every node of `narrow` is also one of `wide`: it asks for all that the other does. Expressions are compared
+// as they are written.
+bool selects_all_of(const api::NodeTerm& wide, const api::NodeTerm& narrow) {
+  return std::ranges::all_of(wide.labels, [&](const api::NodeRequirement& one) {
+    return std::ranges::find(narrow.labels, one) != narrow.labels.end();
+  });
+}
+
+// What two pools have in common: "all nodes of b", "n1"; empty where nothing is known of any.
+std::string common_nodes(const Input& in, const Document& first, const Document& second) {
+  const auto wide = selector_of(first), narrow = selector_of(second);
+  if (!wide || !narrow) return "";
+  if (selects_all_of(*wide, *narrow)) return "all nodes of " + second.name;
+  if (selects_all_of(*narrow, *wide)) return "all nodes of " + first.name;
+  const std::set<std::string> others = nodes_of(in, second);
+  for (const std::string& node : nodes_of(in, first))
+    if (others.contains(node)) return node;
+  return "";
+}
+
+void node_in_two_pools(const Input& in, Findings& out) {
+  std::vector<const Document*> pools;
+  for (const Document& document : in.bundle.documents) {
+    if (document.kind != kPoolKind || document.patch || !has_nodes(document)) continue;
+    const auto shares = [&](const Document* one) {
+      return one->name != document.name && one->ns == document.ns && belong_together(in.settings, document, *one) &&
+             !common_nodes(in, *one, document).empty();
+    };
+    const auto found = std::ranges::find_if(pools, shares);
+    const Document* first = found != pools.end() ? *found : nullptr;
+    pools.push_back(&document);
+    if (first == nullptr || document.name.empty()) continue;
+    const doc::Span selector = key_span(document.value, "spec.nodeSelector");
+    out.error(
+           selector.known() ? selector : name_span(document),
+           fmt::format("pools {} and {} both select {}: the operator drains no node that is in two, and policies that "
+                       "need it are not applied",
+                       first->name, document.name, common_nodes(in, *first, document)))
+        .note(name_span(*first), "the other pool")
+        .with_fix("nodeSelectors that no node matches both");
+  }
+}
+
+void unknown_gate(const Input& in, Findings& out) {
+  const std::vector<std::string_view> known(std::begin(api::kFeatureGates), std::end(api::kFeatureGates));
+  for (const Document& document : in.bundle.documents) {
+    const Value* gates = document.kind == kConfigKind ? at(document.value, "spec.featureGates") : nullptr;
+    if (gates == nullptr || !gates->is_object()) continue;
+    for (const Value::Member& gate : *gates->as_object()) {
+      if (std::ranges::find(known, gate.key) != known.end() || is_filled_in(gate.key_span)) continue;
+      const std::string near = doc::nearest(gate.key, known);
+      auto& reported =
+          out.warning(gate.key_span,
+                      fmt::format("no known release of the operator has a feature gate {}: it does nothing", gate.key));
+      if (!near.empty()) reported.with_fix(near);
+    }
+  }
+}
+
+void gate_of_an_injector_that_is_off(const Input& in, Findings& out) {
+  static constexpr std::string_view kGate = "spec.featureGates.resourceInjectorMatchCondition";
+  for (const Document& document : in.bundle.documents) {
+    if (document.kind != kConfigKind || !flag_at(document.value, kGate).value_or(false)) continue;
+    if (flag_at(document.value, "spec.enableInjector").value_or(true)) continue;
+    out.warning(
+           key_span(document.value, kGate),
+           "resourceInjectorMatchCondition says which pods the injector is called for, and enableInjector is false")
+        .note(key_span(document.value, "spec.enableInjector"), "it is off here")
+        .with_fix("enableInjector: true, or no such gate");
   }
 }
 
@@ -335,6 +455,11 @@ constexpr Rule kOperatorRules[] = {
     {"RB-OP-007", "a policy outside of the operator's namespace", Needs::kNothing, outside_of_its_namespace},
     {"RB-OP-008", "a network for another namespace outside of the operator's", Needs::kNothing,
      network_for_another_namespace},
+    {"RB-OP-009", "a maxUnavailable that is neither a number nor a percentage", Needs::kNothing, unreadable_bound},
+    {"RB-OP-010", "a pool of OVS hardware offload with nodes", Needs::kNothing, offload_pool_with_nodes},
+    {"RB-OP-011", "a node in two pools", Needs::kNothing, node_in_two_pools},
+    {"RB-OP-012", "a feature gate that no release has", Needs::kNothing, unknown_gate},
+    {"RB-OP-013", "a gate of an injector that is off", Needs::kNothing, gate_of_an_injector_that_is_off},
 };
 
 }  // namespace
