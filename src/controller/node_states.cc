@@ -127,7 +127,7 @@ class Decider {
     if (!state) return hold("its node state cannot be read: " + doc::first_error(found).error().message);
     if (!annotation(*view_.state, api::kKeepStateUntil).empty())
       return pending(patch_annotation(view_, api::kKeepStateUntil, {}, "its node exists again"));
-    if (is_told_to_be_left_alone())
+    if (says_left_alone())
       return pending(
           patch_annotation(view_, api::kWantedAnnotation, api::to_text(wanted()), "its node is selected again"));
     return with(*state);
@@ -139,19 +139,19 @@ class Decider {
             .log_level = view_.log_level,
             .left_alone = !view_.left_alone.empty()};
   }
-  bool is_told_to_be_left_alone() const {
-    const Result<api::Wanted> told = api::read_wanted(annotation(*view_.state, api::kWantedAnnotation));
-    return told.has_value() && told->left_alone;
+  bool says_left_alone() const {
+    const Result<api::Wanted> written = api::read_wanted(annotation(*view_.state, api::kWantedAnnotation));
+    return written.has_value() && written->left_alone;
   }
   // Its spec stays, and its agent hears that it must neither change nor offer VFs, as with the label that says so.
   NodeDecision leave_alone() {
     NodeDecision out = hold(view_.left_alone);
-    if (view_.state == nullptr || !is_ours(*view_.state) || is_told_to_be_left_alone()) return out;
-    NodeDecision told =
+    if (view_.state == nullptr || !is_ours(*view_.state) || says_left_alone()) return out;
+    NodeDecision patch =
         patch_annotation(view_, api::kWantedAnnotation, api::to_text(wanted()), "its node is left alone");
-    told.held = std::move(out.held);
-    told.outcomes = std::move(out.outcomes);
-    return told;
+    patch.held = std::move(out.held);
+    patch.outcomes = std::move(out.outcomes);
+    return patch;
   }
 
   NodeDecision with(const api::SriovNetworkNodeState& state) {

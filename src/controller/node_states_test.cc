@@ -156,9 +156,9 @@ TEST_F(NodeStatesTest, LeavesANodeAloneThatIsNoLongerSelected) {
   EXPECT_EQ(decision.action, Action::kPatch);
   EXPECT_EQ(decision.held, "it is not selected");
   EXPECT_EQ(decision.body.find("spec"), nullptr) << "no order to remove VFs";
-  const std::string told = doc::text_in(doc::at(decision.body, "metadata.annotations"), api::kWantedAnnotation);
-  EXPECT_EQ(told, R"({"leftAlone":true,"resourcePrefix":"openshift.io","version":1})");
-  annotate(api::kWantedAnnotation, told);
+  const std::string annotated = doc::text_in(doc::at(decision.body, "metadata.annotations"), api::kWantedAnnotation);
+  EXPECT_EQ(annotated, R"({"leftAlone":true,"resourcePrefix":"openshift.io","version":1})");
+  annotate(api::kWantedAnnotation, annotated);
   EXPECT_EQ(decided().action, Action::kNone);
   EXPECT_EQ(decided().held, "it is not selected");
   // It is told that this has ended also where no policy is left that would be written.

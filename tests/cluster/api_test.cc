@@ -281,8 +281,8 @@ TEST(Watches, AnswerBookmarks) {
   const std::string ns = new_namespace();
   const auto all = api->client.list(kMaps, {.ns = ns});
   ASSERT_TRUE(all) << all.error().to_string();
-  // The last bookmark comes shortly before the watch's time is over, where there is a newer version to report; Kubernetes
-  // 1.27 wants one that is newer than the watch.
+  // The last bookmark comes shortly before the watch's time is over, where there is a newer version to report;
+  // Kubernetes 1.27 wants one that is newer than the watch.
   shell("kubectl create configmap " + ns);
   int round = 0;
   EXPECT_TRUE(soon([&] {

@@ -98,21 +98,21 @@ TEST_F(NodeStatesTest, AnOrderIsCarriedOutAndReported) {
 
 // configDaemonNodeSelector: the node keeps its VFs, and nothing is changed or offered.
 TEST_F(NodeStatesTest, StandsAsideWhereTheOperatorSaysSo) {
-  const auto told = [&](bool left_alone) {
+  const auto state_with = [&](bool left_alone) {
     doc::Value state = ours(node.state_of(two_policies()));
     state.find("metadata")
         ->set("annotations", doc::Value::object())
         .set(api::kWantedAnnotation, api::to_text({.resource_prefix = "openshift.io", .left_alone = left_alone}));
     return state;
   };
-  api.put(kStatePath, told(true));
+  api.put(kStatePath, state_with(true));
   start();
   ASSERT_TRUE(eventually([&] { return states->counters().node.aside; }));
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
   EXPECT_EQ(states->reasons(),
             std::vector<std::string>{"railbed changes no VFs on this node: configDaemonNodeSelector of the "
                                      "SriovOperatorConfig does not select the node"});
-  api.put(kStatePath, told(false));
+  api.put(kStatePath, state_with(false));
   ASSERT_TRUE(eventually([&] { return stored("syncStatus") == "Succeeded"; }));
 }
 
