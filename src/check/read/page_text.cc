@@ -12,6 +12,7 @@
 #include "check/read/engines.h"
 #include "check/read/here_documents.h"
 #include "check/read/placeholders.h"
+#include "check/read/remarks.h"
 #include "check/read/shell.h"
 
 namespace railbed::check {
@@ -241,10 +242,11 @@ size_t page_mark(std::string_view value, PageLanguage language) {
     const size_t end = closed_by("}", 1);
     return is_word(end) && value.substr(0, end).find(' ') == std::string_view::npos ? end : 0;
   }
-  if (language == PageLanguage::kRst && (value.starts_with("|") || value.starts_with("*"))) {
-    const std::string_view mark = value.starts_with("**") ? "**" : value.substr(0, 1);
+  const bool bold = value.starts_with("**");
+  if (bold || (language == PageLanguage::kRst && (value.starts_with("|") || value.starts_with("*")))) {
+    const std::string_view mark = value.substr(0, bold ? 2 : 1);
     const size_t end = closed_by(mark, mark.size());
-    return mark == "**" ? end : is_word(end) ? end : 0;
+    return bold || is_word(end) ? end : 0;
   }
   if (!value.starts_with("@") && !value.starts_with("%")) return 0;
   const auto found = find_mark(value);
@@ -377,7 +379,10 @@ class PageEditor {
       const bool margin_dots =
           margin && is_left_out(content) && goes_on(given_.substr(line.next, block.end - line.next));
       if (is_left_out(content)) partial_.insert(block.begin);
-      if (manifest && (terminal.takes(content, margin, line.text) || (margin && is_stray_output(content)))) {
+      const size_t remark = manifest ? remark_begin(line.text) : line.text.size();
+      text_.fill(line.begin + remark, line.begin + line.text.size(), ' ');
+      if (manifest && (terminal.takes(content, margin, line.text) || (margin && is_stray_output(content)) ||
+                       is_remark_line(content))) {
         text_.comment_out(line);
       } else if (margin_dots || is_preprocessed(content) || is_lone_mark(content) || is_lone_placeholder(content)) {
         text_.comment_out(line);
