@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubernetes quantities that must be integers: counts of devices.
+// Kubernetes quantities as integers: counts of devices, and amounts to compare.
 //
-// Why: for an extended resource the API server accepts "4k", "1Ki", "2.0" and "3000m" as well as 4.
+// Why: for an extended resource the API server accepts "4k", "1Ki", "2.0" and "3000m" as well as 4, and it compares
+// "1500m" with 2.
 // Spec: apimachinery's resource.Quantity.
 // Threading: pure.
 // Failure: nothing for a text that is not a quantity or not an integer.
@@ -16,5 +17,8 @@ namespace railbed::api {
 
 // A number or a text, with at most 18 digits. What is more than 2^63-1 by its suffix is 2^63-1.
 std::optional<int64_t> whole_quantity(const doc::Value& value);
+
+// The same in thousandths: "1500m", "1.5".
+std::optional<int64_t> milli_quantity(const doc::Value& value);
 
 }  // namespace railbed::api
