@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which object a place is in whose text is no valid YAML, so that no document knows it.
 //
-// Why: programs group findings by object, and the broken one is what they must show. Its kind and name are usually above
-// the mistake, in lines that anybody can read.
-// Threading: pure functions; linear in the text.
-// Failure: none; empty fields where the lines do not say it.
+// Why: programs group findings by object, and the broken one is what they must show. Its kind and name are usually
+// above the mistake, in lines that anybody can read. Threading: pure functions; linear in the text. Failure: none;
+// empty fields where the lines do not say it.
 #pragma once
 
 #include <string_view>

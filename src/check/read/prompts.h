@@ -13,8 +13,8 @@
 
 namespace railbed::check {
 
-// The bytes before the command in a line without indentation; 0 where it is no such line. Of a line that is a prompt and
-// nothing else, all of it.
+// The bytes before the command in a line without indentation; 0 where it is no such line. Of a line that is a prompt
+// and nothing else, all of it.
 size_t drawn_prompt_length(std::string_view line);
 
 }  // namespace railbed::check

@@ -13,8 +13,8 @@ bool is_ascii_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0;
 }
 
-// "<-", "<====", "<<<", "-->", "==>" at the beginning of a text; its length, 0 where there is none. `far`: two blanks are
-// before it, without which an arrow to the right is a part of a text.
+// "<-", "<====", "<<<", "-->", "==>" at the beginning of a text; its length, 0 where there is none. `far`: two blanks
+// are before it, without which an arrow to the right is a part of a text.
 size_t ascii_arrow(std::string_view rest, bool far) {
   if (rest.starts_with('<')) {
     const size_t end = std::min(rest.find_first_not_of("<-="), rest.size());

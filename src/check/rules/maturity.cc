@@ -41,6 +41,8 @@ const MaturityTable& maturity_table() {
       one.promoted = doc::text_in(row, "promoted");
     }
     add_judgements(table);
+    for (auto& [id, one] : table)
+      if (one.promoted.empty() && is_often_wrong(one)) one.state = RuleState::kPreview;
     return table;
   }();
   return kTable;

@@ -2,8 +2,9 @@
 // How far each rule has come, and on what grounds: data/maturity.yaml, and the record in data/judgements.yaml.
 //
 // Why: new rules are where false errors come from. A rule that has not been right 30 times about unknown repositories
-// is a preview, and its errors are warnings. The numbers are in one table, so that everyone can see them. Threading:
-// immutable. Failure: none; a test checks the table.
+// is a preview, and its errors are warnings; so is an old one of which more than one error in ten was wrong. The
+// numbers are in one table, so that everyone can see them, and the next measurement decides without a change of code.
+// Threading: immutable. Failure: none; a test checks the table.
 #pragma once
 
 #include <string>
