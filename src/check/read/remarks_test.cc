@@ -80,5 +80,62 @@ TEST(Remarks, AreReadInPagesOnly) {
   EXPECT_EQ(severities_of("a.md", "  terminationGracePeriodSeconds: 30\n  ^^^ seconds"), "");
 }
 
+// Some lines of a manifest are marked as those that are new, or taken out.
+TEST(Remarks, LinesThatAreMarkedAsNewAreLines) {
+  const auto found = [](const std::string& lines) {
+    const std::string text =
+        "# Page\n\n```yaml\napiVersion: v1\nkind: Pod\nmetadata:\n  name: worker\nspec:\n  terminationGracePeriodSeconds: 5\n"
+        "  automountServiceAccountToken: false\n  enableServiceLinks: false\n" +
+        lines + "  containers:\n  - name: main\n    image: registry.example/train:2.1\n```\n";
+    std::string out;
+    for (const doc::Diagnostic& one : testing_cases::report_of("a.md", text).findings.all())
+      out += fmt::format("{}:{} {}\n", one.id, one.span.line, severity_name(one.severity));
+    return out;
+  };
+  EXPECT_EQ(found("+ hostIPC: false\n"), "");
+  EXPECT_EQ(found("+ hostIPC: false\n+ hostPID: false\n"), "");
+  EXPECT_EQ(found("+ hostIPC: false\n-  hostIPC: true\n"), "");
+  EXPECT_EQ(found("+ hostIPC: 3\n"), "RB-API-004:12 error\n");  // what is new is judged
+  EXPECT_EQ(found("  hostIPC: 3\n"), "RB-API-004:12 error\n");
+}
+
+// A page names several values, or explains one; a file that is applied has one.
+TEST(Remarks, ValuesThatAPageExplainsArePlaceholders) {
+  for (const char* value : {"4 (or 8)", "9000 (optional)", "1 -> 3", "1 → 3", "8 or 16", "30 (the default)"}) {
+    const std::string line = std::string("  terminationGracePeriodSeconds: ") + value;
+    EXPECT_EQ(severities_of("a.md", line), "RB-DOC-006 note\n") << line;
+    EXPECT_EQ(severities_of("a.yaml", line), "RB-API-004 error\n") << line;
+  }
+  EXPECT_EQ(severities_of("a.md", "  hostIPC: true/false"), "RB-DOC-006 note\n");
+  EXPECT_EQ(severities_of("a.md", "  terminationGracePeriodSeconds: 30s"), "RB-API-004 error\n");
+  EXPECT_EQ(severities_of("a.md", "  terminationGracePeriodSeconds: thirty (30)"), "RB-API-004 error\n");
+}
+
+// Two files in one block, with the name of the second one between them; without it, they are one text.
+TEST(Remarks, ACommentWithTheNameOfAFileEndsTheFileAbove) {
+  const auto found = [](const std::string& between) {
+    std::string out;
+    const std::string text =
+        "# Page\n\n```yaml\n# a.yaml\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: ai}\n" + between +
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: ai}\n```\n";
+    for (const doc::Diagnostic& one : testing_cases::report_of("a.md", text).findings.all()) out += one.id + "\n";
+    return out;
+  };
+  EXPECT_EQ(found("# b.yaml\n"), "");
+  EXPECT_EQ(found("\n# the second file: maps/b.yml\n\n"), "");
+  EXPECT_EQ(found("---\n# b.yaml\n"), "");
+  EXPECT_EQ(found("# and another one\n"), "RB-YAML-003\n");
+  EXPECT_EQ(found(""), "RB-YAML-003\n");
+}
+
+TEST(Remarks, ACommentWithTheNameOfAFileInsideAnObjectEndsNothing) {
+  const Report report = testing_cases::report_of(
+      "a.md",
+      "# Page\n\n```yaml\napiVersion: v1\n# as in a.yaml\nkind: ConfigMap\nmetadata: {name: a, namespace: ai}\n"
+      "# from b.yaml\ndata: {a: b}\n```\n");
+  EXPECT_TRUE(report.findings.all().empty());
+  EXPECT_EQ(report.objects(), 1);
+}
+
 }  // namespace
 }  // namespace railbed::check
