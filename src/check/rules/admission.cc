@@ -403,6 +403,7 @@ constexpr Rule kAdmissionRules[] = {
     {"RB-ADM-009", "ports that a Service or a container cannot have", Needs::kNothing, ports_that_cannot_be},
     {"RB-ADM-010", "a request above its limit", Needs::kNothing, requests_above_limits},
     {"RB-ADM-011", "a mount without a path, or a volume of two kinds", Needs::kNothing, mounts_that_cannot_be},
+    {"RB-ADM-012", "two fields of which only one may be", Needs::kNothing, fields_that_exclude_each_other},
     {"RB-ANN-007", "the networks annotation beside the template", Needs::kNothing, annotation_above_the_template},
     {"RB-ANN-008", "an annotation of networks that nothing reads", Needs::kNothing, unknown_network_annotation},
 };

@@ -34,5 +34,7 @@ void ports_that_cannot_be(const Input& in, Findings& out);
 void requests_above_limits(const Input& in, Findings& out);
 // RB-ADM-011
 void mounts_that_cannot_be(const Input& in, Findings& out);
+// RB-ADM-012
+void fields_that_exclude_each_other(const Input& in, Findings& out);
 
 }  // namespace railbed::check

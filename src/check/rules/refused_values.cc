@@ -145,6 +145,79 @@ void request_above_limit(const PodTemplate& pod, const Container& container, std
       .with_fix("a limit that is at least the request");
 }
 
+// What a node has once: a port of the host, for one protocol and address.
+void host_ports_of(const PodTemplate& pod, Findings& out) {
+  std::map<std::string, const Value*, std::less<>> first_places;
+  for (const Value* container : objects_in(pod.spec->find("containers")))
+    for (const Value* port : objects_in(container->find("ports"))) {
+      const std::string identity = port_identity(*port, "hostPort");
+      if (identity.empty() || identity.ends_with(" 0")) continue;
+      const Value* value = port->find("hostPort");
+      const auto [first, fresh] = first_places.emplace(fmt::format("{} {}", identity, text_at(*port, "hostIP")), value);
+      if (!fresh)
+        out.error(value->span, fmt::format("{} has the hostPort {} twice: the API server refuses {}", pod.label(),
+                                           identity, refused_for(pod)))
+            .note(first->second->span, "the first one")
+            .with_fix("one of them, or another number");
+    }
+}
+
+// Reports two fields of one object of which the API server takes one.
+void only_one_of(const PodTemplate& pod, std::string_view owner, const Value::Member& first,
+                 const Value::Member& second, Findings& out) {
+  out.error(second.key_span, fmt::format("{} of {} has {} and {}: the API server refuses {}", owner, pod.label(),
+                                         first.key, second.key, refused_for(pod)))
+      .note(first.key_span, "the first one")
+      .with_fix("only one of them");
+}
+
+const Value::Member* member_of(const Value& object, std::string_view key) {
+  const auto found = std::ranges::find(*object.as_object(), key, &Value::Member::key);
+  return found == object.as_object()->end() ? nullptr : &*found;
+}
+
+void handlers_of(const PodTemplate& pod, std::string_view owner, const Value* holder, Findings& out) {
+  if (holder == nullptr || !holder->is_object()) return;
+  static constexpr std::string_view kHandlers[] = {"exec", "httpGet", "tcpSocket", "grpc"};
+  const Value::Member* first = nullptr;
+  for (const Value::Member& member : *holder->as_object()) {
+    if (!member.value.is_object() || std::ranges::find(kHandlers, member.key) == std::end(kHandlers)) continue;
+    if (first != nullptr) only_one_of(pod, owner, *first, member, out);
+    if (first == nullptr) first = &member;
+  }
+}
+
+void variables_given_twice(const PodTemplate& pod, const Value& container, std::string_view owner, Findings& out) {
+  for (const Value* variable : objects_in(container.find("env"))) {
+    const Value::Member* value = member_of(*variable, "value");
+    const Value::Member* from = member_of(*variable, "valueFrom");
+    if (value == nullptr || from == nullptr || !from->value.is_object() || text_at(*variable, "value").empty())
+      continue;
+    only_one_of(pod, fmt::format("variable {} in {}", text_at(*variable, "name"), owner), *value, *from, out);
+  }
+}
+
+void privileged_without_escalation(const PodTemplate& pod, const Value& container, std::string_view owner,
+                                   Findings& out) {
+  if (!flag_at(container, "securityContext.privileged").value_or(false)) return;
+  if (flag_at(container, "securityContext.allowPrivilegeEscalation").value_or(true)) return;
+  const Value& context = *container.find("securityContext");
+  only_one_of(pod, owner, *member_of(context, "privileged"), *member_of(context, "allowPrivilegeEscalation"), out);
+}
+
+void tolerations_of_any_value(const PodTemplate& pod, Findings& out) {
+  for (const Value* toleration : objects_in(pod.spec->find("tolerations"))) {
+    const Value::Member* operation = member_of(*toleration, "operator");
+    const Value::Member* value = member_of(*toleration, "value");
+    if (operation == nullptr || value == nullptr || text_at(*toleration, "operator") != "Exists") continue;
+    if (text_at(*toleration, "value").empty()) continue;
+    out.error(value->key_span,
+              fmt::format("a toleration of {} has operator Exists and a value: the API server refuses {}", pod.label(),
+                          refused_for(pod)))
+        .with_fix("operator: Equal, or no value");
+  }
+}
+
 }  // namespace
 
 void ports_that_cannot_be(const Input& in, Findings& out) {
@@ -152,7 +225,10 @@ void ports_that_cannot_be(const Input& in, Findings& out) {
     if (document.kind == "Service" && document.api_version == "v1" && is_whole_object(document))
       ports_of_service(document, out);
   for (const PodTemplate& pod : in.pods)
-    if (makes_pods_verbatim(pod)) names_of_ports(pod, out);
+    if (makes_pods_verbatim(pod)) {
+      names_of_ports(pod, out);
+      host_ports_of(pod, out);
+    }
 }
 
 void requests_above_limits(const Input& in, Findings& out) {
@@ -171,6 +247,22 @@ void mounts_that_cannot_be(const Input& in, Findings& out) {
     if (!makes_pods_verbatim(pod)) continue;
     volumes_of_two_kinds(pod, out);
     mounts_without_path(pod, out);
+  }
+}
+
+void fields_that_exclude_each_other(const Input& in, Findings& out) {
+  for (const PodTemplate& pod : in.pods) {
+    if (!makes_pods_verbatim(pod)) continue;
+    tolerations_of_any_value(pod, out);
+    each_written_container(pod, [&](const Value& container, std::string_view name) {
+      const std::string owner = fmt::format("container {}", name);
+      variables_given_twice(pod, container, owner, out);
+      privileged_without_escalation(pod, container, owner, out);
+      for (const std::string_view probe : {"livenessProbe", "readinessProbe", "startupProbe"})
+        handlers_of(pod, fmt::format("{} in {}", probe, owner), container.find(probe), out);
+      for (const std::string_view hook : {"postStart", "preStop"})
+        handlers_of(pod, fmt::format("{} in {}", hook, owner), at(container, fmt::format("lifecycle.{}", hook)), out);
+    });
   }
 }
 
