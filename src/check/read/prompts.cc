@@ -40,13 +40,19 @@ bool ends_with_sign(std::string_view word) {
   return std::ranges::any_of(kSigns, [&](const SignRange& range) { return last >= range.first && last <= range.last; });
 }
 
+// "<node>" is a placeholder.
 bool ends_with_mark(std::string_view word) {
-  return std::string_view("$%#>").find(word.back()) != std::string_view::npos;
+  return std::string_view("$%#>").find(word.back()) != std::string_view::npos && !word.starts_with('<');
 }
 
 // A folder, a user, a branch, or a sign: what a prompt has before its end, and a sentence has not.
 bool is_of_prompt(std::string_view word) {
   return word.find_first_of("~@/\\[(:") != std::string_view::npos || ends_with_sign(word);
+}
+
+// What is before a lone '#': of a user or in a folder of his. Elsewhere it begins a comment.
+bool has_user(std::string_view before) {
+  return before.find_first_of("@~") != std::string_view::npos;
 }
 
 bool is_home_folder(std::string_view word) {
@@ -81,7 +87,8 @@ size_t drawn_prompt_length(std::string_view line) {
     if (words == 0 && (is_program(word) || is_shell_word(word) || word[0] == '#')) return 0;
     if (is_never_in_prompt(word)) return 0;
     home |= words == 0 && is_home_folder(word);
-    const bool mark = ends_with_mark(word) && (word.size() > 1 || of_prompt);
+    const bool alone = word == "#" ? has_user(line.substr(0, at)) : of_prompt;
+    const bool mark = ends_with_mark(word) && (word.size() > 1 || alone);
     of_prompt |= is_of_prompt(word);
     ends = home || mark || ends_with_sign(word);
     if (end == line.size()) return home && words > 0 && ends_with_sign(word) ? line.size() : 0;

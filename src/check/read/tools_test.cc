@@ -154,7 +154,9 @@ TEST(Tools, DistinguishesPromptsFromComments) {
                                                   "└── values.yaml",
                                                   "┌────┬────┐",
                                                   "~/charts is the folder",
-                                                  "a # cat p.yaml"};
+                                                  "a # cat p.yaml",
+                                                  "deploy ./charts # kubectl get pods",
+                                                  "on <node> kubectl get pods"};
   for (std::string_view line : comments) EXPECT_EQ(prompt_length(line), 0u) << line;
 }
 
