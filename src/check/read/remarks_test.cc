@@ -137,5 +137,27 @@ TEST(Remarks, ACommentWithTheNameOfAFileInsideAnObjectEndsNothing) {
   EXPECT_EQ(report.objects(), 1);
 }
 
+// What a terminal showed, with a prompt that no list has, is no manifest: in a page whatever its fence says, and in a
+// file of notes. Words without a command are no prompt, and a mistake there.
+TEST(Remarks, PromptsThatPeopleDrawAreNoManifest) {
+  const std::string object = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: ai\ndata:\n  a: b\n";
+  const auto errors = [](const std::string& name, const std::string& text) {
+    std::string out;
+    for (const doc::Diagnostic& one : testing_cases::report_of(name, text).findings.all())
+      if (one.severity == doc::Severity::kError) out += one.id + "\n";
+    return out;
+  };
+  const auto page = [](const std::string& block) { return "# Page\n\n```yaml\n" + block + "```\n"; };
+  for (const std::string prompt : {"~ ❯", "»", "⚡", "→", "▶", "~/dev/x (main) $", "🐳", "~/x main*", "└─$", "~ ᐅ",
+                                   ":$", "[me@host] (⎈|kind:default)$", "➜  ~ git:(main) ✗"}) {
+    EXPECT_EQ(errors("a.md", page(prompt + " cat a.yaml\n" + object)), "") << prompt;
+    EXPECT_EQ(errors("a.md", page(object + prompt + " oc get pods\nNAME READY\na    1/1\n")), "") << prompt;
+    EXPECT_EQ(errors("a.md", page(prompt + " cat <<EOF | oc apply -f -\n" + object + "EOF\n")), "") << prompt;
+    EXPECT_EQ(errors("a.yaml", prompt + " cat b.yaml\n" + object), "") << prompt;
+  }
+  EXPECT_EQ(errors("a.yaml", "▶ the map\n" + object), "RB-YAML-001\n");
+  EXPECT_EQ(errors("a.md", page("apiVersion v1\n" + object.substr(object.find("kind")))), "RB-YAML-001\n");
+}
+
 }  // namespace
 }  // namespace railbed::check
