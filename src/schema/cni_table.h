@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 
 #include "schema/cni_types.h"
 
@@ -127,6 +128,9 @@ inline constexpr auto keys_vrf = std::to_array<CniKey>({
     {.name = "vrfname", .problem = no_interface_name, .required = true},
     {.name = "table", .type = kNumber},
 });
+
+// Keys that no plugin of the type reads and that manuals have all the same: whoever copied one has lost nothing by it.
+inline constexpr std::pair<std::string_view, std::string_view> kOftenCopied[] = {{"host-device", "isRdma"}};
 
 // TYPE(identifier, name, role, what it does, a second name of its program, whether its original needs its own files)
 #define RAILBED_ATTACHED_TYPES(TYPE)                                                         \

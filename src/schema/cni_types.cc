@@ -85,4 +85,9 @@ const CniKey* find_cni_key(const CniType& type, std::string_view key) {
   return nullptr;
 }
 
+bool is_often_copied(std::string_view type, std::string_view key) {
+  return std::ranges::any_of(table::kOftenCopied,
+                             [&](const auto& pair) { return pair.first == type && pair.second == key; });
+}
+
 }  // namespace railbed::schema

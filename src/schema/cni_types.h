@@ -88,4 +88,7 @@ std::span<const CniKey> cni_common_keys();
 // A key of the type, or a common one; null when there is none of that name.
 const CniKey* find_cni_key(const CniType& type, std::string_view key);
 
+// Whether published configurations of the type have a key that its plugin does not read.
+bool is_often_copied(std::string_view type, std::string_view key);
+
 }  // namespace railbed::schema

@@ -78,7 +78,8 @@ std::optional<int64_t> scaled(int64_t number, Scale scale) {
   return number;
 }
 
-std::optional<int64_t> read_quantity(std::string_view text) {
+// The quantity times 10^tens.
+std::optional<int64_t> read_quantity(std::string_view text, int tens = 0) {
   if (text.starts_with('+')) text.remove_prefix(1);
   int64_t number = 0;
   int fraction = 0;  // digits behind the point
@@ -99,7 +100,7 @@ std::optional<int64_t> read_quantity(std::string_view text) {
   if (digits == 0) return std::nullopt;
   std::optional<Scale> scale = scale_of(text.substr(at));
   if (!scale) return std::nullopt;
-  scale->tens -= fraction;
+  scale->tens += tens - fraction;
   return scaled(number, *scale);
 }
 
@@ -140,6 +141,22 @@ std::optional<double> approximate_quantity(const doc::Value& value) {
   const std::optional<Scale> scale = scale_of(std::string_view(*text).substr(*end));
   if (!scale) return std::nullopt;
   return std::strtod(text->substr(0, *end).c_str(), nullptr) * std::pow(10, scale->tens) * std::pow(2, scale->twos);
+}
+
+std::optional<int64_t> milli_quantity(const doc::Value& value) {
+  constexpr int kTens = 3;
+  constexpr int64_t kMillis = 1000;
+  if (const std::string* text = value.as_string()) return read_quantity(*text, kTens);
+  if (const int64_t* number = value.as_int()) {
+    if (*number < 0) return std::nullopt;
+    return *number > kMost / kMillis ? kMost : *number * kMillis;
+  }
+  const double* number = value.as_double_exact();
+  if (number == nullptr || !(*number >= 0 && *number < kExactDouble / kMillis)) return std::nullopt;
+  const double millis = *number * static_cast<double>(kMillis);
+  constexpr double kNear = 1e-6;  // 0.57 times 1000 is a little less than 570
+  if (std::abs(millis - std::round(millis)) > kNear) return std::nullopt;
+  return static_cast<int64_t>(std::round(millis));
 }
 
 }  // namespace railbed::schema

@@ -22,5 +22,7 @@ std::optional<double> approximate_quantity(const doc::Value& value);
 // What must be an integer: a number or a text, with at most 18 digits. What is more than 2^63-1 by its suffix is
 // 2^63-1.
 std::optional<int64_t> whole_quantity(const doc::Value& value);
+// The same in thousandths: "1500m", "1.5".
+std::optional<int64_t> milli_quantity(const doc::Value& value);
 
 }  // namespace railbed::schema

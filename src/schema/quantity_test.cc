@@ -18,6 +18,15 @@ struct WholeRow {
   std::optional<int64_t> whole;
 };
 
+TEST(Quantity, InThousandths) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const WholeRow rows[] = {{"0", 0},      {"2", 2000},      {"1500m", 1500},      {"1.5", 1500},       {"0.57", 570},
+                           {"100m", 100}, {"1Ki", 1024000}, {"1u", std::nullopt}, {"x", std::nullopt}, {"9E", kMost}};
+  for (const WholeRow& row : rows) EXPECT_EQ(milli_quantity(Value(std::string(row.text))), row.whole) << row.text;
+  EXPECT_EQ(milli_quantity(Value(int64_t{3})), 3000);
+  EXPECT_EQ(milli_quantity(Value(0.57)), 570);
+}
+
 TEST(Quantity, WholeNumbersAsTheApiServerTakesThem) {
   constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
   const WholeRow rows[] = {{"0", 0},

@@ -11,6 +11,7 @@
 #include "doc/fields.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
+#include "schema/cni_types.h"
 #include "schema/frame.h"
 #include "schema/home.h"
 #include "schema/quantity.h"
@@ -580,6 +581,13 @@ class Checker {
            std::ranges::all_of(*inner, [&](const auto& one) { return frame.schema->fields.contains(one.key); });
   }
 
+  // The type of a plugin; empty where it says none.
+  static std::string_view text_of_type(const Value& value) {
+    const Value* type = value.find("type");
+    const std::string* text = type == nullptr ? nullptr : type->as_string();
+    return text == nullptr ? std::string_view() : std::string_view(*text);
+  }
+
   void unknown(const Value::Member& member, const Value& value, const Frame& frame, const Schema* variants) {
     if (member.key == kLeftOut) return;
     std::vector<std::string_view> known;
@@ -599,7 +607,8 @@ class Checker {
               .with_fix(home->fix)
               .about_field(below(frame, member.key).path());
       // No ipam type has a field of what is around it.
-      reported.fails_where_applied = home->nowhere_else || family_ == kOfAddresses;
+      const bool copied = is_often_copied(text_of_type(value), member.key);
+      reported.fails_where_applied = !copied && (home->nowhere_else || family_ == kOfAddresses);
       return;
     }
     auto& reported = warning(2, member.key_span,

@@ -4,6 +4,7 @@
 #include "base/well_known.h"
 #include "check/findings/judgement.h"
 #include "check/findings/output.h"
+#include "check/findings/unread_objects.h"
 
 namespace railbed::check {
 namespace {
@@ -45,7 +46,18 @@ void add_object(Value& out, const doc::Diagnostic& finding) {
   if (!finding.subject.field.empty()) out.set("field", finding.subject.field);
 }
 
-Value finding_value(const doc::Diagnostic& finding, const std::string& fingerprint) {
+// The finding with its object, and the class of that, where its text is no valid YAML.
+doc::Diagnostic with_object(const doc::Diagnostic& finding) {
+  doc::Diagnostic copy = finding;
+  const bool open = finding.layer == doc::Layer::kText && finding.subject.kind.empty() && finding.span.known();
+  if (!open) return copy;
+  copy.subject = object_by_lines(finding.span.source->text, finding.span.offset);
+  if (copy.document_class.empty()) copy.document_class = copy.subject.kind.empty() ? "other" : "manifest";
+  return copy;
+}
+
+Value finding_value(const doc::Diagnostic& given, const std::string& fingerprint) {
+  const doc::Diagnostic finding = with_object(given);
   Value one = Value::object();
   one.set("id", finding.id);
   one.set("severity", doc::severity_name(finding.severity));

@@ -118,7 +118,7 @@ TEST(SubjectsTest, WhatIsOnlyForOneMachineIsANoteAtMost) {
   };
   EXPECT_EQ(reported("somebody-elses"), "note");
   EXPECT_EQ(reported("bridge"), "");
-  EXPECT_EQ(reported("tunning"), "error");
+  EXPECT_EQ(reported("tunning"), "warning");
 }
 
 constexpr std::string_view kTwoObjects =

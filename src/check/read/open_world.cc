@@ -86,7 +86,18 @@ bool has_open_name(const Bundle& bundle, const Document& document) {
 
 bool makes_networks_or_resources(std::string_view kind) {
   return is_network_kind(kind) || kind == "SriovNetworkNodePolicy" || kind == "NicClusterPolicy" ||
-         kind == "NicNodePolicy" || kind == "ConfigMap";
+         kind == "NicNodePolicy";
+}
+
+// A ConfigMap of a device plugin whose list of resources is filled in later. Its own name says nothing of them, and
+// other ConfigMaps make none.
+bool has_open_resources(const Document& document) {
+  const Value* data = document.kind == "ConfigMap" ? document.value.find("data") : nullptr;
+  if (data == nullptr || !data->is_object()) return false;
+  return std::ranges::any_of(*data->as_object(), [](const Value::Member& member) {
+    const std::string* text = member.value.as_string();
+    return text != nullptr && text->find("resource") != std::string::npos && has_mark(*text);
+  });
 }
 
 // OpenShift's list of networks, where an entry is no object or has no name of its own.
@@ -126,7 +137,8 @@ void add_makers(const Bundle& bundle, const Document& document, World& world) {
   // The names of a page are not expected to be those of the files beside it.
   const bool own = document.cls.is(DocumentKind::kTemplate) || document.origin == Origin::kFile;
   const bool open = own && makes_networks_or_resources(document.kind) && has_open_name(bundle, document);
-  if (open || has_open_entries(bundle, document)) world.not_read.push_back({file, "is a template", "", true});
+  const bool filled_in = open || has_open_entries(bundle, document) || (own && has_open_resources(document));
+  if (filled_in) world.not_read.push_back({file, "is a template", "", true});
 }
 
 }  // namespace

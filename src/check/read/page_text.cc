@@ -12,6 +12,7 @@
 #include "check/read/engines.h"
 #include "check/read/here_documents.h"
 #include "check/read/placeholders.h"
+#include "check/read/remarks.h"
 #include "check/read/shell.h"
 
 namespace railbed::check {
@@ -173,6 +174,25 @@ class TerminalLines {
   bool inside_ = false;
 };
 
+// Whether a line of a manifest is marked as a new one, as a difference does it: "+   mtu: 9000". An item of a list has
+// one blank behind its dash and no plus.
+bool is_marked_as_new(std::string_view line) {
+  return line.size() > 2 && line[0] == '+' && line[1] == ' ' && line.find_first_not_of(" +") != std::string_view::npos;
+}
+// "-   mtu: 1500", in a block that has new lines: it is taken out.
+bool is_marked_as_old(std::string_view line) {
+  return line.starts_with("-  ") && line.find_first_not_of(" -") != std::string_view::npos;
+}
+
+// "# second file: svc.yaml"
+bool names_a_file(std::string_view comment) {
+  return comment.find(".yaml") != std::string_view::npos || comment.find(".yml") != std::string_view::npos;
+}
+
+bool begins_an_object(std::string_view content) {
+  return content.starts_with("apiVersion:") || content.starts_with("kind:");
+}
+
 // A line that a preprocessor replaces: AsciiDoc's conditions and inclusions, snippets of MkDocs, statements of Jinja,
 // shortcodes of Hugo.
 bool is_preprocessed(std::string_view content) {
@@ -235,10 +255,11 @@ size_t page_mark(std::string_view value, PageLanguage language) {
     const size_t end = closed_by("}", 1);
     return is_word(end) && value.substr(0, end).find(' ') == std::string_view::npos ? end : 0;
   }
-  if (language == PageLanguage::kRst && (value.starts_with("|") || value.starts_with("*"))) {
-    const std::string_view mark = value.starts_with("**") ? "**" : value.substr(0, 1);
+  const bool bold = value.starts_with("**");
+  if (bold || (language == PageLanguage::kRst && (value.starts_with("|") || value.starts_with("*")))) {
+    const std::string_view mark = value.substr(0, bold ? 2 : 1);
     const size_t end = closed_by(mark, mark.size());
-    return mark == "**" ? end : is_word(end) ? end : 0;
+    return bold || is_word(end) ? end : 0;
   }
   if (!value.starts_with("@") && !value.starts_with("%")) return 0;
   const auto found = find_mark(value);
@@ -357,21 +378,43 @@ class PageEditor {
     return out;
   }
 
+  // A comment between two objects that names a file: each is a file of its own, which a page shows in one block.
+  void separate_files(const PageLine& comment, const Block& block) {
+    if (comment.text.size() < 3 || comment.text[0] != '#') return;
+    bool object = false;
+    for (const PageLine& line : lines(block.begin, comment.begin)) object |= line.text.starts_with("metadata:");
+    std::string_view next = given_.substr(comment.next, block.end - comment.next);
+    next.remove_prefix(std::min(next.find_first_not_of(" \t\r\n"), next.size()));
+    if (!object || !begins_an_object(next)) return;
+    text_.fill(comment.begin, comment.begin + 3, '-');
+    text_.fill(comment.begin + 3, comment.begin + comment.text.size(), ' ');
+  }
+
   void edit_block(const Block& block) {
     const size_t first = given_.find_first_not_of(" \t\r\n", block.begin);
     const bool braces = first < block.end && (given_[first] == '{' || given_[first] == '[');
     const std::string_view text = given_.substr(block.begin, block.end - block.begin);
     const bool manifest = !braces && block_text(text, language_of(block.info)) == BlockText::kManifest;
     TerminalLines terminal;
-    for (const PageLine& line : lines(block.begin, block.end)) {
+    const std::vector<PageLine> all = lines(block.begin, block.end);
+    const bool marked = manifest && std::ranges::any_of(all, is_marked_as_new, &PageLine::text);
+    for (const PageLine& line : all) {
       const std::string_view content = trimmed(line.text);
+      if (manifest && content.starts_with("#") && names_a_file(content)) separate_files(line, block);
       if (content.empty() || content.starts_with("#")) continue;
+      if (marked && is_marked_as_new(line.text)) {
+        text_.put(line.begin, ' ');
+        continue;
+      }
       const auto indent = static_cast<size_t>(content.data() - line.text.data());
       const bool margin = indent <= block.indent;
       const bool margin_dots =
           margin && is_left_out(content) && goes_on(given_.substr(line.next, block.end - line.next));
       if (is_left_out(content)) partial_.insert(block.begin);
-      if (manifest && (terminal.takes(content, margin, line.text) || (margin && is_stray_output(content)))) {
+      const size_t remark = manifest ? remark_begin(line.text) : line.text.size();
+      text_.fill(line.begin + remark, line.begin + line.text.size(), ' ');
+      if (manifest && (terminal.takes(content, margin, line.text) || (margin && is_stray_output(content)) ||
+                       is_remark_line(content) || (marked && is_marked_as_old(line.text)))) {
         text_.comment_out(line);
       } else if (margin_dots || is_preprocessed(content) || is_lone_mark(content) || is_lone_placeholder(content)) {
         text_.comment_out(line);

@@ -137,6 +137,30 @@ bool is_choice(std::string_view text) {
   return (is_name_of_value(text) || spaced) && text.find("||") == std::string_view::npos;
 }
 
+// A number or a flag.
+bool is_plain_scalar(std::string_view text) {
+  static constexpr std::array<std::string_view, 6> kFlags{"true", "false", "yes", "no", "on", "off"};
+  return std::ranges::find(kFlags, text) != kFlags.end() || (!text.empty() && std::ranges::all_of(text, is_figure));
+}
+
+// "true/false", "1 or 2", "1 -> 3": values of which the reader takes one.
+bool is_one_of_scalars(std::string_view text) {
+  static constexpr std::array<std::string_view, 6> kBetween{"/", " or ", " -> ", " => ", " → ", " to "};
+  return std::ranges::any_of(kBetween, [&](std::string_view between) {
+    const size_t at = text.find(between);
+    return at != std::string_view::npos && is_plain_scalar(text.substr(0, at)) &&
+           is_plain_scalar(text.substr(at + between.size())) &&
+           (between != "/" || !is_figure(text[0]));  // "1/2" may be a path or a fraction
+  });
+}
+
+// "4 (or 8)", "9000 (optional)": a value, and what a page says of it.
+bool is_explained_scalar(std::string_view text) {
+  const size_t open = text.find(" (");
+  return open != std::string_view::npos && text.ends_with(')') && is_plain_scalar(trimmed(text.substr(0, open))) &&
+         text.find_first_of("abcdefghijklmnopqrstuvwxyz", open) != std::string_view::npos;
+}
+
 bool is_elided_text(std::string_view text) {
   return text.find("...") != std::string_view::npos || text.find("…") != std::string_view::npos;
 }
@@ -153,7 +177,8 @@ bool is_placeholder(std::string_view written) {
   const std::string_view text = word_of_value(written);
   if (text.empty()) return false;
   return !bracketed(text).empty() || is_upper_name(text) || is_request(text) || is_crossed_out(text) ||
-         is_type_word(text) || is_choice(text) || is_elided_text(text);
+         is_type_word(text) || is_choice(text) || is_elided_text(text) || is_one_of_scalars(text) ||
+         is_explained_scalar(text);
 }
 
 bool is_sure_placeholder(std::string_view written) {

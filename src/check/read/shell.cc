@@ -8,6 +8,7 @@
 #include <span>
 
 #include "check/read/page.h"
+#include "check/read/prompts.h"
 #include "check/read/shell_words.h"
 #include "check/read/tools.h"
 
@@ -83,6 +84,7 @@ size_t prompt_length(std::string_view line) {
   };
   if (text.starts_with("$ ") || text.starts_with("% ")) return behind(0);
   if (text.starts_with("$> ") || text.starts_with("#> ")) return behind(1);
+  if (const size_t drawn = drawn_prompt_length(text); drawn > 0) return indent + drawn;
   for (const std::string_view mark : {"❯ ", "➜ ", "λ "})
     if (text.starts_with(mark)) return behind(mark.size() - 2);
   // Also a whole line of a terminal that a mail or a page quotes: "> root@n1 ~# ls".

@@ -104,7 +104,22 @@ TEST(Tools, DistinguishesPromptsFromComments) {
                                                   "(venv) $ x",
                                                   "hub> oc get nodes",
                                                   "n1# kubectl get pods",
-                                                  "> [root@n1 ~]# x"};
+                                                  "> [root@n1 ~]# x",
+                                                  "~ ❯ cat p.yaml",
+                                                  "~ ❯",
+                                                  "~/dev/x (main) $ cat p.yaml",
+                                                  "~/x main* kubectl get pods",
+                                                  "➜  ~ git:(main) ✗ kubectl get pods",
+                                                  "» kubectl get pods",
+                                                  "⚡ kubectl get pods",
+                                                  "▶ oc get pods",
+                                                  "🐳 kubectl get pods",
+                                                  "~ ᐅ cat p.yaml",
+                                                  "└─$ cat p.yaml",
+                                                  "┌──(ann㉿n1)-[~]",
+                                                  "[ann@n1] (⎈|kind:default)$ kubectl get pods",
+                                                  ":$ cat p.yaml",
+                                                  ">>> kubectl get pods"};
   for (std::string_view line : commands) EXPECT_GT(prompt_length(line), 0u) << line;
   const std::vector<std::string_view> comments = {"# Check the links",
                                                   "# rdma devices of the pod",
@@ -129,7 +144,19 @@ TEST(Tools, DistinguishesPromptsFromComments) {
                                                   "description: > kubectl get pods",
                                                   "a@b: /path # comment",
                                                   "n1# a comment",
-                                                  "a > b"};
+                                                  "a > b",
+                                                  "→ the rail of the pod",
+                                                  "» see the page",
+                                                  "key: ❯ cat p.yaml",
+                                                  "- ▶ cat p.yaml",
+                                                  "echo ❯ cat p.yaml",
+                                                  "all of it > cat p.yaml",
+                                                  "└── values.yaml",
+                                                  "┌────┬────┐",
+                                                  "~/charts is the folder",
+                                                  "a # cat p.yaml",
+                                                  "deploy ./charts # kubectl get pods",
+                                                  "on <node> kubectl get pods"};
   for (std::string_view line : comments) EXPECT_EQ(prompt_length(line), 0u) << line;
 }
 

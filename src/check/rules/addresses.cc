@@ -261,6 +261,14 @@ void gateway_is_handed_out(const Input& in, Findings& out) {
   }
 }
 
+// An object as its file has it: two kustomizations that give one file's object two namespaces make no second object of
+// it.
+Identity identity_in_files(const Document& document) {
+  Identity identity = identity_of(document);
+  if (document.ns_from != NamespaceFrom::kWritten) std::get<2>(identity).clear();
+  return identity;
+}
+
 // The pods that ask a network for addresses, `each` for every attachment of a template. The same object in several
 // files (alternatives, stages) is one object: the largest of them counts.
 template <typename Each>
@@ -275,7 +283,7 @@ int64_t count_pods(const Input& in, const NetworkView& network, Each each) {
       if (document.name.empty())
         sum += each(*pod.pod);
       else
-        counts[identity_of(document)][&document] += each(*pod.pod);
+        counts[identity_in_files(document)][&document] += each(*pod.pod);
     }
   }
   for (const auto& [identity, documents] : counts) sum += std::ranges::max(documents | std::views::values);

@@ -84,13 +84,6 @@ bool has_misplaced_limit(const Container& container, const Value& requests, std:
   });
 }
 
-// What the API server refuses: it looks into the pods of its own kinds, and takes a custom resource as it is.
-std::string_view refused_for(const PodTemplate& pod) {
-  const std::string_view group = pod.document->group();
-  const bool own = is_of_kubernetes(group) || group == "extensions";
-  return own ? "it" : "the pods made from it";
-}
-
 void requests_and_limits_differ(const Input& in, Findings& out) {
   each_plain_container(in, [&](const PodTemplate& pod, const Container& container, const Value* limits,
                                const Value* requests) {
@@ -408,6 +401,10 @@ constexpr Rule kAdmissionRules[] = {
     {"RB-ADM-006", "two of one name, or two mounts at one path", Needs::kNothing, given_twice_in_a_pod},
     {"RB-ADM-007", "a mount path with a colon", Needs::kNothing, colon_in_a_mount_path},
     {"RB-ADM-008", "a pool of addresses that contradicts itself", Needs::kNothing, pool_contradicts_itself},
+    {"RB-ADM-009", "ports that a Service or a container cannot have", Needs::kNothing, ports_that_cannot_be},
+    {"RB-ADM-010", "a request above its limit", Needs::kNothing, requests_above_limits},
+    {"RB-ADM-011", "a mount without a path, or a volume of two kinds", Needs::kNothing, mounts_that_cannot_be},
+    {"RB-ADM-012", "two fields of which only one may be", Needs::kNothing, fields_that_exclude_each_other},
     {"RB-ANN-007", "the networks annotation beside the template", Needs::kNothing, annotation_above_the_template},
     {"RB-ANN-008", "an annotation of networks that nothing reads", Needs::kNothing, unknown_network_annotation},
 };

@@ -129,6 +129,33 @@ TEST(RuleEdges, StaticAddressesOfAlternatives) {
   EXPECT_EQ(found("a", "b"), 1);
 }
 
+// A file that two kustomizations take is one object, whatever namespace each of them gives it.
+TEST(RuleEdges, AnObjectOfTwoKustomizationsIsCountedOnce) {
+  const auto found = [](const std::string& first, const std::string& second) {
+    const auto source = [](const std::string& name, const std::string& text) {
+      return std::make_shared<const doc::Source>(doc::Source{name, text});
+    };
+    const auto pod = [&](const std::string& name, const std::string& image) {
+      return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+             ", annotations: {k8s.v1.cni.cncf.io/networks: fixed}}\nspec: {containers: [{name: c, image: " + image +
+             "}]}\n";
+    };
+    const std::string kustomization =
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [pod.yaml]\n";
+    const Report report = check(
+        {source("net.yaml",
+                "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: fixed}\n"
+                "spec:\n  config: '{\"cniVersion\": \"1.0.0\", \"type\": \"macvlan\", \"master\": \"eth1\", \"ipam\": "
+                "{\"type\": \"static\", \"addresses\": [{\"address\": \"10.1.0.5/24\"}]}}'\n"),
+         source("cno/kustomization.yaml", kustomization + "namespace: demo\n"),
+         source("cno/pod.yaml", pod(first, "b:1")), source("network/kustomization.yaml", kustomization),
+         source("network/pod.yaml", pod(second, "b:2"))},
+        {}, {});
+    return std::ranges::count(report.findings.all(), "RB-ADDR-007", &doc::Diagnostic::id);
+  };
+  EXPECT_EQ(found("a", "a"), 0);
+}
+
 TEST(RuleEdges, MemoryThatHoldsTheBuffers) {
   std::vector<Edge> edges;
   for (const char* little : {"memory: 2047Mi", "memory: 2147483647", "memory: 1999999k", "memory: 2000000Ki",

@@ -142,6 +142,15 @@ bool takes_numbers(const Value& row) {
          std::ranges::all_of(choices, [](const Word& one) { return doc::plain_integer(one.text).has_value(); });
 }
 
+// Whether no version of the library takes a word: its words are few and old, or it is longer than all names of levels
+// ("PIX", "SYS", "NODE").
+bool is_no_word_of(const Value& row, std::string_view text) {
+  constexpr size_t kLongestLevel = 4;
+  if (flag_at(row, "closed").value_or(false)) return true;
+  return row.find("levels") != nullptr && text.size() > kLongestLevel &&
+         text.find_first_of("0123456789") == std::string_view::npos;
+}
+
 void wrong_value(const Input& in, Findings& out) {
   for (const PodView& pod : in.views.pods)
     for (const Setting& setting : settings_of(pod)) {
@@ -165,7 +174,7 @@ void wrong_value(const Input& in, Findings& out) {
       out.warning(setting.value->span, fmt::format("{} takes {}, not \"{}\": it is ignored or read as 0", setting.name,
                                                    wanted, setting.text))
           .with_fix(fmt::format("value: {}", wanted))
-          .fails_where_applied = is_word;
+          .fails_where_applied = is_word || is_no_word_of(*setting.row, setting.text);
     }
 }
 

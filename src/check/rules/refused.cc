@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <optional>
 #include <string>
 
-#include "base/ip.h"
 #include "base/object_names.h"
+#include "check/read/served_versions.h"
 #include "check/rules/lookups.h"
 
 namespace railbed::check {
@@ -24,6 +23,12 @@ bool makes_pods_verbatim(const PodTemplate& pod) {
       "Pod",    "PodTemplate", "Deployment", "StatefulSet",           "ReplicaSet",     "DaemonSet", "Job", "CronJob",
       "JobSet", "MPIJob",      "PyTorchJob", "ReplicationController", "LeaderWorkerSet"};
   return std::ranges::find(kKinds, pod.document->kind) != std::end(kKinds) && is_whole_object(*pod.document);
+}
+
+std::string_view refused_for(const PodTemplate& pod) {
+  const std::string_view group = pod.document->group();
+  const bool own = is_of_kubernetes(group) || group == "extensions";
+  return own ? "it" : "the pods made from it";
 }
 
 namespace {
@@ -99,45 +104,6 @@ std::string_view without_drive(std::string_view path) {
   return drive ? path.substr(2) : path;
 }
 
-// How many addresses nv-ipam counts in a subnet; nullopt where it is more than any number of the manifest.
-std::optional<int64_t> address_count(const IpPrefix& subnet) {
-  const int bits = subnet.address.bits() - subnet.length;
-  if (bits > 40) return std::nullopt;
-  const int64_t all = int64_t{1} << bits;
-  if (bits < 2) return all;
-  return subnet.address.family == IpFamily::kV4 ? all - 2 : all - 1;
-}
-
-void ip_pool_contradicts_itself(const Document& document, Findings& out) {
-  const auto subnet = IpPrefix::parse(text_at(document.value, "spec.subnet"));
-  if (!subnet) return;  // RB-API-006, or a text that is filled in later
-  const Value* block = at(document.value, "spec.perNodeBlockSize");
-  const auto wanted = integer_at(document.value, "spec.perNodeBlockSize");
-  const auto there = address_count(*subnet);
-  if (block != nullptr && wanted && there && *wanted > *there)
-    out.error(block->span,
-              fmt::format("{}: each node gets a block of {} addresses, and {} has {} for pods: nv-ipam refuses it",
-                          document.label(), *wanted, subnet->to_string(), *there))
-        .with_fix("a smaller perNodeBlockSize, or a larger subnet");
-  const Value* gateway = at(document.value, "spec.gateway");
-  const auto address = IpAddress::parse(text_at(document.value, "spec.gateway"));
-  if (gateway != nullptr && address && !subnet->contains(*address))
-    out.error(gateway->span, fmt::format("{}: the gateway {} is not in the subnet {}: nv-ipam refuses it",
-                                         document.label(), address->to_string(), subnet->to_string()))
-        .with_fix(fmt::format("an address of {}", subnet->to_string()));
-}
-
-void cidr_pool_contradicts_itself(const Document& document, Findings& out) {
-  const auto cidr = IpPrefix::parse(text_at(document.value, "spec.cidr"));
-  const Value* value = at(document.value, "spec.perNodeNetworkPrefix");
-  const auto length = integer_at(document.value, "spec.perNodeNetworkPrefix");
-  if (!cidr || value == nullptr || !length) return;
-  if (*length >= cidr->length && *length <= cidr->address.bits()) return;
-  out.error(value->span, fmt::format("{}: each node gets a /{} of {}, which has none: nv-ipam refuses it",
-                                     document.label(), *length, cidr->to_string()))
-      .with_fix(fmt::format("perNodeNetworkPrefix: {} to {}", cidr->length, cidr->address.bits() - 1));
-}
-
 }  // namespace
 
 void given_twice_in_a_pod(const Input& in, Findings& out) {
@@ -172,14 +138,6 @@ void colon_in_a_mount_path(const Input& in, Findings& out) {
                                 : std::string("a path without ':'"));
       }
     });
-  }
-}
-
-void pool_contradicts_itself(const Input& in, Findings& out) {
-  for (const Document& document : in.bundle.documents) {
-    if (document.group() != "nv-ipam.nvidia.com" || !is_whole_object(document)) continue;
-    if (document.kind == "IPPool") ip_pool_contradicts_itself(document, out);
-    if (document.kind == "CIDRPool") cidr_pool_contradicts_itself(document, out);
   }
 }
 
