@@ -268,7 +268,7 @@ struct UnknownCores {
     const std::string_view its = pods.size() == 1 ? "its" : "their";
     out.leave_open(
         fmt::format("whether {} could have processors of {} own, which {} limits rule out: the facts of {} "
-                    "have no configuration of the kubelet (railbed discover reads {}, as root)",
+                    "have no configuration of the kubelet ({}, which only root may read)",
                     some_of(pods), its, its, some_of(names), facts::kKubeletConfig));
   }
 };

@@ -47,7 +47,7 @@ std::string left_open(const Report& report) {
 
 constexpr const char* kNotKnown =
     "RB-PLACE-003: whether Pod ai/probe could have processors of its own, which its limits rule out: the facts of modest "
-    "have no configuration of the kubelet (railbed discover reads /var/lib/kubelet/config.yaml, as root)\n";
+    "have no configuration of the kubelet (/var/lib/kubelet/config.yaml, which only root may read)\n";
 
 TEST(PlacementRules, WithoutTheKubeletsConfigurationSayThatItIsNotKnown) {
   const facts::Kubelet pinning{.cpu_manager = "static",
@@ -92,15 +92,15 @@ TEST(PlacementRules, WhatIsNotKnownIsInEachReportOnce) {
   EXPECT_EQ(left_open(report), kNotKnown);
   const std::string as_text = to_text(report);
   EXPECT_NE(as_text.find("not known: whether Pod ai/probe could have processors"), std::string::npos) << as_text;
-  EXPECT_NE(as_text.find("as root) [RB-PLACE-003]\n"), std::string::npos) << as_text;
+  EXPECT_NE(as_text.find("only root may read) [RB-PLACE-003]\n"), std::string::npos) << as_text;
   // Two pods, one line.
   const std::string pod = text.substr(text.find("apiVersion: v1\nkind: Pod"));
   const std::string two = text + "---\n" + replaced_in(pod, "name: probe", "name: other");
   EXPECT_EQ(
       left_open(placement_report(two, nodes)),
       "RB-PLACE-003: whether Pod ai/probe, Pod ai/other could have processors of their own, which their limits rule "
-      "out: the facts of modest have no configuration of the kubelet (railbed discover reads "
-      "/var/lib/kubelet/config.yaml, as root)\n");
+      "out: the facts of modest have no configuration of the kubelet (/var/lib/kubelet/config.yaml, "
+      "which only root may read)\n");
 }
 
 // A rule that is not asked leaves nothing open.
