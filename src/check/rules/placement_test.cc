@@ -125,7 +125,7 @@ struct Looked {
   std::vector<graph::PfWanted> pfs;
 };
 
-void look(const std::string& text, const std::vector<facts::NodeFacts>& nodes, Looked& out) {
+void look_as_plan(const std::string& text, const std::vector<facts::NodeFacts>& nodes, Looked& out) {
   doc::Diagnostics problems;
   const Bundle bundle = read_bundle({std::make_shared<doc::Source>(doc::Source{"a.yaml", text})}, problems);
   std::vector<const doc::Value*> values;
@@ -159,13 +159,13 @@ TEST(PlacementRules, GoByTheTaintsThatAreThereNow) {
   const std::vector<facts::NodeFacts> nodes = testing_cases::facts_named_in(tainted);
   ASSERT_FALSE(nodes.empty());
   Looked before;
-  look(tainted, nodes, before);
+  look_as_plan(tainted, nodes, before);
   ASSERT_FALSE(before.pfs.empty());
   for (const auto& row : rows) {
     const std::string checked = placement_findings(placement_report(row.text, nodes).findings);
     EXPECT_EQ(checked.find("RB-PLACE-001") != std::string::npos, row.found) << row.what << "\n" << checked;
     Looked planned;
-    look(row.text, nodes, planned);
+    look_as_plan(row.text, nodes, planned);
     EXPECT_EQ(placement_findings(planned.findings), checked) << row.what << ": plan says what check says";
     ASSERT_EQ(planned.pfs.size(), before.pfs.size()) << row.what;
     for (size_t i = 0; i < planned.pfs.size(); ++i) {
