@@ -59,7 +59,7 @@ bool PolicyReconciler::reconcile(const std::string& key, std::stop_token stop) {
   const std::string ignored = namespaces.why_not(at.ns);
   const Value* stored = doc::object_in(*policy, "status");
   // Beside the SR-IOV operator railbed would be a second writer. But where that one has taken a namespace back, what
-  // railbed said of a policy there no longer holds, and nobody else would change it.
+  // railbed said of a policy there no longer holds, and nothing else would change it.
   const bool taken = namespaces.taken.contains(at.ns);
   if (taken ? stored == nullptr || !says_otherwise(*stored, ignored) : upstream_.runs()) return true;
   if (!taken && !outcomes_.are_complete()) {
