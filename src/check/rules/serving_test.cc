@@ -10,7 +10,7 @@
 namespace railbed::check {
 namespace {
 
-TEST(ServingRules, TellServersFromWhatWaitsOrTrains) {
+TEST(ServingRules, ServersAreNoTestsThatWaitOrTrain) {
   const struct {
     const char* command;
     bool serves;
