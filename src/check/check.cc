@@ -362,6 +362,8 @@ void Report::add(Report other) {
   for (const auto& [kind, number] : other.unknown_kinds) unknown_kinds[kind] += number;
   coverage.add(std::move(other.coverage));
   not_checked = std::move(other.not_checked);
+  for (Undecided& one : other.undecided)
+    if (std::ranges::find(undecided, one) == undecided.end()) undecided.push_back(std::move(one));
   commands += other.commands;
   nodes = other.nodes;
   suppressed += other.suppressed;
@@ -377,10 +379,10 @@ bool is_known_id(std::string_view id) {
 
 namespace {
 
-void run_rules(const Input& input, Diagnostics& findings) {
+void run_rules(const Input& input, Diagnostics& findings, std::vector<Undecided>* undecided = nullptr) {
   for (const Rule& rule : all_rules()) {
     if (rule.needs == Needs::kFacts && input.nodes.empty()) continue;
-    Findings reported(rule, findings);
+    Findings reported(rule, findings, undecided);
     rule.run(input, reported);
   }
 }
@@ -488,7 +490,8 @@ namespace {
 
 // What is found of all objects together.
 Diagnostics relations(const Reading& reading, std::span<const PodTemplate> pods,
-                      const std::vector<facts::NodeFacts>& nodes, const Settings& settings) {
+                      const std::vector<facts::NodeFacts>& nodes, const Settings& settings,
+                      std::vector<Undecided>& undecided) {
   const Bundle& bundle = reading.bundle;
   Diagnostics found;
   const graph::Resolution resolved(reading.objects, nodes, settings.graph, graph::PodPlacement::kChecked, found);
@@ -496,10 +499,21 @@ Diagnostics relations(const Reading& reading, std::span<const PodTemplate> pods,
   report_missing_networks(bundle, views, *settings.world, found);
   weigh_missing_resources(bundle, views, *settings.world, found);
   drop_what_claims_give(bundle, found);
-  run_rules({bundle, pods, reading.objects, resolved.catalog, resolved.graphs, nodes, settings, views}, found);
+  run_rules({bundle, pods, reading.objects, resolved.catalog, resolved.graphs, nodes, settings, views}, found,
+            &undecided);
   std::erase_if(found.mutable_all(), is_for_other_verbs);
   drop_unjudged(bundle, found);
   return found;
+}
+
+// Rules that --select and --ignore turn off leave nothing open.
+void drop_undecided_of_others(const Settings& settings, std::vector<Undecided>& undecided) {
+  if (settings.policy == nullptr) return;
+  std::erase_if(undecided, [&](const Undecided& one) {
+    Diagnostic asked;
+    asked.id = one.rule;
+    return judged(*settings.policy, asked).what == Verdict::What::kOff;
+  });
 }
 
 }  // namespace
@@ -526,7 +540,8 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
   settings.graph.resource_prefix = resource_prefix(bundle, settings);
   const std::vector<PodTemplate> pods = find_pods(bundle);
   Diagnostics found = reading.findings;
-  found.append(relations(reading, pods, nodes, settings));
+  found.append(relations(reading, pods, nodes, settings, report.undecided));
+  drop_undecided_of_others(settings, report.undecided);
   for (const Rule& rule : all_rules())
     if (rule.needs == Needs::kFacts && nodes.empty()) report.not_checked.push_back(rule);
 

@@ -49,6 +49,7 @@ struct Report {
   doc::Diagnostics findings;         // sorted by place
   std::vector<Repair> repairs;       // of the sources that have mistakes with a safe repair
   std::vector<Rule> not_checked;     // because they need facts about nodes
+  std::vector<Undecided> undecided;  // since the facts that there are lack something
   std::vector<std::string> sources;  // names, in order
   std::map<std::string, int> kinds;  // objects by kind, known kinds only
   std::map<std::string, int> unknown_kinds;

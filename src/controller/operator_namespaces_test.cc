@@ -94,16 +94,27 @@ TEST_F(NamespacesTest, AnOperatorThatTakesItsNamespaceBackChangesNoNode) {
   put_in(kNvidia, policy("rail0", kP0));
   world.put(policy("rail1", kP1));
   expect("both count", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
+  const auto says = [&](const std::string& reason) { return condition_of(kNvidia, "rail0").starts_with(reason); };
+  expect("and say so", [&] { return says("Pending: ") && condition_of("op", "rail1").starts_with("Pending: "); });
+  const std::string of_own = condition_of("op", "rail1");
   put_operator_pod(kNvidia);
   expect_event(
       "NamespaceTaken: an SR-IOV operator runs in namespace nvidia-network-operator now: railbed no longer serves its "
       "policies and networks; nodes keep the VFs that they have of them");
   expect_event("Held: it has VFs by policy nvidia-network-operator/rail0");
+  expect("the policy no longer says what held before", [&] {
+    return condition_of(kNvidia, "rail0") ==
+           "Ignored: an SR-IOV operator runs in namespace nvidia-network-operator: its policies are that one's";
+  });
+  const int writes = world.writes_of(policy_of(kNvidia, "rail0"));
   expect_stays("the VFs stay", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
+  EXPECT_EQ(world.writes_of(policy_of(kNvidia, "rail0")), writes) << "said once";
+  EXPECT_EQ(condition_of("op", "rail1"), of_own);
   // It goes again, and after a while its policies count as before.
   world.server.erase(pod_path(kNvidia));
   expect_event("NamespaceServed: no SR-IOV operator runs in namespace nvidia-network-operator any more");
   expect("nothing is held", [&] { return running->work.snapshot().held.empty(); });
+  expect("its condition is that of a policy that counts", [&] { return says("Pending: "); });
   EXPECT_TRUE(world.has_vfs("gpu1", 4));
 }
 

@@ -11,6 +11,15 @@ namespace railbed::controller {
 using doc::Value;
 using kube::Change;
 
+namespace {
+
+// Whether the status is railbed's and says anything but that the policy does not count now.
+bool says_otherwise(const Value& status, const std::string& ignored) {
+  return status.find("matched") != nullptr && first_condition(status).text() != "Ignored: " + ignored;
+}
+
+}  // namespace
+
 PolicyReconciler::PolicyReconciler(Manager& manager, const Upstream& upstream, Policies& policies,
                                    const Outcomes& outcomes, kube::milliseconds pause)
     : manager_(manager),
@@ -41,25 +50,27 @@ void PolicyReconciler::add_all() {
 }
 
 bool PolicyReconciler::reconcile(const std::string& key, std::stop_token stop) {
-  if (upstream_.runs()) return true;  // it would be a second writer
   const Cluster& cluster = manager_.cluster();
   const size_t slash = key.find('/');
   const kube::ObjectKey at{key.substr(0, slash), key.substr(slash + 1)};
   const kube::ObjectPtr policy = cluster.find(Known::kPolicies, at);
   if (policy == nullptr) return true;
   const PolicyNamespaces namespaces = upstream_.namespaces();
-  if (namespaces.taken.contains(at.ns)) return true;
-  if (!outcomes_.are_complete()) {
+  const std::string ignored = namespaces.why_not(at.ns);
+  const Value* stored = doc::object_in(*policy, "status");
+  // Beside the SR-IOV operator railbed would be a second writer. But where that one has taken a namespace back, what
+  // railbed said of a policy there no longer holds, and nothing else would change it.
+  const bool taken = namespaces.taken.contains(at.ns);
+  if (taken ? stored == nullptr || !says_otherwise(*stored, ignored) : upstream_.runs()) return true;
+  if (!taken && !outcomes_.are_complete()) {
     manager_.later(kName, key, pause_);
     return true;
   }
   const std::shared_ptr<const PolicySet> set = policies_.set();
-  const Value* stored = doc::object_in(*policy, "status");
   const Value* meta = doc::object_in(*policy, "metadata");
   const std::string now = kube::second_time(manager_.clock().wall());
   const Value before = stored != nullptr ? *stored : Value();
   const int generation = doc::number_in(*meta, "generation");
-  const std::string ignored = namespaces.why_not(at.ns);
   Value status = policy_status({.generation = generation,
                                 .status = before,
                                 .now = now,

@@ -6,7 +6,9 @@
 namespace railbed::facts {
 namespace {
 
-// A file of DMI begins with this text on machines of the cloud.
+// A file of DMI begins with this text on machines of the cloud. Virtual servers of IBM say it in the chassis' vendor
+// alone (the system's is QEMU). Oracle's has no row: its machines with RDMA have ports of their own on a cluster
+// network, which does not drop addresses.
 struct DmiRow {
   std::string_view platform;
   std::string_view file;
@@ -18,6 +20,7 @@ constexpr DmiRow kDmiRows[] = {
     {"Azure", "chassis_asset_tag", "7783-7084-3265-9085-8269-3286-77"},
     {"Google Cloud", "product_name", "Google Compute Engine"},
     {"IBM Cloud", "sys_vendor", "IBM:Cloud Compute Server"},
+    {"IBM Cloud", "chassis_vendor", "IBM:Cloud Compute Server"},
 };
 
 struct ProviderRow {

@@ -20,6 +20,7 @@ TEST(Platform, IsReadFromDmi) {
       {"sys_vendor = Microsoft Corporation\nchassis_asset_tag = 1234\n", ""},  // Hyper-V
       {"sys_vendor = Google\nproduct_name = Google Compute Engine\n", "Google Cloud"},
       {"sys_vendor = IBM:Cloud Compute Server 1.0\nproduct_name = gx3-64x320x4l4\n", "IBM Cloud"},
+      {"sys_vendor = QEMU\nchassis_vendor = IBM:Cloud Compute Server 1.0:gx3-64x320x4l4\n", "IBM Cloud"},
       {"sys_vendor = IBM\nproduct_name = System x3650\n", ""},
       {"sys_vendor = Supermicro\nproduct_name = SYS-821GE-TNHR\n", ""},
       {"sys_vendor = QEMU\n", ""},

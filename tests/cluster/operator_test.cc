@@ -321,6 +321,18 @@ TEST_F(OperatorTest, ServesManifestsOfNvidiasOperatorWhereTheyAre) {
       << condition_in("nvidia-network-operator") << program.log();
   EXPECT_TRUE(soon([&] { return condition_in(team).starts_with("Ignored policies count in namespaces "); }))
       << condition_in(team) << program.log();
+  // The operator of that namespace comes back: what it had counts no more, and the node keeps its VFs.
+  const std::string before = spec("gpu1");
+  put("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default, namespace: nvidia-network-operator}");
+  put("apiVersion: v1\nkind: Pod\nmetadata: {name: sriov-network-operator, namespace: nvidia-network-operator, "
+      "labels: {name: sriov-network-operator}}\nspec: {containers: [{name: main, image: none}]}");
+  EXPECT_TRUE(soon([&] {
+    return condition_in("nvidia-network-operator") ==
+           "Ignored an SR-IOV operator runs in namespace nvidia-network-operator: its policies are that one's";
+  })) << condition_in("nvidia-network-operator")
+      << program.log();
+  EXPECT_EQ(spec("gpu1"), before);
+  shell("kubectl -n nvidia-network-operator delete pod sriov-network-operator --grace-period=0 --force");
   shell("kubectl delete sriovnetworknodepolicies -A --all");
 }
 

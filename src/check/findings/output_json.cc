@@ -139,6 +139,13 @@ Value to_value(const Report& report) {
   for (const std::string& why : report.incomplete) incomplete.push(why);
   Value& not_checked = out.set("notChecked", Value::array());
   for (const Rule& rule : report.not_checked) not_checked.push(rule.id);
+  if (report.undecided.empty()) return out;
+  Value& not_known = out.set("notKnown", Value::array());
+  for (const Undecided& one : report.undecided) {
+    Value& item = not_known.push(Value::object());
+    item.set("id", one.rule);
+    item.set("message", one.what);
+  }
   return out;
 }
 

@@ -91,6 +91,8 @@ std::string to_text(const Report& report, Colour colour) {
     out += fmt::format("not checked, because node facts are missing: {}\n", counted(report.not_checked.size(), "rule"));
     out += "  give them with --facts: `railbed discover -o yaml` on each node (explain --list names the rules)\n";
   }
+  for (const Undecided& one : report.undecided)
+    out += doc::printable(fmt::format("not known: {} [{}]", one.what, one.rule)) + "\n";
   if (const std::string coverage = coverage_text(report.coverage); !coverage.empty())
     out += doc::printable(coverage) + "\n";
   return out + summary(report) + "\n";

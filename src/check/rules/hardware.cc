@@ -29,12 +29,21 @@ std::vector<const PodView*> pods_for_gpudirect(const Input& in) {
   return pods;
 }
 
-// NVIDIA numbers its devices by generation, but for the first Pascal, 15f0 to 15ff, which stands before the last
-// Maxwells: those end below 1b00.
+struct IdRange {
+  uint32_t first;
+  uint32_t last;
+};
+
+// NVIDIA numbers its GPUs by generation, and from 1b00 (GP102) on they are Pascal or later. Before that only GP100 is,
+// whose ids stand among those of the last Maxwells (17fd is one). By the PCI id database of 2026-08-22: each device of
+// vendor 10de whose name begins with GP, GV, TU, GA, GH, AD or GB, but for functions that are no GPU (audio, USB).
+constexpr IdRange kPascalsBefore1b00[] = {{0x15c2, 0x15c2}, {0x15f0, 0x15ff}, {0x1725, 0x1725}, {0x172e, 0x172f}};
+
 bool is_before_pascal(const facts::PciDevice& gpu) {
-  const std::optional<uint32_t> id = whole_number<uint32_t>(gpu.device, 16);
+  const auto id = whole_number<uint32_t>(gpu.device, 16);
   if (gpu.vendor != "10de" || !id) return false;
-  return *id < 0x15f0 || (*id >= 0x1600 && *id < 0x1b00);
+  const auto has_it = [&](const IdRange& range) { return *id >= range.first && *id <= range.last; };
+  return *id < 0x1b00 && std::ranges::none_of(kPascalsBefore1b00, has_it);
 }
 
 void gpu_before_pascal(const Input& in, Findings& out) {
@@ -46,11 +55,10 @@ void gpu_before_pascal(const Input& in, Findings& out) {
           if (!is_before_pascal(gpu.pci) || !reported.insert(gpu.pci.device).second) continue;
           const std::string model = facts::short_model(gpu.pci.model);
           out.note(pod->pod->span,
-                   fmt::format(
-                       "GPU {} of {} ({}) is older than Pascal, from which on drivers support GPUDirect RDMA: the "
-                       "traffic of {} goes through the host's memory",
-                       gpu.pci.address, part.graph->facts->node,
-                       model.empty() ? gpu.pci.vendor + ":" + gpu.pci.device : model, pod->pod->label()))
+                   fmt::format("GPU {} of {} ({}) is older than Pascal, the oldest generation that guides require for "
+                               "GPUDirect RDMA: the traffic of {} may go through the host's memory",
+                               gpu.pci.address, part.graph->facts->node,
+                               model.empty() ? gpu.pci.vendor + ":" + gpu.pci.device : model, pod->pod->label()))
               .with_fix("nodes with GPUs of the Pascal generation (2016) or later");
         }
 }
@@ -107,15 +115,18 @@ void foreign_addresses_in_a_cloud(const Input& in, Findings& out) {
   }
 }
 
-// DOCA's release and that of the drivers and libraries in it, by DOCA's release notes.
+// DOCA's release and that of the drivers and libraries in it. Both are in the names of its packages
+// (doca-host_3.0.0-058000-25.04-ubuntu2404_amd64.deb; doca-host-repo-…_2.5.0-0.0.1.2.5.0108.1.23.10.1.1.9.0) and, from
+// 3.1 on, in the tags of the driver images of NVIDIA's network operator (doca3.4.0-26.04-0.8.6.0-0). 2.7 alone is by
+// the archive of releases, which has it in April 2024. An LTS release keeps its drivers' number (2.5.1: 23.10).
 struct DocaRelease {
   std::string_view doca;
   std::string_view drivers;
 };
 
 constexpr DocaRelease kDocaReleases[] = {
-    {"2.5", "23.10"},  {"2.6", "24.01"}, {"2.7", "24.04"}, {"2.8", "24.07"}, {"2.9", "24.10"},
-    {"2.10", "25.01"}, {"3.0", "25.04"}, {"3.1", "25.07"}, {"3.2", "25.10"},
+    {"2.5", "23.10"}, {"2.6", "24.01"}, {"2.7", "24.04"}, {"2.8", "24.07"}, {"2.9", "24.10"}, {"2.10", "25.01"},
+    {"3.0", "25.04"}, {"3.1", "25.07"}, {"3.2", "25.10"}, {"3.3", "26.01"}, {"3.4", "26.04"},
 };
 
 // Quarters since 2000 of a release, of which there is one each quarter: "24.07-0.6.1.0-0", "doca3.1.0-25.07-0.9.7.0-0".

@@ -10,6 +10,7 @@
 #include "check/rules/device_lists.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
+#include "facts/kubelet.h"
 #include "graph/selector.h"
 #include "schema/quantity.h"
 
@@ -233,28 +234,61 @@ std::string limits_for(const Container& container) {
                      memory == nullptr ? "64Gi" : quantity_text(*memory));
 }
 
-// A node on which the pod may run and whose kubelet gives some pods processors of their own; null: none is known.
-const graph::Graph* pinning_node(const Input& in, const PodView& pod) {
+// The nodes on which the pod may run: the first whose kubelet gives some pods processors of their own, and the first
+// whose kubelet is not known. Null: none is like that.
+struct Kubelets {
+  const graph::Graph* pinning = nullptr;
+  const graph::Graph* unknown = nullptr;
+};
+
+Kubelets kubelets_for(const Input& in, const PodView& pod) {
+  Kubelets found;
   for (const graph::Graph* node : nodes_for(in, *pod.pod)) {
-    if (!node->facts->kubelet || node->facts->kubelet->cpu_manager != "static") continue;
+    const bool is_unknown = !node->facts->kubelet;
+    if (!is_unknown && node->facts->kubelet->cpu_manager != "static") continue;
     const bool has_its_vfs = std::ranges::all_of(pod.resources, [&](const std::string& resource) {
       const auto parts = in.views.pool(resource);
       return std::ranges::any_of(parts, [&](const PoolPart& part) { return part.graph == node; });
     });
-    if (has_its_vfs) return node;
+    if (!has_its_vfs) continue;
+    const graph::Graph*& first = is_unknown ? found.unknown : found.pinning;
+    if (first == nullptr) first = node;
   }
-  return nullptr;
+  return found;
 }
 
+// Pods that would get no processors of their own if the kubelets of these nodes were configured to give some.
+struct UnknownCores {
+  std::vector<std::string> pods;
+  std::set<std::string> nodes;
+
+  void report(Findings& out) const {
+    if (pods.empty()) return;
+    const std::vector<std::string> names(nodes.begin(), nodes.end());
+    const std::string_view its = pods.size() == 1 ? "its" : "their";
+    out.leave_open(
+        fmt::format("whether {} could have processors of {} own, which {} limits rule out: the facts of {} "
+                    "have no configuration of the kubelet ({}, which only root may read)",
+                    some_of(pods), its, its, some_of(names), facts::kKubeletConfig));
+  }
+};
+
 void no_cores_of_its_own(const Input& in, Findings& out) {
+  UnknownCores unknown;
   for (const PodView& pod : in.views.pods) {
     const bool rdma = std::ranges::any_of(
         pod.networks, [&](const PodView::Net& net) { return net.network != nullptr && in.views.rdma(*net.network); });
     if (!rdma || is_made_by_operator(*pod.pod) || pod.pod->virtual_machine) continue;
-    const graph::Graph* node = pinning_node(in, pod);
-    if (node == nullptr) continue;
+    const Kubelets kubelets = kubelets_for(in, pod);
+    const graph::Graph* node = kubelets.pinning;
+    if (node == nullptr && kubelets.unknown == nullptr) continue;
     const std::string why = why_shared(*pod.pod);
     if (why.empty()) continue;
+    if (node == nullptr) {
+      unknown.pods.push_back(pod.pod->label());
+      unknown.nodes.insert(kubelets.unknown->facts->node);
+      continue;
+    }
     const auto main = std::ranges::find(pod.pod->containers, false, &Container::init);
     if (main == pod.pod->containers.end()) continue;
     const Value* resources = main->value->find("resources");
@@ -265,6 +299,7 @@ void no_cores_of_its_own(const Input& in, Findings& out) {
                        pod.pod->label(), node->facts->node, why))
         .with_fix(limits_for(*main));
   }
+  unknown.report(out);
 }
 
 bool is_no_surge(const Value* value) {

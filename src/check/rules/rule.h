@@ -86,10 +86,19 @@ struct Rule {
   RuleState state = RuleState::kStable;
 };
 
+// What a rule could not judge, since the facts lack what it asks: neither right nor wrong.
+struct Undecided {
+  std::string rule;  // its id
+  std::string what;  // "whether …: …", with the nodes
+  friend bool operator==(const Undecided&, const Undecided&) = default;
+};
+
 // Where a rule reports; every finding gets the rule's id, and what the rule explains.
 class Findings {
  public:
-  Findings(const Rule& rule, doc::Diagnostics& out) : rule_(rule), out_(out) {}
+  // Without `undecided`, what could not be judged is not kept.
+  Findings(const Rule& rule, doc::Diagnostics& out, std::vector<Undecided>* undecided = nullptr)
+      : rule_(rule), out_(out), undecided_(undecided) {}
   doc::Diagnostic& error(doc::Span span, std::string message) {
     if (rule_.state == RuleState::kPreview) return warning(std::move(span), std::move(message));
     return of_this_rule(out_.error(rule_.id, std::move(span), std::move(message)));
@@ -99,6 +108,9 @@ class Findings {
   }
   doc::Diagnostic& note(doc::Span span, std::string message) {
     return of_this_rule(out_.note(rule_.id, std::move(span), std::move(message)));
+  }
+  void leave_open(std::string what) {
+    if (undecided_ != nullptr) undecided_->push_back({.rule = std::string(rule_.id), .what = std::move(what)});
   }
 
  private:
@@ -110,6 +122,7 @@ class Findings {
 
   const Rule& rule_;
   doc::Diagnostics& out_;
+  std::vector<Undecided>* undecided_;
 };
 
 // All rules, by family; rules.cc has the only array of families.

@@ -28,12 +28,26 @@ std::string command_of(const Container& container) {
   return words;
 }
 
-// A container that waits for a person (sleep infinity), or trains: what it prints is read while it runs.
+// Whether a word of the text, which is in small letters, begins so: "train.py" with "train", and not "constrained".
+bool has_word_from(std::string_view text, std::string_view begin) {
+  const auto goes_on = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  for (size_t at = text.find(begin); at != std::string_view::npos; at = text.find(begin, at + 1))
+    if (at == 0 || !goes_on(text[at - 1])) return true;
+  return false;
+}
+
+// A container that waits for a person (sleep infinity), or trains: what it prints is read while it runs. One that waits
+// for a moment before it serves is none of those.
 bool is_for_tests(const Container& container) {
-  static constexpr std::string_view kWords[] = {"sleep", "tail -f",         "infinity",
-                                                "train", "all_reduce_perf", "nccl-test"};
+  static constexpr std::string_view kWaits[] = {"sleep inf", "tail -f"};
+  static constexpr std::string_view kServers[] = {"vllm serve",   "launch_server", "api_server",
+                                                  "tritonserver", "trtllm-serve",  "serve run"};
+  static constexpr std::string_view kTests[] = {"sleep",    "train",           "pretrain",
+                                                "finetune", "all_reduce_perf", "nccl-test"};
   const std::string words = command_of(container);
-  return std::ranges::any_of(kWords, [&](std::string_view one) { return words.find(one) != std::string::npos; });
+  const auto has = [&](std::string_view one) { return has_word_from(words, one); };
+  if (std::ranges::any_of(kWaits, has)) return true;
+  return std::ranges::none_of(kServers, has) && std::ranges::any_of(kTests, has);
 }
 
 void verbose_forever(const Input& in, Findings& out) {
