@@ -75,7 +75,8 @@ TEST_F(ConfigChoiceTest, OutlivesTheRemovalOfTheSriovOperator) {
   add(operator_config("op", R"({"disableDrain": true})"));
   before = chosen();
   stored.clear();
-  EXPECT_EQ(chosen(), ConfigChoice{}) << "somebody deleted it";
+  before = chosen();
+  EXPECT_EQ(before, ConfigChoice{}) << "somebody deleted it";
   before = chosen(true);
   EXPECT_EQ(before.source, ConfigSource::kDefaults) << "there was none any more";
   add(operator_config("op", R"({"disableDrain": true})"));

@@ -18,6 +18,8 @@
 #include "facts/troubles.h"
 #include "facts/vf_ids.h"
 #include "findings/printers.h"
+#include "report/joined.h"
+#include "report/joined.h"
 
 namespace railbed::report {
 namespace {
@@ -38,12 +40,6 @@ Cell optional_cell(const std::optional<T>& value) {
     return Cell(*value);
   else
     return Cell(value->to_string());
-}
-
-std::string listed(const std::vector<std::string>& parts, std::string_view separator) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : std::string(separator)) + part;
-  return text;
 }
 
 std::string ids_of(const facts::PciDevice& pci) {
@@ -104,7 +100,7 @@ Cell nearest_cell(const Nic& nic, const std::map<PciAddress, int>& numbers) {
 
 std::string netdev_names(const NetInterface& netdev, Detail detail) {
   if (detail == Detail::kNormal || netdev.alt_names.empty()) return netdev.name;
-  return fmt::format("{} ({})", netdev.name, listed(netdev.alt_names, ", "));
+  return fmt::format("{} ({})", netdev.name, joined(netdev.alt_names));
 }
 
 Cell address_cell(const NetInterface* netdev, const RdmaPort* port) {
@@ -135,7 +131,7 @@ Cell used_by_cell(const NetInterface* netdev, const Riders& riders) {
     if (!link_local) uses.push_back(address.to_string());
   }
   for (auto [rider, end] = riders.equal_range(netdev->name); rider != end; ++rider) uses.emplace_back(rider->second);
-  return listed(uses, ", ");
+  return joined(uses);
 }
 
 // "gen5 x16" of 32 GT/s; speeds of no generation as they are.
@@ -346,7 +342,7 @@ Table fabric_table(const NodeFacts& facts) {
                {"PORTS", "ports"}});
   for (const facts::Fabric& fabric : facts.fabrics)
     table.row(
-        {fabric.name, Guid{fabric.subnet_prefix}.to_string(), optional_cell(fabric.sm_lid), listed(fabric.ports, " ")});
+        {fabric.name, Guid{fabric.subnet_prefix}.to_string(), optional_cell(fabric.sm_lid), joined(fabric.ports, " ")});
   return table;
 }
 

@@ -16,7 +16,7 @@ TEST(AgentRole, GrantsWhatComponentsDeclareAndNothingElse) {
       .name = "railbed-agent",
       .comment =
           "What `railbed agent` may do in a cluster, for a service account railbed-agent in namespace railbed: "
-          "docs/kubernetes.md\ntells what for.",
+          "docs/kubernetes.md\nsays what for.",
       .rights = agent_rights()};
   const std::filesystem::path file = testdata().parent_path() / "deploy/rbac/agent.yaml";
   expect_golden(file, kube::fake::role_file(account));
