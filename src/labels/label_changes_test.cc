@@ -134,6 +134,15 @@ TEST(NodePatch, TheTimeGoesWithItsLabel) {
   EXPECT_EQ(patch_of({{{measured, "386"}}, {{at, "T2"}}}, theirs), "nothing") << "the label is another writer's";
 }
 
+RC_GTEST_PROP(WrittenLabels, AnyAnnotationIsRead, ()) {
+  const std::string text = *rc::gen::element<std::string>("", "{", R"({"railbed.dev/rails":)") +
+                           *rc::gen::arbitrary<std::string>() + *rc::gen::element<std::string>("", "}", "}}");
+  for (const auto& [name, label] : written_labels(text)) {
+    RC_ASSERT(find_key(name, KeyKind::kLabel) != nullptr);
+    RC_ASSERT(label.losses >= 0 && label.losses <= kMostLosses);
+  }
+}
+
 Values arbitrary_values() {
   Values out;
   for (const std::string& name : {kRails, kSriov, std::string("railbed.dev/fabric"), std::string("example.com/a")})

@@ -16,6 +16,11 @@ constexpr std::string_view kNvidiaVendor = "15b3";
 constexpr double kMostGbps = 1e6;  // no rail carries a petabit; a larger number is a defect of the measurement
 constexpr std::string_view kPciNames = "feature.node.kubernetes.io/pci-";
 
+// Nothing but what RFC 3339 has: one odd byte would have the API server refuse all labels.
+bool is_time(std::string_view text) {
+  return !text.empty() && text.size() <= 40 && text.find_first_not_of("0123456789-:.+TZ") == std::string_view::npos;
+}
+
 // One word for several ports: "" where there are none.
 std::string_view one_or_mixed(const std::set<std::string_view>& words) {
   if (words.empty()) return "";
@@ -86,7 +91,7 @@ NodeLabels node_labels(const facts::NodeFacts& facts, const Offered& offered, co
   if (offers_roce(facts, offered)) add(out, std::string(kNvidiaRoceLabel), "true");
   if (measured && measured->gbps >= 0 && measured->gbps <= kMostGbps) {  // not for NaN, either
     add(out, std::string(kMeasuredLabel), std::to_string(static_cast<int64_t>(measured->gbps)));
-    if (!measured->at.empty()) out.annotations[std::string(kMeasuredAtAnnotation)] = measured->at;
+    if (is_time(measured->at)) out.annotations[std::string(kMeasuredAtAnnotation)] = measured->at;
   }
   return out;
 }

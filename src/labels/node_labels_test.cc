@@ -164,7 +164,10 @@ RC_GTEST_PROP(NodeLabels, AreValidLabelsOfTheTableForAnyFacts, ()) {
     RC_ASSERT(is_label_key(name));
     RC_ASSERT(is_label_value(value) && !value.empty());
   }
-  for (const auto& [name, value] : made.annotations) RC_ASSERT(find_key(name, KeyKind::kAnnotation) != nullptr);
+  for (const auto& [name, value] : made.annotations) {
+    RC_ASSERT(find_key(name, KeyKind::kAnnotation) != nullptr);
+    RC_ASSERT(!value.empty() && value.find_first_of("\n/$ \xff") == std::string::npos);
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "doc/text.h"
 #include "facts/rails.h"
 #include "facts/sriov_advice.h"
 
@@ -11,6 +12,7 @@ namespace railbed::labels {
 namespace {
 
 constexpr std::string_view kBootWords = " (boot ";
+constexpr std::string_view kNoSchedule = "NoSchedule";
 constexpr std::string_view kWasReadyWords = ", ready before";
 
 bool is_boot_id(std::string_view text) {
@@ -41,7 +43,8 @@ std::string why_down(const facts::Nic& nic) {
 std::optional<RailTrouble> trouble_of(const WantedRail& rail, const RailsView& view) {
   const auto& nics = view.facts->nics;
   const auto nic = std::ranges::find_if(nics, [&](const facts::Nic& one) { return one.pci.address == rail.pf; });
-  const std::string name = fmt::format("rail {} ({}, {})", rail.rail, rail.pf_name, rail.pf.to_string());
+  const std::string name =
+      fmt::format("rail {} ({}, {})", rail.rail, doc::printable(rail.pf_name), rail.pf.to_string());
   if (nic == nics.end()) return RailTrouble{"PortMissing", fmt::format("{}: no such NIC on this machine", name)};
   if (nic->num_vfs < rail.vfs)
     return RailTrouble{"VfsMissing", fmt::format("{}: {} of {} VFs exist", name, nic->num_vfs, rail.vfs)};
@@ -56,7 +59,8 @@ std::optional<RailTrouble> trouble_of(const WantedRail& rail, const RailsView& v
         offered != view.offered.end() &&
         std::ranges::any_of(offered->second, [&](const OfferedVf& vf) { return vf.healthy && vf.pf == rail.pf; });
     if (!is_offered)
-      return RailTrouble{"NotOffered", fmt::format("{}: no healthy VF is on offer as {}", name, resource)};
+      return RailTrouble{"NotOffered",
+                         fmt::format("{}: no healthy VF is on offer as {}", name, doc::printable(resource))};
   }
   return std::nullopt;
 }
@@ -112,6 +116,17 @@ void read_boot(RailsCondition& out) {
   out.boot = boot;
   out.was_ready = was_ready || out.status == RailsStatus::kTrue;
   out.message.resize(at);
+}
+
+bool is_start_taint(const doc::Value& taint) {
+  return string_at(taint, "key") == kStartTaint && string_at(taint, "effect") == kNoSchedule;
+}
+
+const doc::Value::Array& taints_of(const doc::Value& node) {
+  static const doc::Value::Array none;
+  const doc::Value* const spec = node.find("spec");
+  const doc::Value* const taints = spec == nullptr ? nullptr : spec->find("taints");
+  return taints == nullptr || taints->as_array() == nullptr ? none : *taints->as_array();
 }
 
 }  // namespace
@@ -184,6 +199,32 @@ TaintDecision start_taint(const TaintView& view) {
   if (is_current && view.condition->was_ready) return {TaintStep::kNothing, "the rails were ready in this boot"};
   if (view.boot.empty()) return {TaintStep::kNothing, "the kubelet has not reported the id of this boot"};
   return {TaintStep::kAdd, "the rails were not ready in this boot yet"};
+}
+
+bool has_start_taint(const doc::Value& node) {
+  return std::ranges::any_of(taints_of(node), is_start_taint);
+}
+
+std::optional<doc::Value> taint_patch(const doc::Value& node, TaintStep step) {
+  if (step == TaintStep::kNothing || has_start_taint(node) == (step == TaintStep::kAdd)) return std::nullopt;
+  doc::Value taints = doc::Value::array();
+  for (const doc::Value& one : taints_of(node))
+    if (!is_start_taint(one)) taints.push(one);
+  if (step == TaintStep::kAdd) {
+    doc::Value mine = doc::Value::object();
+    mine.set("key", kStartTaint);
+    mine.set("effect", kNoSchedule);
+    taints.push(std::move(mine));
+  }
+  doc::Value spec = doc::Value::object();
+  spec.set("taints", std::move(taints));
+  doc::Value metadata = doc::Value::object();
+  const doc::Value* const meta = node.find("metadata");
+  metadata.set("resourceVersion", meta == nullptr ? "" : string_at(*meta, "resourceVersion"));
+  doc::Value patch = doc::Value::object();
+  patch.set("metadata", std::move(metadata));
+  patch.set("spec", std::move(spec));
+  return patch;
 }
 
 }  // namespace railbed::labels

@@ -81,4 +81,9 @@ struct TaintDecision {
 };
 TaintDecision start_taint(const TaintView& view);
 
+bool has_start_taint(const doc::Value& node);
+// A merge patch of the Node with its other taints as they are; nothing where the step is done already. It has the
+// resourceVersion, since a merge patch replaces the whole list: another writer's taint is not lost.
+std::optional<doc::Value> taint_patch(const doc::Value& node, TaintStep step);
+
 }  // namespace railbed::labels

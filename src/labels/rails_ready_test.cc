@@ -2,6 +2,7 @@
 #include "labels/rails_ready.h"
 
 #include <functional>
+#include <memory>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -53,6 +54,11 @@ TEST(RailsReady, SaysWhichRailAndWhy) {
        "Unknown MachineUnknown: the NICs of this machine are not known yet"},
       {[](RailNode& n) { n.boot = ""; }, "Unknown BootUnknown: the id of this boot is not known"},
       {[](RailNode& n) { n.boot = "x) (boot y"; }, "Unknown BootUnknown: the id of this boot is not known"},
+      {[](RailNode& n) {
+         n.wanted->front().pf_name = "e\x1bn";
+         n.facts.nics[0].num_vfs = 0;
+       },
+       "False VfsMissing: rail 0 (e\\x1bn, 0000:01:00.0): 0 of 8 VFs exist"},
       {[](RailNode& n) { n.facts.nics.pop_back(); },
        "False PortMissing: rail 1 (ens1, 0000:02:00.0): no such NIC on this machine"},
       {[](RailNode& n) { n.facts.nics[0].num_vfs = 3; },
@@ -181,6 +187,49 @@ TEST(StartTaint, GoesOnlyWithTheConditionOfThisBoot) {
     EXPECT_EQ(decided.why, one.expected.why) << one.what;
     EXPECT_TRUE(decided.step == one.expected.step) << one.what;
   }
+}
+
+doc::Value node_of(const char* json) {
+  doc::Diagnostics diagnostics;
+  const auto source = std::make_shared<const doc::Source>(doc::Source{.name = "node", .text = json});
+  return doc::parse_json(source, diagnostics).value_or(doc::Value());
+}
+
+TEST(TaintPatch, ChangesTheStartTaintAndNoOther) {
+  constexpr const char* kBoth =
+      R"({"metadata":{"resourceVersion":"7"},"spec":{"taints":[{"key":"nvidia.com/gpu","effect":"NoSchedule"},)"
+      R"({"key":"railbed.dev/rails-not-ready","effect":"NoSchedule"}]}})";
+  constexpr const char* kOther =
+      R"({"metadata":{"resourceVersion":"7"},"spec":{"taints":[{"key":"nvidia.com/gpu","effect":"NoSchedule"}]}})";
+  const auto patched = [](const char* node, TaintStep step) {
+    const std::optional<doc::Value> patch = taint_patch(node_of(node), step);
+    return patch ? doc::to_json(*patch) : "nothing";
+  };
+  EXPECT_EQ(patched(kOther, TaintStep::kAdd), kBoth);
+  EXPECT_EQ(patched(kBoth, TaintStep::kRemove), kOther);
+  EXPECT_EQ(patched(kBoth, TaintStep::kAdd), "nothing");
+  EXPECT_EQ(patched(kOther, TaintStep::kRemove), "nothing");
+  EXPECT_EQ(patched(kBoth, TaintStep::kNothing), "nothing");
+  constexpr const char* kOfAnotherEffect =
+      R"({"metadata":{"resourceVersion":"7"},"spec":{"taints":[{"key":"railbed.dev/rails-not-ready","effect":"NoExecute"}]}})";
+  EXPECT_EQ(patched(kOfAnotherEffect, TaintStep::kRemove), "nothing") << "an administrator's";
+  EXPECT_EQ(patched(R"({"metadata":{"resourceVersion":"7"}})", TaintStep::kRemove), "nothing");
+}
+
+// Whatever another writer has put there, it is read without a boot that it does not name.
+RC_GTEST_PROP(RailsCondition, AnyMessageIsRead, ()) {
+  const std::string part = *rc::gen::element<std::string>("", " (boot ", ")", ", ready before", kBoot, "x", "\xff");
+  const std::string message = part + *rc::gen::arbitrary<std::string>() +
+                              *rc::gen::element<std::string>("", " (boot ", std::string(" (boot ") + kBoot + ")", ")");
+  doc::Value one = doc::Value::object();
+  one.set("type", kRailsReadyCondition);
+  one.set("message", message);
+  doc::Value node = node_with({}, doc::Value(), "T1");
+  *node.find("status")->find("conditions") = doc::Value(doc::Value::Array{one});
+  const std::optional<RailsCondition> read = rails_condition(node);
+  RC_ASSERT(read.has_value());
+  RC_ASSERT(read->boot.empty() == (read->message == message));
+  RC_ASSERT(read->boot.empty() || message.ends_with(")"));
 }
 
 // All nodes of a cluster start at once, in any order, with the conditions of the boot before. VFs come late. Each node
