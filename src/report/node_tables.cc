@@ -19,7 +19,6 @@
 #include "facts/vf_ids.h"
 #include "findings/printers.h"
 #include "report/joined.h"
-#include "report/joined.h"
 
 namespace railbed::report {
 namespace {
