@@ -147,13 +147,18 @@ OfferedNetwork read_offered_network(const Value& definition) {
           .node_selector = std::string(annotation_of(definition, kNodeSelectorAnnotation))};
 }
 
-Result<PodNeeds> needs_of(const Value& pod, std::string_view ns, const Networks& networks) {
-  PodNeeds needs;
-  if (doc::flag_at(pod, "spec.hostNetwork").value_or(false)) return needs;
+Result<std::vector<std::string>> networks_of(const Value& pod, std::string_view ns, const Networks& networks) {
+  if (doc::flag_at(pod, "spec.hostNetwork").value_or(false)) return std::vector<std::string>();
   std::vector<std::string> keys = TRY(keys_in(pod, kNetworksAnnotation, ns));
   const std::vector<std::string> of_default =
       TRY(keys_in(pod, kDefaultNetworkAnnotation, networks.default_network_namespace));
   keys.insert(keys.end(), of_default.begin(), of_default.end());
+  return keys;
+}
+
+Result<PodNeeds> needs_of(const Value& pod, std::string_view ns, const Networks& networks) {
+  PodNeeds needs;
+  const std::vector<std::string> keys = TRY(networks_of(pod, ns, networks));
   if (keys.empty()) return needs;
   needs.container = TRY(chosen_container(pod));
   const std::set<std::string> claimed = claimed_by(pod, ns, networks);

@@ -53,6 +53,9 @@ struct PodNeeds {
   friend bool operator==(const PodNeeds&, const PodNeeds&) = default;
 };
 
+// "namespace/name" of the networks that the pod names, so that the caller can look once for one that its cache lacks.
+Result<std::vector<std::string>> networks_of(const doc::Value& pod, std::string_view ns, const Networks& networks);
+
 // `ns`: of the request, since a pod in it may have none.
 Result<PodNeeds> needs_of(const doc::Value& pod, std::string_view ns, const Networks& networks);
 

@@ -245,6 +245,14 @@ TEST(Inject, OtherRequestsPass) {
   EXPECT_TRUE(inject(review, test_networks(), {}) == Answer{.uid = "7"});
 }
 
+TEST(NetworksOf, NamesThemForTheCache) {
+  const Value pod =
+      pod_of(R"({"k8s.v1.cni.cncf.io/networks":"rail9, other/x","v1.multus-cni.io/default-network":"base"})");
+  const auto names = networks_of(pod, "ai", test_networks());
+  ASSERT_TRUE(names.has_value());
+  EXPECT_EQ(*names, (std::vector<std::string>{"ai/rail9", "other/x", "kube-system/base"}));
+}
+
 TEST(ReadOfferedNetwork, ReadsTheAnnotations) {
   const OfferedNetwork expected{.resource = "openshift.io/rail0", .node_selector = "a=b"};
   EXPECT_TRUE(read_offered_network(json_of(R"({"metadata":{"annotations":{
