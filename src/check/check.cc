@@ -195,6 +195,25 @@ void sort_documents(Reading& reading, const Patches& patches, ReadFor purpose) {
   set_copies_aside(bundle);
 }
 
+// Loads the objects of the bundle, and those of `values`; what their schemas and readers say.
+Diagnostics load_objects(Reading& reading, std::vector<const doc::Value*> values) {
+  Diagnostics found;
+  for (const Document& document : reading.bundle.documents) {
+    values.push_back(&document.value);
+    check_addresses(document, found);
+  }
+  reading.objects = api::load_documents(values, found, api::Compared::kAllKinds);
+  compare_others(reading.bundle, found);
+  note_unknown_types(found);
+  std::erase_if(found.mutable_all(), is_for_other_verbs);
+  // railbed reads the object anyway, and an API server does not.
+  for (Diagnostic& finding : found.mutable_all())
+    if (finding.says == doc::Says::kWrongVersion) finding.severity = doc::Severity::kError;
+  report_misspelt_kinds(reading.bundle, found);
+  report_wrong_versions(reading.bundle, found);
+  return found;
+}
+
 // What the unmodified texts say, with the repairs that single findings offer. `patches`: sources that are patches by
 // what is said of them elsewhere.
 Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const Patches& patches,
@@ -211,20 +230,7 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const Patches&
     if (purpose == ReadFor::kTrial ? value.find("metadata") != nullptr || value.find("spec") != nullptr
                                    : may_lack_its_kind(value) && engine_of_lines(value.span.source->text) == nullptr)
       values.push_back(&value);
-  Diagnostics found;
-  for (const Document& document : reading.bundle.documents) {
-    values.push_back(&document.value);
-    check_addresses(document, found);
-  }
-  reading.objects = api::load_documents(values, found, api::Compared::kAllKinds);
-  compare_others(reading.bundle, found);
-  note_unknown_types(found);
-  std::erase_if(found.mutable_all(), is_for_other_verbs);
-  // railbed reads the object anyway, and an API server does not.
-  for (Diagnostic& finding : found.mutable_all())
-    if (finding.says == doc::Says::kWrongVersion) finding.severity = doc::Severity::kError;
-  report_misspelt_kinds(reading.bundle, found);
-  report_wrong_versions(reading.bundle, found);
+  Diagnostics found = load_objects(reading, std::move(values));
   drop_steps(reading.bundle, found);
   drop_unjudged(reading.bundle, found);
   reading.findings.append(std::move(found));
@@ -517,6 +523,23 @@ void drop_undecided_of_others(const Settings& settings, std::vector<Undecided>& 
 }
 
 }  // namespace
+
+Diagnostics object_findings(Bundle bundle, const std::vector<facts::NodeFacts>& nodes, const Settings& given) {
+  Reading reading{.bundle = std::move(bundle)};
+  Diagnostics found = load_objects(reading, {});
+  Settings settings = given;
+  World own;
+  if (settings.world == nullptr) {
+    own = world_of(reading.bundle, Kustomizations(reading.bundle), given.not_read);
+    settings.world = &own;
+  }
+  found.append(relations(reading, find_pods(reading.bundle), nodes, settings));
+  fold(found);
+  fold_follow_ons(reading.bundle, found);
+  name_subjects(reading.bundle, found);
+  judge(reading.bundle, settings, found);
+  return found;
+}
 
 Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<facts::NodeFacts>& nodes,
              const Settings& given) {

@@ -96,6 +96,11 @@ doc::Diagnostics rule_findings(const Bundle& bundle, const api::Objects& objects
                                std::span<const graph::Graph> graphs, std::span<const facts::NodeFacts> nodes,
                                const Settings& settings);
 
+// What a run finds in objects that have no text (bundle_of), and of which nothing is repaired: their schemas, what they
+// mean together, and the rules. What rests on another object of the bundle is less than sure, because nothing says that
+// they are applied together.
+doc::Diagnostics object_findings(Bundle bundle, const std::vector<facts::NodeFacts>& nodes, const Settings& settings);
+
 // Whether a finding can have this id.
 bool is_known_id(std::string_view id);
 

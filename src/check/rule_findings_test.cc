@@ -101,5 +101,33 @@ TEST(RuleFindings, NameObjectAndFieldInsteadOfALine) {
       << doc::render(*found);
 }
 
+// A run over objects without text has the findings of schemas and of rules, judged.
+TEST(ObjectFindings, HaveFieldsAndConfidence) {
+  const auto object = [](std::string_view spec) {
+    doc::Diagnostics problems;
+    const std::string text = fmt::format(
+        R"({{"apiVersion":"sriovnetwork.openshift.io/v1","kind":"SriovNetworkNodePolicy",
+        "metadata":{{"name":"rail0","namespace":"ops"}},"spec":{{"resourceName":"rail0","nodeSelector":{{"a":"b"}},{}}}}})",
+        spec);
+    return doc::parse_json(std::make_shared<doc::Source>(doc::Source{"", text}), problems).value();
+  };
+  const struct {
+    std::string_view spec;
+    std::string_view id;
+    std::string_view field;
+  } kCases[] = {
+      {R"("numVfs":8,"nicSelector":{"vendor":"15b3","deviceID":"101e"})", "RB-RDMA-007", "spec.nicSelector.deviceID"},
+      {R"("numVfs":8,"mtu":"x","nicSelector":{"vendor":"15b3"})", "RB-API-004", "spec.mtu"},
+  };
+  for (const auto& one : kCases) {
+    const doc::Diagnostics findings = object_findings(bundle_of({object(one.spec)}), {}, {});
+    const auto found = std::ranges::find(findings.all(), one.id, &doc::Diagnostic::id);
+    ASSERT_NE(found, findings.all().end()) << doc::render(findings);
+    EXPECT_EQ(found->subject.field, one.field);
+    EXPECT_EQ(found->severity, doc::Severity::kError);
+    EXPECT_EQ(found->confidence, doc::Confidence::kHigh);
+  }
+}
+
 }  // namespace
 }  // namespace railbed::check

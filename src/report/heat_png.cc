@@ -92,17 +92,4 @@ std::string heat_png(const std::vector<uint8_t>& cells, uint32_t side, const Pal
   return out;
 }
 
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t at = 0; at < bytes.size(); at += 3) {
-    uint32_t group = 0;
-    for (size_t i = 0; i < 3; ++i)
-      group = group << 8 | (at + i < bytes.size() ? static_cast<uint8_t>(bytes[at + i]) : 0);
-    for (size_t i = 0; i < 4; ++i) out += at + i <= bytes.size() ? kDigits[group >> (18 - 6 * i) & 63] : '=';
-  }
-  return out;
-}
-
 }  // namespace railbed::report

@@ -21,6 +21,4 @@ using Palette = std::array<uint32_t, 16>;  // 0xRRGGBB; the first one is shown a
 // `cells` has side * side values below 16. `side` is 1 to 65535.
 std::string heat_png(const std::vector<uint8_t>& cells, uint32_t side, const Palette& palette);
 
-std::string base64(std::string_view bytes);
-
 }  // namespace railbed::report

@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 
+#include "base/base64.h"
 #include "perf/json_writer.h"
 #include "report/heat_png.h"
 #include "report/html_text.h"

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/base64.h"
 #include "base/sanitized.h"
 #include "base/testdata.h"
 #include "perf/mesh/outlier_lines.h"
