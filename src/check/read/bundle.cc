@@ -21,6 +21,8 @@
 #include "check/read/markdown.h"
 #include "check/read/namespaces.h"
 #include "check/read/page_text.h"
+#include "check/read/paths.h"
+#include "check/read/prompts.h"
 #include "check/read/prose.h"
 #include "check/read/shell.h"
 #include "check/read/templates.h"
@@ -218,6 +220,7 @@ class Reader {
   // YAML allows more than JSON (a ',' before '}', comments), which programs that read *.json refuse.
   void check_json(doc::Diagnostics& found) const {
     if (lower_ending(source_->name) != ".json" || is_other_json(source_->text)) return;
+    if (is_json_with_comments(source_->name)) return;
     doc::Diagnostics as_json;
     doc::parse_json(source_, as_json);
     for (const doc::Diagnostic& one : as_json.all())
@@ -287,6 +290,7 @@ class Reader {
   // A block of a page, or a here-document.
   void read_block(doc::Region region, Origin origin, const Applied& applied) {
     doc::Diagnostics found;
+    if (origin == Origin::kFence) region.end -= last_prompt_length(text_of(region));
     const std::string_view text = text_of(region);
     const bool partial = leaves_lines_out(text) || partial_.contains(region.begin);
     std::vector<Value> values = doc::parse_yaml(source_, *index_, region, found);

@@ -212,7 +212,8 @@ bool is_called_patch(std::string_view name) {
 bool is_identity_only(const Document& document) {
   const schema::Schema* schema = schema::find_schema(document.api_version, document.kind);
   const Value::Object* members = document.value.as_object();
-  if (document.origin != Origin::kFile || schema == nullptr) return false;
+  const bool applied = document.origin == Origin::kFile || document.origin == Origin::kAnsible;
+  if (!applied || schema == nullptr) return false;
   if (std::ranges::find(schema->required, "spec") == schema->required.end()) return false;
   return std::ranges::all_of(*members, [](const Value::Member& one) {
     return one.key == "apiVersion" || one.key == "kind" || one.key == "metadata";
@@ -291,6 +292,8 @@ class Classifier {
     document.patch = !why.empty();
     if (document.patch) return {kPart, why};
     if (has_labels_only(document)) return {kPart, "it has labels only: they are merged into an object that is there"};
+    if (document.origin == Origin::kAnsible && !document.name.empty() && is_identity_only(document))
+      return {kPart, "a task of Ansible names an object that is there"};
     if (has_spec_of_comments(document, source)) return {kPart, "the fields of its spec are comments"};
     if (const std::string by = whose_spec_completes(document, source.name); !by.empty())
       return {kPart, fmt::format("a kustomization patches its spec into it ({})", by)};
@@ -349,6 +352,9 @@ class Classifier {
                     fmt::format("a program replaces values of it ({})", placeholder_in(written_at(place))));
     const Value* metadata = document.value.find("metadata");
     const Value* name = metadata == nullptr ? nullptr : metadata->find("name");
+    if (const doc::Span place = stand_in_of_name(metadata); place.known())
+      return filled(document, nullptr, place,
+                    fmt::format("a template that a program fills ({})", placeholder_in(written_at(place))));
     const doc::Span begin = name == nullptr ? document.value.span : name->span;
     if (const Engine* engine = document.origin == Origin::kFile ? lines_of(source) : nullptr)
       return filled(document, engine, begin, template_of(*engine));
@@ -370,6 +376,15 @@ class Classifier {
       return true;
     });
     return found;
+  }
+
+  // The name or namespace that has a word in capitals, or braces, in the place of a part.
+  static doc::Span stand_in_of_name(const Value* metadata) {
+    if (metadata == nullptr) return {};
+    for (const std::string_view key : {"name", "namespace", "generateName"})
+      if (const Value* value = metadata->find(key); value != nullptr && value->is_string())
+        if (has_stand_in(written_at(value->span))) return value->span;
+    return {};
   }
 
   static DocumentClass filled(Document& document, const Engine* engine, const doc::Span& place, std::string why) {

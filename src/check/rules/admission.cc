@@ -233,6 +233,12 @@ bool is_built_in(std::string_view api_version) {
   return api_version == "v1" || api_version.starts_with("apps/") || api_version.starts_with("batch/");
 }
 
+// Volumes that the MPI operator adds to each pod of a job: its configuration and the keys of ssh.
+bool is_added_by_operator(const PodTemplate& pod, std::string_view volume) {
+  return pod.document->kind == "MPIJob" &&
+         (volume == "mpi-job-config" || volume == "ssh-auth" || volume == "mpi-job-kubectl" || volume == "ssh-home");
+}
+
 void mount_without_volume(const Input& in, Findings& out) {
   for (const PodTemplate& pod : in.pods) {
     if (!makes_pods_verbatim(pod)) continue;
@@ -246,8 +252,8 @@ void mount_without_volume(const Input& in, Findings& out) {
           const Value* name = mount.find("name");
           const std::string_view text = text_at(mount, "name");
           if (text.empty() || text.find_first_of("<{$") != std::string_view::npos) continue;
-          if (std::ranges::find(names, text) != names.end()) continue;
-          // An operator may add volumes to the pods that it makes, as the MPI operator does (mpi-job-config, ssh-auth).
+          if (std::ranges::find(names, text) != names.end() || is_added_by_operator(pod, text)) continue;
+          // An operator may add volumes to the pods that it makes.
           const bool sure = is_built_in(pod.document->api_version);
           const std::string reported_text = fmt::format(
               "container {} of {} mounts the volume {}, which the pod does not have: {}", container.name, pod.label(),
