@@ -20,6 +20,7 @@
 #include "check/read/paths.h"
 #include "check/read/placeholders.h"
 #include "check/read/templates.h"
+#include "check/read/text_parts.h"
 #include "check/rules/env_settings.h"
 #include "doc/members.h"
 #include "doc/text.h"
@@ -185,55 +186,24 @@ bool may_be_error(const Document& document, const Diagnostic& finding) {
   return true;
 }
 
-// Whether a line ends the text around a place: between documents, at a fence of a page.
-bool ends_a_text(std::string_view content) {
-  return content.starts_with("---") || content.starts_with("```") || content.starts_with("~~~");
-}
-
-// No further to the right than `column`: an object around a place begins there.
-bool begins_an_object(std::string_view line, size_t column) {
-  const size_t first = std::min(line.find_first_not_of("{- \t"), line.size());
-  const std::string_view content = line.substr(first);
-  return first <= column && (content.starts_with("apiVersion:") || content.starts_with("\"apiVersion\"")) &&
-         content.find("kustomize.config.k8s.io/") == std::string_view::npos;
-}
-
-// Whether the document or the block around a place has a line that begins an object. A file of settings has none, and
-// what reads it (Helm, Ansible, a workflow) takes the last of two equal keys; of a part of a manifest nobody knows what
-// is around it.
-bool is_in_an_object(const doc::Span& place) {
+// The line of a place.
+std::string_view line_of(const doc::Span& place) {
   const std::string_view text = place.source->text;
-  const auto column = static_cast<size_t>(std::max(place.column - 1, 0));
-  size_t begin = std::min<size_t>(place.offset, text.size());
-  bool first = true;
-  while (begin > 0) {
-    const size_t end = text[begin - 1] == '\n' && !first ? begin - 1 : begin;
-    const size_t start = end == 0 ? 0 : text.rfind('\n', end - 1) + 1;  // npos + 1 is 0
-    const std::string_view line = text.substr(start, text.find('\n', start) - start);
-    if (!first && ends_a_text(trimmed(line))) break;
-    if (begins_an_object(line, column)) return true;
-    first = false;
-    begin = start;
-  }
-  for (size_t at = text.find('\n', place.offset); at != std::string_view::npos; at = text.find('\n', at + 1)) {
-    const std::string_view line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
-    if (ends_a_text(trimmed(line))) break;
-    if (begins_an_object(line, column)) return true;
-  }
-  return false;
+  const size_t at = std::min<size_t>(place.offset, text.size());
+  const size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0
+  return text.substr(begin, text.find('\n', begin) - begin);
 }
 
 // Why an error of YAML or JSON is none of an object's; empty: it is one.
-std::string why_no_object(const Bundle& bundle, const Diagnostic& finding) {
+std::string why_no_object(const doc::Span& place, const Diagnostic& finding, TextParts& parts) {
   if (finding.layer != Layer::kText) return "";
-  const doc::Span place = bundle.given(finding.span);
-  const std::string_view line = doc::line_text(place.source->text, place.line);
-  if (is_line_of_stand_in(line) && !is_name_of_variable(trimmed(line)))
+  const std::string_view line = trimmed(line_of(place));
+  if (is_line_of_stand_in(line) && !is_name_of_variable(line))
     return "a program writes something else in the place of this word";
-  if (finding.says == Says::kDuplicateKey && !is_in_an_object(place))
-    return "no API server reads this text, and other programs take the last of two equal keys";
-  if (is_page(place.source->name) && !is_in_an_object(place)) return "a part of a manifest, which nobody applies alone";
-  return "";
+  const bool page = is_page(place.source->name);
+  if ((finding.says != Says::kDuplicateKey && !page) || parts.is_in_an_object(place)) return "";
+  return page ? "a part of a manifest, which is not applied alone"
+              : "no API server reads this text, and other programs take the last of two equal keys";
 }
 
 }  // namespace
@@ -261,9 +231,10 @@ bool points_at_a_name(const Document& document, const Diagnostic& finding) {
 // The only place that decides by its class that a finding is no error.
 void limit_by_class(const Bundle& bundle, Diagnostics& findings) {
   std::optional<ObjectIndex> index;
+  TextParts parts;
   for (Diagnostic& finding : findings.mutable_all()) {
     if (finding.severity != doc::Severity::kError || !finding.span.known()) continue;
-    std::string why = why_no_object(bundle, finding);
+    std::string why = why_no_object(bundle.given(finding.span), finding, parts);
     if (why.empty()) {
       if (!index) index.emplace(bundle);
       const Document* document = index->at(finding.span);
@@ -276,6 +247,7 @@ void limit_by_class(const Bundle& bundle, Diagnostics& findings) {
                    : fmt::format("the object is not a plain manifest: {}", document->cls.why);
     }
     finding.severity = doc::Severity::kWarning;
+    if (finding.layer == Layer::kText && is_line_of_stand_in(line_of(finding.span))) finding.fix.clear();
     if (finding.why.empty()) finding.why = std::move(why);
   }
 }

@@ -182,6 +182,8 @@ class Reader {
   void read_manifests() {
     doc::Diagnostics found;
     std::vector<Value> values = doc::parse_yaml(source_, found);
+    if (found.has_errors() && is_json_with_comments(source_->name))
+      return not_read({"a file of an editor or a compiler, in JSON with comments", ""});
     if (const Unreadable what = why_not_read(*given_, found); what.unread()) return not_read(what);
     if (found.has_errors()) read_without_marks(values, found);
     if (values.size() == 1 && !found.has_errors()) check_json(found);
@@ -356,6 +358,13 @@ class Reader {
   void read_text(doc::Region region, ProseOf kind) {
     std::vector<Document> documents;
     read_prose(source_, *index_, region, kind, bundle_, documents, out_);
+    for (size_t i = 0; i < documents.size(); ++i) {
+      if (documents[i].value.span.source != source_) continue;
+      const size_t begin = documents[i].value.span.offset;
+      const bool last = i + 1 == documents.size() || documents[i + 1].value.span.source != source_;
+      const size_t end = last ? region.end : size_t{documents[i + 1].value.span.offset};
+      if (begin < end && end <= region.end) documents[i].elided |= leaves_lines_out(text_of({begin, end}));
+    }
     for (Document& document : documents) {
       document.block = document.value.span.offset;
       keep(std::move(document), 0);

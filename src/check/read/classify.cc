@@ -251,7 +251,8 @@ class Classifier {
         patches_(patches),
         kustomizations_(kustomizations),
         charts_(bundle.sources),
-        pod_templates_(named_pod_templates(bundle.sources)) {
+        pod_templates_(named_pod_templates(bundle.sources)),
+        value_holders_(replacement_sources(bundle)) {
     for (const Document& document : bundle.documents) {
       if (!document.name.empty()) files_of_[identity(document)].insert(file_name(document));
       if (has_status_only(document)) compared_.insert(document.value.span.source.get());
@@ -283,6 +284,7 @@ class Classifier {
     document.patch = false;
     if (const std::string why = why_data(document, source.name); !why.empty()) return {kOther, why};
     if (is_local_config(document.value)) return {kOther, "kustomize reads it and does not emit it (local-config)"};
+    if (holds_values(document)) return {kOther, "replacements of a kustomization take values from it"};
     if (document.verb == Verb::kDelete) return {kPart, "only its identity: it is deleted"};
     if (const std::string why = why_assertion(document, source.name); !why.empty()) return {kAssertion, why};
     if (compared_.contains(document.value.span.source.get()) && is_identity_only(document))
@@ -305,6 +307,16 @@ class Classifier {
     if (const std::string completed = why_pod_template(document, source.name, pod_templates_); !completed.empty())
       return {kPart, completed};
     return plain_class(document);
+  }
+
+  // Data of another form than an API server takes, for replacements.
+  bool holds_values(const Document& document) const {
+    if (document.kind != "ConfigMap" || !value_holders_.contains(document.name)) return false;
+    const Value* data = document.value.find("data");
+    const Value::Object* members = data == nullptr ? nullptr : data->as_object();
+    return members != nullptr && std::ranges::any_of(*members, [](const Value::Member& one) {
+             return one.value.is_object() || one.value.is_array();
+           });
   }
 
   // The patch, or the kustomization with it, that gives an object the spec that its own file leaves out; empty: none.
@@ -443,6 +455,7 @@ class Classifier {
   const Kustomizations& kustomizations_;
   Charts charts_;
   std::set<std::string, std::less<>> pod_templates_;  // names of files that settings name
+  std::set<std::string, std::less<>> value_holders_;  // names of ConfigMaps that replacements read
   std::map<NamedObject, std::set<std::string>> files_of_;
   std::map<NamedObject, std::set<std::string>>
       patched_;                            // the patches of kustomizations that have a spec, by what they patch

@@ -9,7 +9,9 @@
 // Kubernetes' strategic-merge-patch.md.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -22,6 +24,9 @@ std::map<std::string, std::string> patch_files(const Bundle& bundle);
 
 // "$patch", "$retainKeys" and their kin.
 bool is_merge_directive(std::string_view key);
+// The names of ConfigMaps that replacements of kustomizations take values from: their data may have any form.
+std::set<std::string, std::less<>> replacement_sources(const Bundle& bundle);
+
 // Whether an object holds one, at any depth.
 bool has_merge_directive(const doc::Value& value);
 

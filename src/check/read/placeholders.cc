@@ -239,8 +239,11 @@ bool has_stand_in(std::string_view written) {
   const std::string_view text = word_of_value(written);
   if (text.empty() || text.find_first_of(" \t") != std::string_view::npos) return false;
   if (is_underlined_word(text)) return true;
-  if (text.size() > 2 && text.find("{}") != std::string_view::npos) return true;
-  const bool lower = std::ranges::any_of(text, is_lower_byte);
+  const size_t braces = text.find("{}");  // of Python's format
+  if (braces != std::string_view::npos && text.size() > 2 && text.find_first_of("\":,") == std::string_view::npos)
+    return true;
+  const bool is_name = std::ranges::all_of(text, [](char c) { return is_word_byte(c) || c == '-' || c == '.'; });
+  const bool lower = is_name && std::ranges::any_of(text, is_lower_byte);
   return any_run(text, [&](std::string_view word) {
     return is_upper_name(trimmed(word, "_")) || (lower && is_long_capital_word(word));
   });

@@ -3,12 +3,14 @@
 // reads.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "api/pod.h"
 #include "base/kinds.h"
 #include "base/object_names.h"
 #include "base/well_known.h"
+#include "check/read/pinned_release.h"
 #include "check/read/served_versions.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
@@ -313,10 +315,25 @@ std::vector<std::string> right_versions(const Document& document) {
   return right;
 }
 
+// The release of Kubernetes that the repository pins, if it still serves the apiVersion.
+std::optional<int> pinned_release_with(const Input& in, std::string_view api_version) {
+  const std::optional<int> gone = gone_since_minor(api_version);
+  if (!gone) return std::nullopt;
+  const std::optional<int> pinned = pinned_minor(in.bundle.sources);
+  return pinned && *pinned < *gone ? pinned : std::nullopt;
+}
+
 void wrong_api_version(const Input& in, Findings& out) {
   for (const Document& document : in.bundle.documents) {
     const std::vector<std::string> right = right_versions(document);
     if (right.empty() || !is_whole_object(document)) continue;
+    if (const std::optional<int> pinned = pinned_release_with(in, document.api_version)) {
+      out.warning(document.value.find("apiVersion")->span,
+                  fmt::format("Kubernetes 1.{}, which is pinned here, still has {} in {}; no API server of today does",
+                              *pinned, document.kind, document.api_version))
+          .with_fix("apiVersion: " + right.front());
+      continue;
+    }
     out.error(document.value.find("apiVersion")->span,
               fmt::format("no API server of today has {} in {}: it refuses the object", document.kind,
                           document.api_version))
