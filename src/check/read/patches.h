@@ -24,10 +24,10 @@ std::map<std::string, std::string> patch_files(const Bundle& bundle);
 
 // "$patch", "$retainKeys" and their kin.
 bool is_merge_directive(std::string_view key);
-// The names of ConfigMaps that replacements of kustomizations take values from: their data may have any form.
-std::set<std::string, std::less<>> replacement_sources(const Bundle& bundle);
-
 // Whether an object holds one, at any depth.
 bool has_merge_directive(const doc::Value& value);
+
+// The names of ConfigMaps that replacements of kustomizations take values from: their data may have any form.
+std::set<std::string, std::less<>> replacement_sources(const Bundle& bundle);
 
 }  // namespace railbed::check
