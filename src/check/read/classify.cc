@@ -364,14 +364,14 @@ class Classifier {
                     fmt::format("a program replaces values of it ({})", placeholder_in(written_at(place))));
     const Value* metadata = document.value.find("metadata");
     const Value* name = metadata == nullptr ? nullptr : metadata->find("name");
-    if (const doc::Span place = stand_in_of_name(metadata); place.known())
-      return filled(document, nullptr, place,
-                    fmt::format("a template that a program fills ({})", placeholder_in(written_at(place))));
     const doc::Span begin = name == nullptr ? document.value.span : name->span;
     if (const Engine* engine = document.origin == Origin::kFile ? lines_of(source) : nullptr)
       return filled(document, engine, begin, template_of(*engine));
     if (const MarkInDocument mark = mark_in(bundle_, document, source.text); mark.engine != nullptr)
       return filled(document, mark.engine, mark.place, fmt::format("{} ({})", template_of(*mark.engine), mark.mark));
+    if (const doc::Span place = stand_in_of_name(metadata); place.known())
+      return filled(document, nullptr, place,
+                    fmt::format("a template that a program fills ({})", placeholder_in(written_at(place))));
     // `name: ""`: a source CR, whose texts are all empty.
     if (name != nullptr && name->is_string() && name->as_string()->empty())
       return filled(document, engine_of_mark("# $name", source.text), begin,

@@ -87,6 +87,10 @@ TEST(Classify, ByWhatIsWritten) {
   EXPECT_EQ(classes({{"a.yaml", policy("numVfs: '${VFS}'")}}), Classes{"template: a template of envsubst (${VFS})"});
   EXPECT_EQ(classes({{"a.yaml", policy("numVfs: 8")}, {"b.yaml", "#@ x = 1\n" + policy("numVfs: #@ x\n")}}),
             (Classes{"manifest", "template: a template of ytt"}));
+  EXPECT_EQ(classes({{"a.yaml", policy("numVfs: 8", "{name: rail-POOL_NAME}")}}),
+            Classes{"template: a template that a program fills (rail-POOL_NAME)"});
+  EXPECT_EQ(classes({{"a.yaml", policy("numVfs: 8", "{name: \"${POOL_NAME}-a\"}")}}),
+            Classes{"template: a template of envsubst (${POOL_NAME})"});
   EXPECT_EQ(classes({{"a.yaml", policy("resourceName: ''", "{name: ''}")}}),
             Classes{"template: its name is empty: a source CR that a generator fills in"});
   EXPECT_EQ(classes({{"a.yaml", policy("(numVfs > `2`): true")}}),
