@@ -111,6 +111,34 @@ class Loader {
     if (compared_ == Compared::kAllKinds && known) check_object_name(document, name, out_);
   }
 
+  // Whether the document's group is known to have a kind of this name, which is another one than railbed's.
+  static bool is_kind_of_others(std::string_view version, std::string_view kind) {
+    struct OtherGroup {
+      std::string_view group;
+      std::string_view kinds;  // with blanks around each
+    };
+    static constexpr OtherGroup kGroups[] = {
+        {"config.openshift.io",
+         " APIServer Authentication Build ClusterOperator ClusterVersion Console DNS FeatureGate Image Infrastructure "
+         "Ingress Network Node OAuth OperatorHub Project Proxy Scheduler "},
+        {"operator.openshift.io", " Authentication Config Console DNS Etcd Network Storage IngressController "},
+        {"build.openshift.io", " Build BuildConfig "},
+        {"image.openshift.io", " Image ImageStream "},
+        {"project.openshift.io", " Project ProjectRequest "},
+        {"networking.internal.knative.dev", " Ingress Certificate "},
+        {"serving.knative.dev", " Service Configuration Route Revision "},
+        {"management.cattle.io", " Node Cluster Project Setting User "},
+        {"longhorn.io", " Node Volume Engine Replica Setting "},
+        {"crd.projectcalico.org", " NetworkPolicy IPPool "},
+        {"projectcalico.org", " Node NetworkPolicy IPPool "},
+        {"k8s.ovn.org", " EgressFirewall EgressIP UserDefinedNetwork "}};
+    const std::string_view group = version.substr(0, version.find('/'));
+    const std::string word = fmt::format(" {} ", kind);
+    return std::ranges::any_of(kGroups, [&](const OtherGroup& one) {
+      return one.group == group && one.kinds.find(word) != std::string_view::npos;
+    });
+  }
+
   // A kind of another API group that only shares its name with one of ours. A wrong version or a typing error is
   // reported, and the object is read.
   bool is_of_another_group(const Value& document, const Kind& known) {
@@ -118,6 +146,7 @@ class Loader {
     const std::string* version = value ? value->as_string() : nullptr;
     const std::string right = known.api_version();
     if (version != nullptr && *version == right) return false;
+    if (version != nullptr && is_kind_of_others(*version, known.name)) return true;
     const auto group = [](std::string_view text) { return text.substr(0, text.rfind('/')); };
     const bool meant =
         version == nullptr || group(*version) == group(right) || !doc::nearest(*version, {right}).empty();

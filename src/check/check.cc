@@ -258,6 +258,7 @@ Reading read_and_repair(Texts& texts, const Settings& settings, Diagnostics& rep
   for (int round = 0;; ++round) {
     Reading reading = read(texts.current(), bytes);
     name_subjects(reading.bundle, reading.findings);
+    limit_by_class(reading.bundle, reading.findings);  // also what is repaired now
     judge(reading.bundle, settings, reading.findings);
     if (round == kMaxRounds || !texts.apply(reading.findings, settings.least_repair)) return reading;
     Diagnostics done;

@@ -9,7 +9,9 @@
 #include <fmt/core.h>
 
 #include "base/command.h"
+#include "base/text.h"
 #include "check/findings/fold.h"
+#include "check/findings/subjects.h"
 #include "check/read/carriers.h"
 #include "check/read/classify.h"
 #include "check/read/engines.h"
@@ -18,6 +20,7 @@
 #include "check/read/paths.h"
 #include "check/read/placeholders.h"
 #include "check/read/templates.h"
+#include "check/read/text_parts.h"
 #include "check/rules/env_settings.h"
 #include "doc/members.h"
 #include "doc/text.h"
@@ -155,27 +158,52 @@ class UnjudgedFilter {
   std::optional<ObjectIndex> index_;  // made when it is needed: few texts have such a finding, and many are tried
 };
 
-// Whether an error about a document of this class is certain.
+// Whether an API server gets the object, although its kind is not known: a kind of an operator, with its name. What
+// kustomize reads is none.
+bool is_object_of_unknown_kind(const Document& document) {
+  return !document.data && !document.api_version.empty() && !document.name.empty() &&
+         !document.api_version.starts_with("kustomize.config.k8s.io/") && !is_local_config(document.value) &&
+         schema::find_schema(document.api_version, document.kind) == nullptr;
+}
+
+// Whether an error about a document of this class is certain: only about what an API server gets as it is written, and
+// what a page shows whole for a reader to copy.
 bool may_be_error(const Document& document, const Diagnostic& finding) {
   switch (document.cls.kind) {
     case DocumentKind::kManifest:
     case DocumentKind::kCarrier:
       return true;
     case DocumentKind::kPage:
+      return finding.layer != Layer::kMeaning && !is_missing(finding);
+    case DocumentKind::kOther:
+      return is_object_of_unknown_kind(document);
     case DocumentKind::kTemplate:
     case DocumentKind::kPart:
     case DocumentKind::kOutput:
-      return finding.layer != Layer::kMeaning && !is_missing(finding);
-    case DocumentKind::kOther: {
-      // Of a kind without a schema only what rules know is judged: pods, wherever they are.
-      const bool unknown = !document.api_version.empty() && !document.name.empty() &&
-                           schema::find_schema(document.api_version, document.kind) == nullptr;
-      return unknown || finding.layer == Layer::kText;
-    }
     case DocumentKind::kAssertion:
-      return finding.layer == Layer::kText;
+      return false;
   }
   return true;
+}
+
+// The line of a place.
+std::string_view line_of(const doc::Span& place) {
+  const std::string_view text = place.source->text;
+  const size_t at = std::min<size_t>(place.offset, text.size());
+  const size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+// Why an error of YAML or JSON is none of an object's; empty: it is one.
+std::string why_no_object(const doc::Span& place, const Diagnostic& finding, TextParts& parts) {
+  if (finding.layer != Layer::kText) return "";
+  const std::string_view line = trimmed(line_of(place));
+  if (is_line_of_stand_in(line) && !is_name_of_variable(line))
+    return "a program writes something else in the place of this word";
+  const bool page = is_page(place.source->name);
+  if ((finding.says != Says::kDuplicateKey && !page) || parts.is_in_an_object(place)) return "";
+  return page ? "a part of a manifest, which is not applied alone"
+              : "no API server reads this text, and other programs take the last of two equal keys";
 }
 
 }  // namespace
@@ -200,18 +228,27 @@ bool points_at_a_name(const Document& document, const Diagnostic& finding) {
 
 }  // namespace
 
+// The only place that decides by its class that a finding is no error.
 void limit_by_class(const Bundle& bundle, Diagnostics& findings) {
   std::optional<ObjectIndex> index;
+  TextParts parts;
   for (Diagnostic& finding : findings.mutable_all()) {
-    if (finding.severity != doc::Severity::kError || finding.layer == Layer::kText || !finding.span.known()) continue;
-    if (!index) index.emplace(bundle);
-    const Document* document = index->at(finding.span);
-    if (document == nullptr) continue;
-    const bool elided = document->elided && points_at_a_name(*document, finding);
-    if (!elided && may_be_error(*document, finding)) continue;
+    if (finding.severity != doc::Severity::kError || !finding.span.known()) continue;
+    std::string why = why_no_object(bundle.given(finding.span), finding, parts);
+    if (why.empty()) {
+      if (!index) index.emplace(bundle);
+      const Document* document = index->at(finding.span);
+      if (document == nullptr) continue;
+      const bool text = finding.layer == Layer::kText;
+      if (text && another_object_begins(document->value.span, finding.span)) continue;
+      const bool elided = !text && document->elided && points_at_a_name(*document, finding);
+      if (!elided && may_be_error(*document, finding)) continue;
+      why = elided ? "lines of the object are left out, which may have it"
+                   : fmt::format("the object is not a plain manifest: {}", document->cls.why);
+    }
     finding.severity = doc::Severity::kWarning;
-    if (elided && finding.why.empty()) finding.why = "lines of the object are left out, which may have it";
-    if (finding.why.empty()) finding.why = fmt::format("the object is not a plain manifest: {}", document->cls.why);
+    if (finding.layer == Layer::kText && is_line_of_stand_in(line_of(finding.span))) finding.fix.clear();
+    if (finding.why.empty()) finding.why = std::move(why);
   }
 }
 
@@ -258,7 +295,10 @@ namespace {
 // The real value is not known, so it is not certain that something is wrong.
 void limit_placeholder(Diagnostic& finding) {
   if (finding.severity != doc::Severity::kError || finding.layer == Layer::kText) return;
-  if (finding.says != Says::kPlaceholder && !is_sure_placeholder(written_at(finding.span))) return;
+  const std::string_view written = written_at(finding.span);
+  // A choice that is only written in capitals has a repair.
+  const bool stand_in = finding.edits.empty() && has_stand_in(written) && !is_name_of_variable(written);
+  if (finding.says != Says::kPlaceholder && !stand_in && !is_sure_placeholder(written)) return;
   finding.severity = doc::Severity::kWarning;
   if (finding.why.empty()) finding.why = "the value is a placeholder: the real one is not known";
 }
@@ -325,10 +365,13 @@ std::string_view below_given(std::span<const std::string> given, std::string_vie
 void limit_in_test_data(std::span<const std::string> given, Diagnostics& findings) {
   for (Diagnostic& finding : findings.mutable_all()) {
     if (finding.severity != doc::Severity::kError || finding.span.source == nullptr) continue;
-    const std::string_view folder = test_folder(below_given(given, finding.span.source->name));
-    if (folder.empty()) continue;
+    const std::string_view name = below_given(given, finding.span.source->name);
+    const std::string_view folder = test_folder(name);
+    const std::string_view kept = folder.empty() ? kept_folder(name) : std::string_view();
+    if (folder.empty() && kept.empty()) continue;
     finding.severity = doc::Severity::kWarning;
-    finding.why = fmt::format("files below '{}' may be wrong on purpose", folder);
+    finding.why = folder.empty() ? fmt::format("files below '{}' are kept, and nothing applies them", kept)
+                                 : fmt::format("files below '{}' may be wrong on purpose", folder);
   }
 }
 

@@ -21,7 +21,9 @@ namespace railbed::check {
 // of files finds, which judges that itself.
 void drop_unjudged(const Bundle& bundle, doc::Diagnostics& findings);
 
-// Makes warnings of errors that rest on what is no manifest.
+// Makes warnings of errors about what no API server gets as it is written: of all classes but manifests, carriers,
+// objects of kinds that are not known, and examples that a page shows whole; of equal keys in settings of other
+// programs; of lines that a program completes. The only place that decides so.
 void limit_by_class(const Bundle& bundle, doc::Diagnostics& findings);
 
 // One note per file of a template, and per block of a page with placeholders (RB-DOC-006).

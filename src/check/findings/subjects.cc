@@ -8,11 +8,7 @@
 #include "check/read/objects.h"
 
 namespace railbed::check {
-namespace {
-
-// Whether another object begins between the beginning of `object` and a place below it: one that could not be read, so
-// that no document knows it.
-bool another_begins(const doc::Span& object, const doc::Span& place) {
+bool another_object_begins(const doc::Span& object, const doc::Span& place) {
   if (!object.known() || object.source != place.source || place.offset <= object.offset) return false;
   const std::string_view text = object.source->text;
   const auto indent = static_cast<size_t>(std::max(object.column - 1, 0));
@@ -25,7 +21,7 @@ bool another_begins(const doc::Span& object, const doc::Span& place) {
     column += first == std::string_view::npos ? 0 : first;
     if (first != std::string_view::npos && column <= indent) {
       const std::string_view content = line.substr(first);
-      if (content.starts_with("---")) return true;
+      if (content.starts_with("---") || content.starts_with("```") || content.starts_with("~~~")) return true;
       if (content.starts_with("apiVersion:") && std::exchange(own, true)) return true;
     }
     column = 0;
@@ -33,8 +29,6 @@ bool another_begins(const doc::Span& object, const doc::Span& place) {
   }
   return false;
 }
-
-}  // namespace
 
 void name_subjects(const Bundle& bundle, doc::Diagnostics& findings) {
   const auto is_open = [](const doc::Diagnostic& finding) { return finding.subject.kind.empty(); };
@@ -45,7 +39,7 @@ void name_subjects(const Bundle& bundle, doc::Diagnostics& findings) {
     if (!is_open(finding)) continue;
     const Document* document = objects.at(finding.span);
     if (document == nullptr) continue;
-    if (finding.layer == doc::Layer::kText && another_begins(document->value.span, finding.span)) continue;
+    if (finding.layer == doc::Layer::kText && another_object_begins(document->value.span, finding.span)) continue;
     subject.kind = document->kind;
     subject.object = document->ns == "default" || document->name.empty()
                          ? document->name

@@ -12,6 +12,10 @@
 
 namespace railbed::check {
 
+// Whether another object or block begins between the beginning of `object` and a place below it: one that could not be
+// read, so that no document knows it.
+bool another_object_begins(const doc::Span& object, const doc::Span& place);
+
 // Fills what the maker left open. Places are those of the texts that `bundle` was read from.
 void name_subjects(const Bundle& bundle, doc::Diagnostics& findings);
 

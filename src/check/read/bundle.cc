@@ -21,6 +21,8 @@
 #include "check/read/markdown.h"
 #include "check/read/namespaces.h"
 #include "check/read/page_text.h"
+#include "check/read/paths.h"
+#include "check/read/prompts.h"
 #include "check/read/prose.h"
 #include "check/read/shell.h"
 #include "check/read/templates.h"
@@ -180,6 +182,8 @@ class Reader {
   void read_manifests() {
     doc::Diagnostics found;
     std::vector<Value> values = doc::parse_yaml(source_, found);
+    if (found.has_errors() && is_json_with_comments(source_->name))
+      return not_read({"a file of an editor or a compiler, in JSON with comments", ""});
     if (const Unreadable what = why_not_read(*given_, found); what.unread()) return not_read(what);
     if (found.has_errors()) read_without_marks(values, found);
     if (values.size() == 1 && !found.has_errors()) check_json(found);
@@ -218,6 +222,7 @@ class Reader {
   // YAML allows more than JSON (a ',' before '}', comments), which programs that read *.json refuse.
   void check_json(doc::Diagnostics& found) const {
     if (lower_ending(source_->name) != ".json" || is_other_json(source_->text)) return;
+    if (is_json_with_comments(source_->name)) return;
     doc::Diagnostics as_json;
     doc::parse_json(source_, as_json);
     for (const doc::Diagnostic& one : as_json.all())
@@ -287,6 +292,7 @@ class Reader {
   // A block of a page, or a here-document.
   void read_block(doc::Region region, Origin origin, const Applied& applied) {
     doc::Diagnostics found;
+    if (origin == Origin::kFence) region.end -= last_prompt_length(text_of(region));
     const std::string_view text = text_of(region);
     const bool partial = leaves_lines_out(text) || partial_.contains(region.begin);
     std::vector<Value> values = doc::parse_yaml(source_, *index_, region, found);
@@ -352,6 +358,13 @@ class Reader {
   void read_text(doc::Region region, ProseOf kind) {
     std::vector<Document> documents;
     read_prose(source_, *index_, region, kind, bundle_, documents, out_);
+    for (size_t i = 0; i < documents.size(); ++i) {
+      if (documents[i].value.span.source != source_) continue;
+      const size_t begin = documents[i].value.span.offset;
+      const bool last = i + 1 == documents.size() || documents[i + 1].value.span.source != source_;
+      const size_t end = last ? region.end : size_t{documents[i + 1].value.span.offset};
+      if (begin < end && end <= region.end) documents[i].elided |= leaves_lines_out(text_of({begin, end}));
+    }
     for (Document& document : documents) {
       document.block = document.value.span.offset;
       keep(std::move(document), 0);

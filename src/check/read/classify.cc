@@ -212,7 +212,8 @@ bool is_called_patch(std::string_view name) {
 bool is_identity_only(const Document& document) {
   const schema::Schema* schema = schema::find_schema(document.api_version, document.kind);
   const Value::Object* members = document.value.as_object();
-  if (document.origin != Origin::kFile || schema == nullptr) return false;
+  const bool applied = document.origin == Origin::kFile || document.origin == Origin::kAnsible;
+  if (!applied || schema == nullptr) return false;
   if (std::ranges::find(schema->required, "spec") == schema->required.end()) return false;
   return std::ranges::all_of(*members, [](const Value::Member& one) {
     return one.key == "apiVersion" || one.key == "kind" || one.key == "metadata";
@@ -250,7 +251,8 @@ class Classifier {
         patches_(patches),
         kustomizations_(kustomizations),
         charts_(bundle.sources),
-        pod_templates_(named_pod_templates(bundle.sources)) {
+        pod_templates_(named_pod_templates(bundle.sources)),
+        value_holders_(replacement_sources(bundle)) {
     for (const Document& document : bundle.documents) {
       if (!document.name.empty()) files_of_[identity(document)].insert(file_name(document));
       if (has_status_only(document)) compared_.insert(document.value.span.source.get());
@@ -282,6 +284,7 @@ class Classifier {
     document.patch = false;
     if (const std::string why = why_data(document, source.name); !why.empty()) return {kOther, why};
     if (is_local_config(document.value)) return {kOther, "kustomize reads it and does not emit it (local-config)"};
+    if (holds_values(document)) return {kOther, "replacements of a kustomization take values from it"};
     if (document.verb == Verb::kDelete) return {kPart, "only its identity: it is deleted"};
     if (const std::string why = why_assertion(document, source.name); !why.empty()) return {kAssertion, why};
     if (compared_.contains(document.value.span.source.get()) && is_identity_only(document))
@@ -291,6 +294,8 @@ class Classifier {
     document.patch = !why.empty();
     if (document.patch) return {kPart, why};
     if (has_labels_only(document)) return {kPart, "it has labels only: they are merged into an object that is there"};
+    if (document.origin == Origin::kAnsible && !document.name.empty() && is_identity_only(document))
+      return {kPart, "a task of Ansible names an object that is there"};
     if (has_spec_of_comments(document, source)) return {kPart, "the fields of its spec are comments"};
     if (const std::string by = whose_spec_completes(document, source.name); !by.empty())
       return {kPart, fmt::format("a kustomization patches its spec into it ({})", by)};
@@ -302,6 +307,16 @@ class Classifier {
     if (const std::string completed = why_pod_template(document, source.name, pod_templates_); !completed.empty())
       return {kPart, completed};
     return plain_class(document);
+  }
+
+  // Data of another form than an API server takes, for replacements.
+  bool holds_values(const Document& document) const {
+    if (document.kind != "ConfigMap" || !value_holders_.contains(document.name)) return false;
+    const Value* data = document.value.find("data");
+    const Value::Object* members = data == nullptr ? nullptr : data->as_object();
+    return members != nullptr && std::ranges::any_of(*members, [](const Value::Member& one) {
+             return one.value.is_object() || one.value.is_array();
+           });
   }
 
   // The patch, or the kustomization with it, that gives an object the spec that its own file leaves out; empty: none.
@@ -354,6 +369,9 @@ class Classifier {
       return filled(document, engine, begin, template_of(*engine));
     if (const MarkInDocument mark = mark_in(bundle_, document, source.text); mark.engine != nullptr)
       return filled(document, mark.engine, mark.place, fmt::format("{} ({})", template_of(*mark.engine), mark.mark));
+    if (const doc::Span place = stand_in_of_name(metadata); place.known())
+      return filled(document, nullptr, place,
+                    fmt::format("a template that a program fills ({})", placeholder_in(written_at(place))));
     // `name: ""`: a source CR, whose texts are all empty.
     if (name != nullptr && name->is_string() && name->as_string()->empty())
       return filled(document, engine_of_mark("# $name", source.text), begin,
@@ -370,6 +388,15 @@ class Classifier {
       return true;
     });
     return found;
+  }
+
+  // The name or namespace that has a word in capitals, or braces, in the place of a part.
+  static doc::Span stand_in_of_name(const Value* metadata) {
+    if (metadata == nullptr) return {};
+    for (const std::string_view key : {"name", "namespace", "generateName"})
+      if (const Value* value = metadata->find(key); value != nullptr && value->is_string())
+        if (has_stand_in(written_at(value->span))) return value->span;
+    return {};
   }
 
   static DocumentClass filled(Document& document, const Engine* engine, const doc::Span& place, std::string why) {
@@ -428,6 +455,7 @@ class Classifier {
   const Kustomizations& kustomizations_;
   Charts charts_;
   std::set<std::string, std::less<>> pod_templates_;  // names of files that settings name
+  std::set<std::string, std::less<>> value_holders_;  // names of ConfigMaps that replacements read
   std::map<NamedObject, std::set<std::string>> files_of_;
   std::map<NamedObject, std::set<std::string>>
       patched_;                            // the patches of kustomizations that have a spec, by what they patch

@@ -133,6 +133,12 @@ TEST(Placeholders, AreWhatAPageAsksItsReaderToWrite) {
     EXPECT_TRUE(is_replaced_word(program)) << program;
   for (const char* person : {"REPLACE_ME", "<num>", "placeholder", "rail0", "tbd"})
     EXPECT_FALSE(is_replaced_word(person)) << person;
+  for (const char* part : {"APP_NAME-migration", "dsv4-bench-JOBSUFFIX", "REPLACE_NETWORK.0/24", "pod-n{}", "_ignored_",
+                           "SERVENGINE-MODEL_TAG-nlb", "\"MY_RAIL\"", "__JOB_NAME__"})
+    EXPECT_TRUE(has_stand_in(part)) << part;
+  for (const char* whole : {"My-pod", "Rail0", "MyApp", "blueZZ", "a-GPU", "RAIL", "net_NET", "{}", "{\"a\":{}}",
+                            "rail_0", "a B_C d", "_", "__"})
+    EXPECT_FALSE(has_stand_in(whole)) << whole;
   EXPECT_TRUE(may_be_placeholder("NAMESPACE"));
   EXPECT_TRUE(may_be_placeholder("N"));
   EXPECT_FALSE(may_be_placeholder("rail0"));

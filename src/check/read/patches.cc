@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "check/read/paths.h"
+#include "doc/members.h"
 
 namespace railbed::check {
 
@@ -26,6 +27,32 @@ std::map<std::string, std::string> patch_files(const Bundle& bundle) {
   for (const doc::SourcePtr& source : bundle.sources)
     if (const auto found = listed.find(plain_path(source->name)); found != listed.end())
       names.emplace(source->name, found->second);
+  return names;
+}
+
+namespace {
+
+// A list of replacements, or one of them.
+void add_replacement_sources(const Value* value, std::set<std::string, std::less<>>& names) {
+  if (value == nullptr) return;
+  if (const Value::Array* items = value->as_array())
+    for (const Value& item : *items) {
+      const Value* source = item.find("source");
+      if (source == nullptr || item.find("targets") == nullptr || doc::text_in(*source, "kind") != "ConfigMap")
+        continue;
+      names.insert(doc::text_in(*source, "name"));
+    }
+}
+
+}  // namespace
+
+std::set<std::string, std::less<>> replacement_sources(const Bundle& bundle) {
+  std::set<std::string, std::less<>> names;
+  for (const Document& document : bundle.documents)
+    if (document.api_version.starts_with("kustomize.config.k8s.io/"))
+      add_replacement_sources(document.value.find("replacements"), names);
+  for (const Value& value : bundle.without_kind)  // files that a kustomization names, and those without a kind
+    add_replacement_sources(value.is_array() ? &value : value.find("replacements"), names);
   return names;
 }
 

@@ -9,7 +9,9 @@
 // Kubernetes' strategic-merge-patch.md.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -24,5 +26,8 @@ std::map<std::string, std::string> patch_files(const Bundle& bundle);
 bool is_merge_directive(std::string_view key);
 // Whether an object holds one, at any depth.
 bool has_merge_directive(const doc::Value& value);
+
+// The names of ConfigMaps that replacements of kustomizations take values from: their data may have any form.
+std::set<std::string, std::less<>> replacement_sources(const Bundle& bundle);
 
 }  // namespace railbed::check

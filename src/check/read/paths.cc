@@ -2,7 +2,10 @@
 #include "check/read/paths.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
+
+#include "check/read/outside.h"
 
 namespace railbed::check {
 
@@ -33,6 +36,31 @@ std::string_view test_folder(std::string_view name) {
     at = end + 1;
   }
   return {};
+}
+
+std::string_view kept_folder(std::string_view name) {
+  static constexpr std::array<std::string_view, 4> kFolders{"archive", "archived", "archives", "backups"};
+  static constexpr std::array<std::string_view, 8> kEnds{"-backup",  "_backup", ".backup",  "-backups",
+                                                         "_backups", ".bak",    "-archive", "_archive"};
+  for (size_t at = 0; at < name.size();) {
+    const size_t end = name.find('/', at);
+    if (end == std::string_view::npos) break;  // the file itself
+    const std::string_view part = name.substr(at, end - at);
+    if (std::ranges::find(kFolders, part) != kFolders.end()) return part;
+    if (std::ranges::any_of(kEnds, [&](std::string_view one) { return part.ends_with(one); })) return part;
+    at = end + 1;
+  }
+  return {};
+}
+
+bool is_json_with_comments(std::string_view name) {
+  static constexpr std::array<std::string_view, 8> kBegins{"tsconfig",      "jsconfig", "devcontainer", ".eslintrc",
+                                                           ".devcontainer", "tslint",   ".swcrc",       "renovate"};
+  const std::string_view file = file_of(name);
+  if (file.ends_with(".jsonc") || file.ends_with(".json5") || file.ends_with(".code-workspace")) return true;
+  if (name.starts_with(".vscode/") || name.find("/.vscode/") != std::string_view::npos) return true;
+  return file.ends_with(".json") &&
+         std::ranges::any_of(kBegins, [&](std::string_view one) { return file.starts_with(one); });
 }
 
 std::string plain_path(std::string_view path) {
@@ -69,7 +97,8 @@ std::set<std::string> listed_paths(const Value* list, std::string_view name) {
     const Value* path = item.is_object() ? item.find("path") : &item;
     const std::string* text = path == nullptr ? nullptr : path->as_string();
     // A text with line ends is a patch itself.
-    if (text != nullptr && text->find('\n') == std::string::npos) paths.insert(plain_path(folder + *text));
+    if (text == nullptr || text->find('\n') != std::string::npos) continue;
+    paths.insert(is_remote(*text) ? *text : plain_path(folder + *text));
   }
   return paths;
 }

@@ -64,6 +64,40 @@ bool is_upper_name(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return is_capital(c) || is_figure(c) || c == '_' || c == '-'; });
 }
 
+bool is_word_byte(char c) {
+  return is_alphabetic(c) || is_figure(c) || c == '_';
+}
+
+bool is_lower_byte(char c) {
+  return c >= 'a' && c <= 'z';
+}
+
+// "JOBSUFFIX": beside lower-case words it is no abbreviation.
+bool is_long_capital_word(std::string_view text) {
+  constexpr size_t kLongerThanAbbreviations = 5;
+  return text.size() >= kLongerThanAbbreviations && std::ranges::all_of(text, is_capital);
+}
+
+// "_ignored_", "_replaced_"
+bool is_underlined_word(std::string_view text) {
+  if (text.size() < 4 || text.front() != '_' || text.back() != '_') return false;
+  const std::string_view word = trimmed(text, "_");
+  return !word.empty() && is_lower_byte(word.front()) && is_lower_byte(word.back()) &&
+         std::ranges::all_of(word, [](char c) { return is_lower_byte(c) || c == '_' || c == '-'; });
+}
+
+// Calls `is` with each run of letters, digits and '_', until it returns true.
+template <typename Is>
+bool any_run(std::string_view text, Is is) {
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && is_word_byte(text[end])) ++end;
+    if (end > at && is(text.substr(at, end - at))) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
 // The words of placeholders.yaml.
 struct PlaceholderWords {
   std::vector<std::string> asked;
@@ -176,9 +210,9 @@ std::string_view word_of_value(std::string_view written) {
 bool is_placeholder(std::string_view written) {
   const std::string_view text = word_of_value(written);
   if (text.empty()) return false;
-  return !bracketed(text).empty() || is_upper_name(text) || is_request(text) || is_crossed_out(text) ||
-         is_type_word(text) || is_choice(text) || is_elided_text(text) || is_one_of_scalars(text) ||
-         is_explained_scalar(text);
+  return !bracketed(text).empty() || is_upper_name(text) || has_stand_in(text) || is_request(text) ||
+         is_crossed_out(text) || is_type_word(text) || is_choice(text) || is_elided_text(text) ||
+         is_one_of_scalars(text) || is_explained_scalar(text);
 }
 
 bool is_sure_placeholder(std::string_view written) {
@@ -199,6 +233,34 @@ bool may_be_placeholder(std::string_view written) {
   if (text.size() == 1) return is_capital(text[0]);
   return text.size() >= 2 && is_capital(text[0]) &&
          std::ranges::all_of(text, [](char c) { return is_capital(c) || is_figure(c) || c == '-'; });
+}
+
+bool has_stand_in(std::string_view written) {
+  const std::string_view text = word_of_value(written);
+  if (text.empty() || text.find_first_of(" \t") != std::string_view::npos) return false;
+  if (is_underlined_word(text)) return true;
+  const size_t braces = text.find("{}");  // of Python's format
+  if (braces != std::string_view::npos && text.size() > 2 && text.find_first_of("\":,") == std::string_view::npos)
+    return true;
+  const bool is_name = std::ranges::all_of(text, [](char c) { return is_word_byte(c) || c == '-' || c == '.'; });
+  const bool lower = is_name && std::ranges::any_of(text, is_lower_byte);
+  return any_run(text, [&](std::string_view word) {
+    return is_upper_name(trimmed(word, "_")) || (lower && is_long_capital_word(word));
+  });
+}
+
+bool is_line_of_stand_in(std::string_view line) {
+  std::string_view content = trimmed(line, " \t\r");
+  if (content.starts_with("- ")) content = trimmed(content.substr(2));
+  if (is_upper_name(content) || is_underlined_word(content)) return true;
+  const size_t quote = content.find_last_of("\"'");
+  if (quote != std::string_view::npos) return quote > 0 && is_upper_name(content.substr(quote + 1));
+  const size_t colon = content.find(':');
+  if (colon == 0 || colon == std::string_view::npos || !is_upper_name(content.substr(colon + 1))) return false;
+  // Where a variable is named, the blank was forgotten.
+  static constexpr std::array<std::string_view, 3> kOfVariables{"name", "value", "key"};
+  const std::string_view key = content.substr(0, colon);
+  return std::ranges::all_of(key, is_alphabetic) && std::ranges::find(kOfVariables, key) == kOfVariables.end();
 }
 
 std::string placeholder_in(std::string_view written) {

@@ -21,6 +21,12 @@ bool is_sure_placeholder(std::string_view written);
 bool is_replaced_word(std::string_view written);
 // Whether it may be one where something else is needed: an upper-case word, a single capital letter.
 bool may_be_placeholder(std::string_view written);
+// Whether a part of a name or value stands for what a program or a person fills in, without marks around it:
+// "APP_NAME-migration", "dsv4-bench-JOBSUFFIX", "REPLACE_NETWORK.0/24", "pod-n{}", "_ignored_". A capital letter among
+// others ("My-pod", "Rail0") is none: it is a mistake.
+bool has_stand_in(std::string_view written);
+// Whether a line is no YAML for the sake of such a word: "env:HF_TOKEN_ENV", "policy: \"All\"LOG_CONFIG", a word alone.
+bool is_line_of_stand_in(std::string_view line);
 // The placeholder to name in a message: "<num>".
 std::string placeholder_in(std::string_view written);
 

@@ -97,4 +97,32 @@ size_t drawn_prompt_length(std::string_view line) {
   return 0;
 }
 
+namespace {
+
+// "[root@jump ~]#", "user@node:~$", "$": no command follows.
+bool is_prompt_alone(std::string_view content) {
+  if (content.empty() || content.size() > kLongestPrompt) return false;
+  if (content == "$") return true;
+  if (std::string_view("$#%>").find(content.back()) == std::string_view::npos) return false;
+  if (content.find(": ") != std::string_view::npos || content.find_first_of("\"'`=") != std::string_view::npos)
+    return false;
+  const size_t at = content.find('@');
+  return at != std::string_view::npos && at > 0 && content[0] != '#' && content[0] != '-' && content[0] != '<';
+}
+
+}  // namespace
+
+size_t last_prompt_length(std::string_view block) {
+  size_t kept = block.size();
+  for (size_t end = block.size(); end > 0;) {
+    const size_t before = end == 1 ? std::string_view::npos : block.rfind('\n', end - 2);
+    const size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    const std::string_view content = trimmed(block.substr(begin, end - begin));
+    if (!content.empty() && !is_prompt_alone(content)) break;
+    if (!content.empty()) kept = begin;
+    end = begin;
+  }
+  return block.size() - kept;
+}
+
 }  // namespace railbed::check

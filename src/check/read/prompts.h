@@ -17,4 +17,8 @@ namespace railbed::check {
 // and nothing else, all of it.
 size_t drawn_prompt_length(std::string_view line);
 
+// The length of the last lines of a block that are a prompt without a command, with blank lines around it: what a
+// terminal shows behind its last output. 0: there is none.
+size_t last_prompt_length(std::string_view block);
+
 }  // namespace railbed::check

@@ -94,6 +94,9 @@ std::string_view mark_outside_of_quotes(std::string_view line) {
 std::string_view marked_in(std::string_view line) {
   const size_t tag = line.find('!');
   if (tag != std::string_view::npos && tag_length(line.substr(tag)) > 0) return line.substr(tag);
+  // Shortcodes of Hugo have quotes of their own inside those around them.
+  for (const std::string_view open : {"{{%", "{{<"})
+    if (const size_t at = line.find(open); at != std::string_view::npos) return line.substr(at);
   for (const std::string_view open : {"{%", "{#", "{{"})
     if (has_outside_of_quotes(line, open)) return line.substr(line.find(open));
   return mark_outside_of_quotes(line);

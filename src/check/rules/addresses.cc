@@ -513,7 +513,7 @@ void gateway_outside(const Input& in, Findings& out) {
                                            IpPrefix{ranges.front().subnet.network(), ranges.front().subnet.length});
       auto& reported =
           needed ? out.error(span, text + ": the kernel refuses routes through it, and the pod does not start")
-                 : out.warning(span, text + ": pods cannot reach it").that_fails_where_applied();
+                 : out.warning(span, text + ": pods cannot reach it");
       reported.note(subnet_span(network, ranges.front()), "the addresses of pods")
           .with_fix("an address of the same subnet");
     }

@@ -3,12 +3,14 @@
 // reads.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "api/pod.h"
 #include "base/kinds.h"
 #include "base/object_names.h"
 #include "base/well_known.h"
+#include "check/read/pinned_release.h"
 #include "check/read/served_versions.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
@@ -233,6 +235,12 @@ bool is_built_in(std::string_view api_version) {
   return api_version == "v1" || api_version.starts_with("apps/") || api_version.starts_with("batch/");
 }
 
+// Volumes that the MPI operator adds to each pod of a job: its configuration and the keys of ssh.
+bool is_added_by_operator(const PodTemplate& pod, std::string_view volume) {
+  return pod.document->kind == "MPIJob" &&
+         (volume == "mpi-job-config" || volume == "ssh-auth" || volume == "mpi-job-kubectl" || volume == "ssh-home");
+}
+
 void mount_without_volume(const Input& in, Findings& out) {
   for (const PodTemplate& pod : in.pods) {
     if (!makes_pods_verbatim(pod)) continue;
@@ -246,8 +254,8 @@ void mount_without_volume(const Input& in, Findings& out) {
           const Value* name = mount.find("name");
           const std::string_view text = text_at(mount, "name");
           if (text.empty() || text.find_first_of("<{$") != std::string_view::npos) continue;
-          if (std::ranges::find(names, text) != names.end()) continue;
-          // An operator may add volumes to the pods that it makes, as the MPI operator does (mpi-job-config, ssh-auth).
+          if (std::ranges::find(names, text) != names.end() || is_added_by_operator(pod, text)) continue;
+          // An operator may add volumes to the pods that it makes.
           const bool sure = is_built_in(pod.document->api_version);
           const std::string reported_text = fmt::format(
               "container {} of {} mounts the volume {}, which the pod does not have: {}", container.name, pod.label(),
@@ -307,10 +315,25 @@ std::vector<std::string> right_versions(const Document& document) {
   return right;
 }
 
+// The release of Kubernetes that the repository pins, if it still serves the apiVersion.
+std::optional<int> pinned_release_with(const Input& in, std::string_view api_version) {
+  const std::optional<int> gone = gone_since_minor(api_version);
+  if (!gone) return std::nullopt;
+  const std::optional<int> pinned = pinned_minor(in.bundle.sources);
+  return pinned && *pinned < *gone ? pinned : std::nullopt;
+}
+
 void wrong_api_version(const Input& in, Findings& out) {
   for (const Document& document : in.bundle.documents) {
     const std::vector<std::string> right = right_versions(document);
     if (right.empty() || !is_whole_object(document)) continue;
+    if (const std::optional<int> pinned = pinned_release_with(in, document.api_version)) {
+      out.warning(document.value.find("apiVersion")->span,
+                  fmt::format("Kubernetes 1.{}, which is pinned here, still has {} in {}; no API server of today does",
+                              *pinned, document.kind, document.api_version))
+          .with_fix("apiVersion: " + right.front());
+      continue;
+    }
     out.error(document.value.find("apiVersion")->span,
               fmt::format("no API server of today has {} in {}: it refuses the object", document.kind,
                           document.api_version))

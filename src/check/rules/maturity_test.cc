@@ -76,9 +76,9 @@ TEST(Maturity, TheRecordDecidesWhatIsAPreview) {
 }
 
 TEST(Maturity, AddsTheMeasurementsUp) {
-  EXPECT_EQ(maturity_of("RB-YAML-001").right, 5);
-  EXPECT_EQ(maturity_of("RB-YAML-001").wrong, 19);
-  EXPECT_EQ(maturity_of("RB-ADM-005").wrong, 0);
+  EXPECT_EQ(maturity_of("RB-YAML-001").right, 9);
+  EXPECT_EQ(maturity_of("RB-YAML-001").wrong, 34);
+  EXPECT_EQ(maturity_of("RB-ADM-005").wrong, 1);
   EXPECT_EQ(maturity_of("RB-CNI-001").state, RuleState::kPreview);
   EXPECT_EQ(maturity_of("RB-ADDR-007").state, RuleState::kPreview);
   EXPECT_EQ(maturity_of("RB-IPAM-003").state, RuleState::kStable);  // never wrong, and older than the record

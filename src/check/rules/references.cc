@@ -112,7 +112,15 @@ bool is_elsewhere(const Settings& settings, const Reference& reference) {
          });
 }
 
-void missing_object(const Input& in, const Reference& reference, Findings& out) {
+// Names that may be made by what was not read: said once of a kind, where there are many.
+struct OpenNames {
+  std::vector<const Reference*> references;
+  std::string why;
+  std::string fix;
+};
+using OpenByKind = std::map<std::pair<std::string, std::string>, OpenNames>;  // by the kind and why
+
+void missing_object(const Input& in, const Reference& reference, OpenByKind& left_open, Findings& out) {
   std::vector<std::string_view> names;
   const Document* of_other_kind = nullptr;
   for (const Document& document : in.bundle.documents) {
@@ -140,12 +148,16 @@ void missing_object(const Input& in, const Reference& reference, Findings& out) 
   const Absence absence =
       in.settings.world == nullptr ? Absence() : absence_of(*in.settings.world, *reference.user, others, !near.empty());
   const bool open = !absence.why.empty();
-  const std::string text =
-      fmt::format("{} {} of {} does not exist here: {}", what, reference.name.text, reference.user->label(),
-                  open && near.empty() ? absence.why : "what needs it waits forever");
-  auto& reported = !open          ? out.error(reference.name.span, text)
-                   : near.empty() ? out.note(reference.name.span, text)
-                                  : out.warning(reference.name.span, text);
+  if (open && near.empty()) {
+    OpenNames& same = left_open[{reference.kinds.front(), absence.why}];
+    same.references.push_back(&reference);
+    same.why = absence.why;
+    same.fix = fmt::format("one of {}, or add the {}", fmt::join(names, ", "), reference.kinds.front());
+    return;
+  }
+  const std::string text = fmt::format("{} {} of {} does not exist here: {}", what, reference.name.text,
+                                       reference.user->label(), "what needs it waits forever");
+  auto& reported = open ? out.warning(reference.name.span, text) : out.error(reference.name.span, text);
   reported.looks_for(reference.name.text);
   if (near.empty())
     reported.with_fix(fmt::format("one of {}, or add the {}", fmt::join(names, ", "), reference.kinds.front()));
@@ -153,14 +165,29 @@ void missing_object(const Input& in, const Reference& reference, Findings& out) 
     reported.with_fix("did you mean " + near + "?");
 }
 
+void note_open_names(const OpenNames& open, Findings& out) {
+  constexpr size_t kMostApart = 3;  // notes with the same reason
+  const bool folded = open.references.size() > kMostApart;
+  for (const Reference* one : open.references) {
+    std::string text = fmt::format("{} {} of {} does not exist here: {}", text_at(*one->row, "what"), one->name.text,
+                                   one->user->label(), open.why);
+    if (folded) text += fmt::format("; so are {} more places", open.references.size() - 1);
+    out.note(one->name.span, std::move(text)).looks_for(one->name.text).with_fix(open.fix);
+    if (folded) return;
+  }
+}
+
 void missing_objects(const Input& in, Findings& out) {
   std::set<std::pair<const doc::Source*, uint32_t>> reported;
-  for (const Reference& reference : references(in)) {
+  OpenByKind left_open;
+  const std::vector<Reference> all = references(in);
+  for (const Reference& reference : all) {
     const doc::Span& span = reference.name.span;
     if (is_reported_elsewhere(reference.name)) continue;
     if (reference.user->patch || !reported.insert({span.source.get(), span.offset}).second) continue;
-    missing_object(in, reference, out);
+    missing_object(in, reference, left_open, out);
   }
+  for (const auto& [kind, open] : left_open) note_open_names(open, out);
 }
 
 constexpr Rule kReferenceRules[] = {
