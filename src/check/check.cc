@@ -534,7 +534,8 @@ Diagnostics object_findings(Bundle bundle, const std::vector<facts::NodeFacts>& 
     own = world_of(reading.bundle, Kustomizations(reading.bundle), given.not_read);
     settings.world = &own;
   }
-  found.append(relations(reading, find_pods(reading.bundle), nodes, settings));
+  std::vector<Undecided> undecided;  // is no finding
+  found.append(relations(reading, find_pods(reading.bundle), nodes, settings, undecided));
   fold(found);
   fold_follow_ons(reading.bundle, found);
   name_subjects(reading.bundle, found);
