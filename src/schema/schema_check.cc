@@ -728,6 +728,13 @@ class Checker {
            std::ranges::all_of(*inner, [&](const auto& one) { return frame.schema->fields.contains(one.key); });
   }
 
+  void inside_itself(const Value::Member& member, const Frame& frame) {
+    warning(3, member.key_span,
+            fmt::format("'{}' is inside itself: {} contains the fields directly", member.key, name_of(frame)))
+        .with_fix(fmt::format("remove the inner '{}:' and indent its content one level less", member.key))
+        .about_field(below(frame, member.key).path());
+  }
+
   void unknown(const Value::Member& member, const Value& value, const Frame& frame, const Schema* variants) {
     if (member.key == kLeftOut) return;
     std::vector<std::string_view> known;
@@ -735,6 +742,7 @@ class Checker {
     std::string meant = doc::nearest(member.key, known);
     if (is_a_level_too_much(member, frame)) {
       const std::string name = name_of(frame);
+      if (member.key == frame.field()) return inside_itself(member, frame);
       warning(3, member.key_span,
               fmt::format("'{}' is one level too many: {} contains the fields directly", member.key, name))
           .with_fix(fmt::format("remove '{}:' and put its content directly below '{}:'", member.key, frame.field()))
