@@ -163,10 +163,11 @@ void judge_form(const Thing& thing, const Spot& spot, const Value& row, Findings
   const ValueForm* form = find_form(text_at(row, "form"));
   const std::optional<std::string> text = scalar_text(*spot.value);
   if (form == nullptr || !text || form->fits(*text) || stands_for_another(*text)) return;
-  add_fix(out.error(spot.value->span, fmt::format("{}: {} must be {}, found \"{}\": {}", thing.label, spot.path,
-                                                  form->words, *text, who_refuses(thing, row)))
-              .about_field(spot.path),
-          row);
+  const std::string message = fmt::format("{}: {} must be {}, found \"{}\": {}", thing.label, spot.path, form->words,
+                                          *text, who_refuses(thing, row));
+  doc::Diagnostic& reported = flag_at(row, "warns").value_or(false) ? out.warning(spot.value->span, message)
+                                                                    : out.error(spot.value->span, message);
+  add_fix(reported.about_field(spot.path), row);
 }
 
 void judge_keys(const Thing& thing, const Spot& spot, const Value& row, Findings& out) {

@@ -58,6 +58,7 @@ TEST(Refusals, FormsTakeWhatIsRight) {
         "*/0 * * * *"}},
       {"count-or-percent", {"0", "1", "25%"}, {"", "%", "-1", "1O%", "25 %", "half"}},
       {"interface", {"br0", "abcdefghijklmno"}, {"abcdefghijklmnop", "a/b", "a b"}},
+      {"node-port", {"0", "30000", "32767", "70000"}, {"80", "29999", "32768"}},
       {"mtu", {"0", "68", "9000", "${MTU}"}, {"1", "67", "-1"}},
       {"pytorch-replica", {"Master", "worker"}, {"Workers", ""}},
       {"mpi-replica", {"Launcher", "worker"}, {"Master"}},

@@ -172,6 +172,14 @@ bool is_mtu(std::string_view text) {
   return !number || *number == 0 || *number >= kLeast;
 }
 
+// Of a Service on the nodes, in the range that API servers have by default; 0 is none, and what no port can be is the
+// schema's.
+bool is_node_port(std::string_view text) {
+  constexpr int kMostPort = 65535;
+  const int number = small_number(text).value_or(0);
+  return number <= 0 || number > kMostPort || (number >= 30000 && number <= 32767);
+}
+
 template <size_t N>
 bool is_any_name(std::string_view text, const std::array<std::string_view, N>& names) {
   return std::ranges::any_of(names, [&](std::string_view name) { return same_word(name, text); });
@@ -198,6 +206,7 @@ constexpr ValueForm kForms[] = {
     {"cron", is_cron_schedule, "five fields (minute, hour, day, month, weekday) or a word such as @daily"},
     {"count-or-percent", is_count_or_percent, "a number from 0 on or a percentage such as \"25%\""},
     {"interface", is_interface_name, "a name of an interface: at most 15 bytes, without '/' and blanks"},
+    {"node-port", is_node_port, "30000 to 32767"},
     {"mtu", is_mtu, "0 (as it is) or at least 68"},
     {"pytorch-replica", is_pytorch_replica, "Master or Worker"},
     {"mpi-replica", is_mpi_replica, "Launcher or Worker"},
