@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <string_view>
 
@@ -77,13 +76,7 @@ std::optional<int64_t> scaled(int64_t number, Scale scale) {
   return number;
 }
 
-// The digits of a quantity, and what they are multiplied with.
-struct Digits {
-  int64_t number = 0;
-  Scale scale;
-};
-
-std::optional<Digits> read_digits(std::string_view text) {
+std::optional<int64_t> read_quantity(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   int64_t number = 0;
   int fraction = 0;  // digits behind the point
@@ -105,12 +98,7 @@ std::optional<Digits> read_digits(std::string_view text) {
   std::optional<Scale> scale = scale_of(text.substr(at));
   if (!scale) return std::nullopt;
   scale->tens -= fraction;
-  return Digits{number, *scale};
-}
-
-std::optional<int64_t> read_quantity(std::string_view text) {
-  const std::optional<Digits> digits = read_digits(text);
-  return digits ? scaled(digits->number, digits->scale) : std::nullopt;
+  return scaled(number, *scale);
 }
 
 }  // namespace
@@ -122,18 +110,6 @@ std::optional<int64_t> whole_quantity(const doc::Value& value) {
   if (number == nullptr || !(*number >= 0 && *number < kExactDouble) || *number != std::floor(*number))
     return std::nullopt;
   return static_cast<int64_t>(*number);
-}
-
-std::optional<double> rough_quantity(const doc::Value& value) {
-  if (const int64_t* number = value.as_int()) return static_cast<double>(*number);
-  if (const double* number = value.as_double_exact()) return *number;
-  const std::string* text = value.as_string();
-  const std::optional<Digits> digits = text == nullptr ? std::nullopt : read_digits(*text);
-  if (!digits) return std::nullopt;
-  // A negative power divides: 500 / 1000 is exactly 0.5, and 500 * 0.001 is not.
-  const double number = std::ldexp(static_cast<double>(digits->number), digits->scale.twos);
-  const double tens = std::pow(10.0, std::abs(digits->scale.tens));
-  return digits->scale.tens < 0 ? number / tens : number * tens;
 }
 
 }  // namespace railbed::api

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubernetes quantities: those that must be integers (counts of devices), and any to compare.
+// Kubernetes quantities that must be integers: counts of devices.
 //
 // Why: for an extended resource the API server accepts "4k", "1Ki", "2.0" and "3000m" as well as 4.
 // Spec: apimachinery's resource.Quantity.
@@ -16,8 +16,5 @@ namespace railbed::api {
 
 // A number or a text, with at most 18 digits. What is more than 2^63-1 by its suffix is 2^63-1.
 std::optional<int64_t> whole_quantity(const doc::Value& value);
-
-// Any quantity ("500m", "1.5Gi") as a number to compare with another; equal texts give equal numbers.
-std::optional<double> rough_quantity(const doc::Value& value);
 
 }  // namespace railbed::api

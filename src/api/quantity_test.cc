@@ -64,23 +64,6 @@ TEST(Quantity, WholeNumbersAsTheApiServerTakesThem) {
   for (const Row& row : rows) EXPECT_EQ(whole_quantity(Value(std::string(row.text))), row.whole) << row.text;
 }
 
-TEST(Quantity, AnyQuantityCanBeCompared) {
-  const auto rough = [](std::string_view text) { return rough_quantity(Value(std::string(text))); };
-  EXPECT_EQ(rough("500m"), 0.5);
-  EXPECT_EQ(rough("500m"), rough_quantity(Value(0.5)));
-  EXPECT_EQ(rough("1000m"), rough_quantity(Value(1)));
-  EXPECT_EQ(rough("1Gi"), rough("1024Mi"));
-  EXPECT_EQ(rough("1G"), rough("1000M"));
-  EXPECT_EQ(rough("1.5Gi"), rough("1536Mi"));
-  EXPECT_GT(rough("64Gi"), rough("64G"));
-  EXPECT_GT(rough("501m"), rough("500m"));
-  EXPECT_EQ(rough("0"), 0.0);
-  EXPECT_EQ(rough("GiB"), std::nullopt);
-  EXPECT_EQ(rough("64GB"), std::nullopt);
-  EXPECT_EQ(rough_quantity(Value(true)), std::nullopt);
-  EXPECT_EQ(rough_quantity(Value()), std::nullopt);
-}
-
 TEST(Quantity, NumbersOfTheDocument) {
   EXPECT_EQ(whole_quantity(Value(int64_t{3})), 3);
   EXPECT_EQ(whole_quantity(Value(int64_t{-3})), std::nullopt);

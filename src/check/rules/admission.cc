@@ -6,7 +6,6 @@
 #include <set>
 
 #include "api/pod.h"
-#include "api/quantity.h"
 #include "base/kinds.h"
 #include "base/object_names.h"
 #include "check/read/served_versions.h"
@@ -37,13 +36,12 @@ void each_plain_container(const Input& in, Visit visit) {
   }
 }
 
-std::string written_quantity(const Value& value) {
-  return value.as_string() != nullptr ? *value.as_string() : std::string(value.written());
-}
-
-// "4" and 4 are one quantity; other forms are compared as they are written.
+// "4", "4.0" and 4 are one quantity; other forms are compared as they are written.
 bool same_quantity(const Value& a, const Value& b) {
-  return written_quantity(a) == written_quantity(b);
+  const auto text = [](const Value& value) {
+    return value.as_string() != nullptr ? *value.as_string() : std::string(value.written());
+  };
+  return text(a) == text(b);
 }
 
 // An extended resource, or hugepages: nothing that a container may use more of than it requests.
@@ -93,37 +91,18 @@ std::string_view refused_for(const PodTemplate& pod) {
   return own ? "it" : "the pods made from it";
 }
 
-// A request of what may be overcommitted (cpu, memory, ephemeral-storage) that is above its limit.
-void request_above_limit(const PodTemplate& pod, const Container& container, const Value::Member& request,
-                         const Value* limits, Findings& out) {
-  const Value* limit = limits == nullptr ? nullptr : limits->find(request.key);
-  if (limit == nullptr) return;
-  const auto least = api::rough_quantity(request.value);
-  const auto most = api::rough_quantity(*limit);
-  if (!least || !most || *least <= *most) return;
-  out.error(request.value.span,
-            fmt::format("container {} of {} requests {} of {}, more than its limit {}: the API server refuses {}",
-                        container.name, pod.label(), written_quantity(request.value), request.key,
-                        written_quantity(*limit), refused_for(pod)))
-      .note(limit->span, "the limit")
-      .with_fix("a limit that is at least the request");
-}
-
 void requests_and_limits_differ(const Input& in, Findings& out) {
   each_plain_container(in, [&](const PodTemplate& pod, const Container& container, const Value* limits,
                                const Value* requests) {
     if (requests == nullptr) return;
     for (const Value::Member& request : *requests->as_object()) {
-      if (!is_never_overcommitted(request.key)) {
-        request_above_limit(pod, container, request, limits, out);
-        continue;
-      }
+      if (!is_never_overcommitted(request.key)) continue;
       const Value* limit = limits == nullptr ? nullptr : limits->find(request.key);
       if (limit != nullptr && same_quantity(*limit, request.value)) continue;
       if (limit == nullptr &&
           (is_other_name(in, request.key, *requests, limits) || has_misplaced_limit(container, *requests, request.key)))
         continue;
-      const std::string asked = written_quantity(request.value);
+      const std::string asked(request.value.as_string() ? *request.value.as_string() : request.value.written());
       if (limit == nullptr)
         out.error(
                request.key_span,
@@ -421,7 +400,7 @@ void unknown_network_annotation(const Input& in, Findings& out) {
 }
 
 constexpr Rule kAdmissionRules[] = {
-    {"RB-ADM-001", "a request without its limit, or above it", Needs::kNothing, requests_and_limits_differ},
+    {"RB-ADM-001", "a request without its limit, or with another one", Needs::kNothing, requests_and_limits_differ},
     {"RB-ADM-002", "hugepages that no pod gets", Needs::kNothing, hugepages},
     {"RB-ADM-003", "a selector that misses the template's labels", Needs::kNothing, selector_misses_template},
     {"RB-ADM-004", "a mount of a volume that is not there", Needs::kNothing, mount_without_volume},
@@ -429,8 +408,8 @@ constexpr Rule kAdmissionRules[] = {
     {"RB-ADM-006", "two of one name, or two mounts at one path", Needs::kNothing, given_twice_in_a_pod},
     {"RB-ADM-007", "a mount path with a colon", Needs::kNothing, colon_in_a_mount_path},
     {"RB-ADM-008", "a pool of addresses that contradicts itself", Needs::kNothing, pool_contradicts_itself},
-    {"RB-ADM-009", "a value of a form that is refused", Needs::kNothing, value_of_a_wrong_form},
-    {"RB-ADM-010", "fields that do not go together", Needs::kNothing, fields_that_do_not_go_together},
+    {"RB-ADM-013", "a value of a form that is refused", Needs::kNothing, value_of_a_wrong_form},
+    {"RB-ADM-014", "fields that do not go together", Needs::kNothing, fields_that_do_not_go_together},
     {"RB-ANN-007", "the networks annotation beside the template", Needs::kNothing, annotation_above_the_template},
     {"RB-ANN-008", "an annotation of networks that nothing reads", Needs::kNothing, unknown_network_annotation},
 };

@@ -183,7 +183,7 @@ void wrong_value(const Input& in, Findings& out) {
       out.warning(setting.value->span, fmt::format("{} takes {}, not \"{}\": it is ignored or read as 0", setting.name,
                                                    wanted, setting.text))
           .with_fix(fmt::format("value: {}", wanted))
-          .fails_where_applied = is_word || (choices != nullptr && setting.row->find("closed") != nullptr);
+          .fails_where_applied = is_word;
     }
 }
 

@@ -28,7 +28,7 @@ const Value::Array& refusal_rows() {
 
 // Keys of a row that say what is wanted.
 constexpr std::string_view kFormKeys[] = {"form", "keys", "text", "devices"};
-constexpr std::string_view kGroupKeys[] = {"at_most", "exactly", "never", "equal", "each"};
+constexpr std::string_view kGroupKeys[] = {"at_most", "exactly", "any_of", "never", "equal"};
 
 // What a row is about: an object, a pod, a container, a plugin.
 struct Thing {
@@ -249,11 +249,11 @@ bool has_unlisted_field(const Value& object, const std::vector<Word>& fields) {
   });
 }
 
-void judge_choice(const Thing& thing, const Spot& spot, const Value& row, bool needed, Findings& out) {
+void judge_choice(const Thing& thing, const Spot& spot, const Value& row, std::string_view key, Findings& out) {
   if (!spot.value->is_object()) return;
-  const std::vector<Word> fields = texts_at(row, needed ? "exactly" : "at_most");
+  const std::vector<Word> fields = texts_at(row, key);
   const std::vector<const Value::Member*> found = members_among(*spot.value, fields);
-  if (found.size() > 1) {
+  if (found.size() > 1 && key != "any_of") {
     out.error(found[1]->key_span, fmt::format("{} has {} and {}, and may have one of them: {}", named(thing, spot),
                                               found[0]->key, found[1]->key, who_refuses(thing, row)))
         .note(found[0]->key_span, "the other one")
@@ -261,7 +261,7 @@ void judge_choice(const Thing& thing, const Spot& spot, const Value& row, bool n
         .about_field(joined_path(spot.path, found[1]->key));
     return;
   }
-  if (!needed || !found.empty() || has_unlisted_field(*spot.value, fields)) return;
+  if (key == "at_most" || !found.empty() || has_unlisted_field(*spot.value, fields)) return;
   std::vector<std::string_view> names;
   for (const Word& field : fields) names.push_back(field.text);
   out.error(spot.value->span,
@@ -301,34 +301,12 @@ void judge_equal(const Thing& thing, const Spot& spot, const Value& row, Finding
       .about_field(joined_path(spot.path, fields[0].text));
 }
 
-// Whether a key of the object is nearly the name: other rules report that.
-bool has_near_field(const Value& object, std::string_view name) {
-  return std::ranges::any_of(*object.as_object(),
-                             [&](const Value::Member& member) { return !doc::nearest(member.key, {name}).empty(); });
-}
-
-void judge_each(const Thing& thing, const Spot& spot, const Value& row, Findings& out) {
-  const Value::Array* list = spot.value->as_array();
-  const std::string_view field = text_at(row, "each");
-  if (list == nullptr || list->size() < 2) return;
-  for (size_t i = 0; i < list->size(); ++i) {
-    const Value& item = (*list)[i];
-    if (!item.is_object() || is_value_there(item.find(field)) || has_near_field(item, field)) continue;
-    out.error(item.span, fmt::format("{}: {}[{}] has no {}, which each of several needs: {}", thing.label, spot.path, i,
-                                     field, who_refuses(thing, row)))
-        .with_fix(fmt::format("{}: a name of its own", field))
-        .about_field(fmt::format("{}[{}]", spot.path, i));
-    return;  // one of them shows it
-  }
-}
-
 void judge_groups(const Thing& thing, const Value& row, Findings& out) {
   for (const Spot& spot : spots_of(thing, row)) {
-    if (row.find("at_most") != nullptr) judge_choice(thing, spot, row, false, out);
-    if (row.find("exactly") != nullptr) judge_choice(thing, spot, row, true, out);
+    for (const std::string_view key : {"at_most", "exactly", "any_of"})
+      if (row.find(key) != nullptr) judge_choice(thing, spot, row, key, out);
     if (row.find("never") != nullptr) judge_pair(thing, spot, row, out);
     if (row.find("equal") != nullptr) judge_equal(thing, spot, row, out);
-    if (row.find("each") != nullptr) judge_each(thing, spot, row, out);
   }
 }
 

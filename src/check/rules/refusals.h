@@ -12,9 +12,9 @@
 
 namespace railbed::check {
 
-// RB-ADM-009
+// RB-ADM-013
 void value_of_a_wrong_form(const Input& in, Findings& out);
-// RB-ADM-010
+// RB-ADM-014
 void fields_that_do_not_go_together(const Input& in, Findings& out);
 
 }  // namespace railbed::check

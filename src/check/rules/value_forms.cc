@@ -37,14 +37,6 @@ bool same_word(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-// A name of a port, as IANA registers them.
-bool is_service_name(std::string_view text) {
-  if (text.empty() || text.size() > 15 || text.front() == '-' || text.back() == '-') return false;
-  if (text.find("--") != std::string_view::npos) return false;
-  return std::ranges::any_of(text, is_low_letter) &&
-         std::ranges::all_of(text, [](char c) { return is_low_letter(c) || is_figure_char(c) || c == '-'; });
-}
-
 // The repository of an image without its registry: the part before the first '/' is one where it looks like a host.
 std::string_view without_registry(std::string_view repository) {
   const size_t slash = repository.find('/');
@@ -80,10 +72,6 @@ bool is_image_reference(std::string_view text) {
 // A path below a volume: relative, and never upwards.
 bool is_inner_path(std::string_view text) {
   return !text.starts_with('/') && each_part(text, '/', [](std::string_view part) { return part != ".."; });
-}
-
-bool is_not_empty(std::string_view text) {
-  return !text.empty();
 }
 
 bool is_config_key(std::string_view text) {
@@ -196,11 +184,8 @@ bool is_tensorflow_replica(std::string_view text) {
 
 constexpr ValueForm kForms[] = {
     {"dns-label", is_dns_label, "lower-case letters, digits and '-', at most 63, with a letter or digit at both ends"},
-    {"port-name", is_service_name,
-     "lower-case letters, digits and single '-', at most 15, with a letter among them and no '-' at the ends"},
     {"image", is_image_reference, "[registry/]repository[:tag] with a repository in lower-case letters"},
     {"inner-path", is_inner_path, "a relative path without '..'"},
-    {"not-empty", is_not_empty, "a text that is not empty"},
     {"config-key", is_config_key, "letters, digits, '-', '_' and '.', at most 253, without '..' at the beginning"},
     {"cluster-ip", is_cluster_ip, "an IP address, \"\" or None"},
     {"cron", is_cron_schedule, "five fields (minute, hour, day, month, weekday) or a word such as @daily"},
