@@ -78,25 +78,26 @@ std::vector<std::string> ids_in(const std::string& name, const std::string& text
   return ids;
 }
 
-std::string pod_with(const std::string& container, const std::string& rest = "") {
+std::string plain_pod_with(const std::string& container, const std::string& rest = "") {
   return "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: b}\nspec:\n" + rest +
          "  containers:\n    - name: main\n      image: registry.example/a:1\n" + container;
 }
 
 TEST(Refusals, WhatStandsForAnotherTextIsNotJudged) {
   for (const std::string image : {"quay.io/OWNER/app:1", "IMAGE_NAME", "${IMAGE}", "<registry>/App", "REPO/app:TAG"}) {
-    const std::string text = pod_with("").replace(pod_with("").find("registry.example/a:1"), 20, "\"" + image + "\"");
+    const std::string text =
+        plain_pod_with("").replace(plain_pod_with("").find("registry.example/a:1"), 20, "\"" + image + "\"");
     EXPECT_THAT(ids_in("a.yaml", text), testing::Not(testing::Contains("RB-ADM-013"))) << image;
   }
 }
 
 TEST(Refusals, WhatAnApiServerTakesIsNotFound) {
   const std::string right[] = {
-      pod_with("", "  volumes: [{name: data}]\n"),  // an emptyDir
-      pod_with("      securityContext: {capabilities: {add: [SYS_ADMIN]}, allowPrivilegeEscalation: false}\n"),
-      pod_with("      ports: [{containerPort: 80, hostPort: 8080}]\n"),
-      pod_with("      ports: [{containerPort: 80, hostPort: 0}]\n", "  hostNetwork: true\n"),
-      pod_with("      env: [{name: A, value: \"\", valueFrom: {fieldRef: {fieldPath: metadata.name}}}]\n"),
+      plain_pod_with("", "  volumes: [{name: data}]\n"),  // an emptyDir
+      plain_pod_with("      securityContext: {capabilities: {add: [SYS_ADMIN]}, allowPrivilegeEscalation: false}\n"),
+      plain_pod_with("      ports: [{containerPort: 80, hostPort: 8080}]\n"),
+      plain_pod_with("      ports: [{containerPort: 80, hostPort: 0}]\n", "  hostNetwork: true\n"),
+      plain_pod_with("      env: [{name: A, value: \"\", valueFrom: {fieldRef: {fieldPath: metadata.name}}}]\n"),
   };
   for (const std::string& text : right) {
     EXPECT_THAT(ids_in("a.yaml", text), testing::Not(testing::Contains("RB-ADM-013"))) << text;
@@ -106,10 +107,11 @@ TEST(Refusals, WhatAnApiServerTakesIsNotFound) {
 
 TEST(Refusals, WhatDoesNotGoTogetherIsFound) {
   const std::string wrong[] = {
-      pod_with("      securityContext: {capabilities: {add: [CAP_SYS_ADMIN]}, allowPrivilegeEscalation: false}\n"),
-      pod_with("      ports: [{containerPort: 80, hostPort: 8080}]\n", "  hostNetwork: true\n"),
-      pod_with("      env: [{name: A, valueFrom: {}}]\n"),
-      pod_with("      livenessProbe: {}\n"),
+      plain_pod_with(
+          "      securityContext: {capabilities: {add: [CAP_SYS_ADMIN]}, allowPrivilegeEscalation: false}\n"),
+      plain_pod_with("      ports: [{containerPort: 80, hostPort: 8080}]\n", "  hostNetwork: true\n"),
+      plain_pod_with("      env: [{name: A, valueFrom: {}}]\n"),
+      plain_pod_with("      livenessProbe: {}\n"),
   };
   for (const std::string& text : wrong) EXPECT_THAT(ids_in("a.yaml", text), testing::Contains("RB-ADM-014")) << text;
 }
