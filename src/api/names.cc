@@ -95,9 +95,23 @@ void check_subdomain(const Field<std::string>& name, std::string_view what, doc:
       .that_says(doc::Says::kBadName);
 }
 
+namespace {
+
+void check_namespace(const doc::Value& metadata, doc::Diagnostics& out) {
+  const Field<std::string> ns = doc::text_field(metadata, "namespace");
+  if (!ns.present || ns.value.empty() || is_set_later(ns.value) || is_filled_in_later(ns.value)) return;
+  doc::Diagnostics found;
+  check_label(ns, "metadata.namespace", found);
+  for (doc::Diagnostic& finding : found.mutable_all()) finding.about_field("metadata.namespace");
+  out.append(std::move(found));
+}
+
+}  // namespace
+
 void check_object_name(const doc::Value& object, std::string_view kind, doc::Diagnostics& out) {
   const doc::Value* metadata = doc::object_in(object, "metadata");
   if (metadata == nullptr) return;
+  check_namespace(*metadata, out);
   const Field<std::string> name = doc::text_field(*metadata, "name");
   if (!name.present || is_set_later(name.value) || is_filled_in_later(name.value)) return;
   const NameForm form = name_form(kind, doc::text_in(object, "apiVersion"));

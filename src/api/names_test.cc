@@ -65,6 +65,23 @@ TEST(Names, PlaceholdersAreSeen) {
   for (const char* no : {"a", "<>", "{}", "a>b<c", "registry/x:1"}) EXPECT_FALSE(has_placeholder(no)) << no;
 }
 
+TEST(Names, TheNamespaceOfEachKindIsALabel) {
+  const auto reported = [](const std::string& ns) {
+    doc::Value metadata = doc::Value::object();
+    metadata.set("name", "a");
+    metadata.set("namespace", ns);
+    doc::Value object = doc::Value::object();
+    object.set("apiVersion", "batch/v1");
+    object.set("metadata", std::move(metadata));
+    doc::Diagnostics out;
+    check_object_name(object, "Job", out);
+    return out.all().size() == 1 ? out.all().front().id + " " + out.all().front().subject.field : std::string();
+  };
+  for (const char* right : {"train", "a-1", "", "${NS}", "<namespace>", "_"}) EXPECT_EQ(reported(right), "") << right;
+  for (const char* wrong : {"My_train", "Train", "a.b", "-a"})
+    EXPECT_EQ(reported(wrong), "RB-API-007 metadata.namespace") << wrong;
+}
+
 TEST(Names, WhatIsWrongIsReportedAtItsPlace) {
   const auto reported = [](auto check, const std::string& text) {
     const auto source = std::make_shared<const doc::Source>(doc::Source{"a", text});

@@ -95,8 +95,15 @@ class AnnotationReader {
     const auto claim = fields.text("ipam-claim-reference");
     if (claim.present && !selection.ips.empty())
       fields.error(5, claim.span, "networks.ipam-claim-reference cannot be combined with ips");
-    fields.finish();
+    finish_element(fields);
     selections_.push_back(std::move(selection));
+  }
+
+  // The fields of an element are those of one definition for all programs; a key beside them does nothing anywhere.
+  void finish_element(doc::Fields& fields) {
+    const size_t before = out_.all().size();
+    fields.finish();
+    for (size_t i = before; i < out_.all().size(); ++i) out_.mutable_all()[i].that_fails_where_applied();
   }
 
   static Field<std::string> absent(std::string value, const doc::Span& span) {

@@ -588,6 +588,13 @@ class Checker {
     return text == nullptr ? std::string_view() : std::string_view(*text);
   }
 
+  void inside_itself(const Value::Member& member, const Frame& frame) {
+    warning(3, member.key_span,
+            fmt::format("'{}' is inside itself: {} contains the fields directly", member.key, name_of(frame)))
+        .with_fix(fmt::format("remove the inner '{}:' and indent its content one level less", member.key))
+        .about_field(below(frame, member.key).path());
+  }
+
   void unknown(const Value::Member& member, const Value& value, const Frame& frame, const Schema* variants) {
     if (member.key == kLeftOut) return;
     std::vector<std::string_view> known;
@@ -595,6 +602,7 @@ class Checker {
     std::string meant = doc::nearest(member.key, known);
     if (is_a_level_too_much(member, frame)) {
       const std::string name = name_of(frame);
+      if (member.key == frame.field()) return inside_itself(member, frame);
       warning(3, member.key_span,
               fmt::format("'{}' is one level too many: {} contains the fields directly", member.key, name))
           .with_fix(fmt::format("remove '{}:' and put its content directly below '{}:'", member.key, frame.field()))

@@ -202,7 +202,7 @@ TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: w}\nspec:\n  template:\n    metadata:\n"
        "      annotations:\n        k8s.v1.cni.cncf.io/networks: '[{\"nam\": \"rail0\"}, {\"name\": "
        "\"Rail_1\"}]'\n"
-       "    spec: {containers: []}\n",
+       "    spec: {containers: []}\n  selector: {}\n",
        "8:41 RB-ANN-006 networks.name is missing; 'nam' is not a field (did you mean 'name'?)\n"
        "8:67 RB-API-007 networks.name: \"Rail_1\" is not a name: lower-case letters, digits and '-', at most "
        "63, "
@@ -359,7 +359,7 @@ TEST(CheckSchema, AnEmptyTextIsADefaultWhereTheServerTakesItForOne) {
     const std::string needs = kind == "CronJob"
                                   ? "schedule: x, jobTemplate: {spec: {template: {spec: {restartPolicy: Never, "
                                     "containers: [{name: c}]}}}}"
-                                  : "template: {spec: {containers: [{name: c}]}}";
+                                  : "selector: {}, template: {spec: {containers: [{name: c}]}}";
     return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {name: a}\nspec: {" + needs + ", " + spec +
            "}\n";
   };
@@ -404,7 +404,8 @@ std::string template_of(const std::string& kind, const std::string& spec) {
   const std::string of_pod = "{spec: {" + spec + ", containers: [{name: c}]}}";
   if (kind == "CronJob")
     return object_of("batch/v1", kind, "schedule: x, jobTemplate: {spec: {template: " + of_pod + "}}");
-  return object_of(kind == "Job" ? "batch/v1" : "apps/v1", kind, "template: " + of_pod);
+  if (kind == "Job") return object_of("batch/v1", kind, "template: " + of_pod);
+  return object_of("apps/v1", kind, "template: " + of_pod + ", selector: {}");
 }
 std::string with_ports(const std::string& port) {
   return object_of("v1", "Service", "ports: [{" + port + "}]");
@@ -438,7 +439,12 @@ TEST(CheckSchema, TakesWhatAnApiServerTakes) {
       template_of("Deployment", "restartPolicy: Always"),
       template_of("DaemonSet", "restartPolicy: \"\""),
       template_of("StatefulSet", "hostNetwork: false"),
-      object_of("v1", "PersistentVolumeClaim", "accessModes: [ReadWriteMany, ReadWriteOncePod]"),
+      object_of(
+          "v1", "PersistentVolumeClaim",
+          "accessModes: [ReadWriteMany, ReadWriteOncePod], volumeMode: Block, resources: {requests: {storage: 1Gi}}"),
+      object_of("v1", "Service", "type: \"\", sessionAffinity: ClientIP, ipFamilies: [IPv6]"),
+      object_of("batch/v1", "Job",
+                "backoffLimit: 0, completions: 0, template: {spec: {restartPolicy: Never, containers: [{name: c}]}}"),
       with_labels("app: \"\", example.com/version: v1.2_3, long: " + long_label),
       with_labels("app: \"<name>\", \"{{ key }}\": x, tag: \"${TAG}\""),
       object_of("v1", "Pod", "containers: [{name: c}], nodeSelector: {node-role.kubernetes.io/worker: \"\"}"),
@@ -488,9 +494,25 @@ TEST(CheckSchema, ReportsWordsAndLabelsThatAnApiServerRefuses) {
        "4:41 RB-API-005 spec.template.spec.restartPolicy must be \"Always\", found \"Never\"\n"},
       {"another that ends", template_of("DaemonSet", "restartPolicy: OnFailure"),
        "4:41 RB-API-005 spec.template.spec.restartPolicy must be \"Always\", found \"OnFailure\"\n"},
-      {"a mode of a volume", object_of("v1", "PersistentVolumeClaim", "accessModes: [RWX]"),
+      {"a mode of a volume",
+       object_of("v1", "PersistentVolumeClaim", "accessModes: [RWX], resources: {requests: {storage: 1Gi}}"),
        "4:22 RB-API-005 spec.accessModes[0] must be \"ReadWriteOnce\", \"ReadOnlyMany\", \"ReadWriteMany\" or "
        "\"ReadWriteOncePod\", found \"RWX\"\n"},
+      {"no mode of a claim", object_of("v1", "PersistentVolumeClaim", "resources: {requests: {storage: 1Gi}}"),
+       "4:7 RB-API-006 spec.accessModes is missing\n"},
+      {"no size of a claim",
+       object_of("v1", "PersistentVolumeClaim", "accessModes: [ReadWriteOnce], resources: {requests: {}}"),
+       "4:60 RB-API-006 spec.resources.requests.storage is missing\n"},
+      {"no type of a service", object_of("v1", "Service", "type: Clusterip"),
+       "4:14 RB-API-005 spec.type must be \"ClusterIP\", \"NodePort\", \"LoadBalancer\" or \"ExternalName\", found "
+       "\"Clusterip\" (type: ClusterIP)\n"},
+      {"no number of attempts",
+       object_of("batch/v1", "Job",
+                 "backoffLimit: -1, template: {spec: {restartPolicy: Never, containers: [{name: c}]}}"),
+       "4:22 RB-API-005 spec.backoffLimit must be at least 0, found -1\n"},
+      {"inside itself", pod("    securityContext: {securityContext: {privileged: true}}\n"),
+       "7:23 RB-API-003 'securityContext' is inside itself: spec.containers[0].securityContext contains the fields "
+       "directly (remove the inner 'securityContext:' and indent its content one level less)\n"},
       {"no value of a label", with_labels("app: my server"),
        "3:35 RB-API-005 metadata.labels[app]: \"my server\" is not a valid label value: letters, digits, '-', '_' and '.', "
        "at most 63, with a letter or digit at both ends\n"},

@@ -43,11 +43,22 @@ bool has_settled_fields(std::string_view group) {
   return is_of_kubernetes(group) || group == "k8s.cni.cncf.io" || group == "sriovnetwork.openshift.io";
 }
 
+// "metadata.x": every kind has the same metadata, and all versions have the same fields of it; so has the template of a
+// pod in the kinds of settled groups.
+bool is_of_metadata(std::string_view field, std::string_view group) {
+  constexpr std::string_view kMetadata = "metadata.";
+  const size_t last = field.rfind('.');
+  if (last == std::string_view::npos || field.back() == ']') return false;
+  const std::string_view around = field.substr(0, last + 1);
+  return around == kMetadata || (around.ends_with(".metadata.") && has_settled_fields(group));
+}
+
 // Whether a field that is not known stands where no version has another one than those that are: at the top of an
 // object, and beside the configuration of an attachment definition.
 bool is_where_all_fields_are_known(const Diagnostic& finding, std::string_view group) {
   if (!finding.is(doc::Layer::kObject, doc::Says::kUnknownField)) return false;
   std::string_view field = finding.subject.field;
+  if (is_of_metadata(field, group)) return true;
   if (group == "k8s.cni.cncf.io" && field.starts_with("spec.")) field.remove_prefix(std::string_view("spec.").size());
   return has_settled_fields(group) && !field.empty() && field.find_first_of(".[") == std::string_view::npos;
 }

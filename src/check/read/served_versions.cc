@@ -26,6 +26,7 @@ namespace {
 struct ServedRow {
   std::string group;
   std::vector<std::string> versions;  // the newest first
+  std::vector<std::string> never;     // newer ones that no release has
   std::vector<std::string> kinds;
 };
 
@@ -43,7 +44,8 @@ const std::vector<ServedRow>& served_rows() {
     const Value data = data_document("served_versions.yaml");
     if (const Value::Array* items = doc::list_in(data, "groups"))
       for (const Value& item : *items)
-        rows.push_back({doc::text_in(item, "group"), words_in_list(item, "versions"), words_in_list(item, "kinds")});
+        rows.push_back({doc::text_in(item, "group"), words_in_list(item, "versions"), words_in_list(item, "never"),
+                        words_in_list(item, "kinds")});
     return rows;
   }();
   return kRows;
@@ -90,7 +92,8 @@ void report_version(const Document& document, const ServedRow& row, doc::Diagnos
   const Value* value = document.value.find("apiVersion");
   const std::string_view version = version_part(document.api_version);
   if (std::ranges::find(row.versions, version) != row.versions.end()) return;
-  const bool newer = is_newer_version(version, row.versions.front());
+  const bool newer =
+      is_newer_version(version, row.versions.front()) && std::ranges::find(row.never, version) == row.never.end();
   const std::string text =
       newer ? fmt::format("{} is known in {}, not in '{}': a later release may serve it", document.kind,
                           fmt::join(row.versions, ", "), document.api_version)

@@ -54,6 +54,10 @@ TEST(ServedVersions, ReportWhatNoReleaseServes) {
   EXPECT_EQ(version_finding("mellanox.com/v1alpha1", "NicClusterPolicy"), "");
   EXPECT_EQ(version_finding("kubeflow.org/v1alpha1", "MPIJob"), "");
   EXPECT_EQ(version_finding("nvidia.com/{{ version }}", "ClusterPolicy"), "") << "filled in later";
+  EXPECT_EQ(version_finding("jobset.x-k8s.io/v1", "JobSet"),
+            "error: apiVersion 'jobset.x-k8s.io/v1' with kind JobSet: no release serves it, and the API server refuses "
+            "the object (apiVersion: jobset.x-k8s.io/v1alpha2)");
+  EXPECT_EQ(version_finding("jobset.x-k8s.io/v1alpha3", "JobSet").substr(0, 8), "warning:");
 }
 
 TEST(ServedVersions, KindsOfKubernetesHaveOneGroup) {

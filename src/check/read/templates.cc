@@ -3,13 +3,17 @@
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "base/text.h"
 #include "check/read/shell.h"
 #include "doc/text.h"
+#include "doc/yaml.h"
 
 namespace railbed::check {
 namespace {
@@ -102,6 +106,25 @@ std::string_view marked_in(std::string_view line) {
   return mark_outside_of_quotes(line);
 }
 
+constexpr std::string_view kShellVariable = "${";
+
+// Whether the line is an error, too, where words stand in the places of all ${…}: then none of them is its cause. A
+// line that is nothing but one may become any text.
+bool is_wrong_without_variables(const doc::Source& source, int line) {
+  const std::string_view content = trimmed(doc::line_text(source.text, line));
+  if (content.starts_with(kShellVariable) && content.find('}') + 1 == content.size()) return false;
+  std::string words = source.text;
+  for (size_t at = words.find(kShellVariable); at != std::string::npos; at = words.find(kShellVariable, at + 1)) {
+    const size_t end = words.find_first_of("}\n", at);
+    if (end != std::string::npos && words[end] == '}') words.replace(at, end - at + 1, end - at + 1, 'x');
+  }
+  doc::Diagnostics found;
+  doc::parse_yaml(std::make_shared<const doc::Source>(doc::Source{source.name, std::move(words)}), found);
+  return std::ranges::any_of(found.all(), [&](const doc::Diagnostic& one) {
+    return one.severity == doc::Severity::kError && one.span.line == line;
+  });
+}
+
 }  // namespace
 
 std::string Unreadable::message() const {
@@ -140,8 +163,12 @@ const Engine* drop_errors_on_marks(const doc::Source& source, std::string_view p
   const Engine* of_lines = found.has_errors() ? engine_of_lines(part) : nullptr;
   std::erase_if(found.mutable_all(), [&](const doc::Diagnostic& one) {
     if (one.layer != doc::Layer::kText) return false;
-    const std::string_view mark = marked_in(doc::line_text(source.text, one.span.line));
+    const std::string_view line = doc::line_text(source.text, one.span.line);
+    const std::string_view mark = marked_in(line);
     if (mark.empty() && of_lines == nullptr) return false;
+    if (of_lines == nullptr && mark.starts_with(kShellVariable) && part.size() == source.text.size() &&
+        is_wrong_without_variables(source, one.span.line))
+      return false;
     if (engine == nullptr) engine = of_lines != nullptr ? of_lines : engine_of_mark(mark, source.text);
     return engine != nullptr;
   });

@@ -14,6 +14,7 @@
 #include "check/read/served_versions.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
+#include "check/rules/refusals.h"
 #include "check/rules/refused.h"
 #include "schema/schema.h"
 
@@ -428,6 +429,8 @@ constexpr Rule kAdmissionRules[] = {
     {"RB-ADM-010", "a request above its limit", Needs::kNothing, requests_above_limits},
     {"RB-ADM-011", "a mount without a path, or a volume of two kinds", Needs::kNothing, mounts_that_cannot_be},
     {"RB-ADM-012", "two fields of which only one may be", Needs::kNothing, fields_that_exclude_each_other},
+    {"RB-ADM-013", "a value of a form that is refused", Needs::kNothing, value_of_a_wrong_form},
+    {"RB-ADM-014", "fields that do not go together", Needs::kNothing, fields_that_do_not_go_together},
     {"RB-ANN-007", "the networks annotation beside the template", Needs::kNothing, annotation_above_the_template},
     {"RB-ANN-008", "an annotation of networks that nothing reads", Needs::kNothing, unknown_network_annotation},
 };

@@ -109,11 +109,29 @@ void one_index_for_all(const Input& in, Findings& out) {
     }
 }
 
+// A letter missing, doubled or swapped with its neighbour, in a long name: libraries whose variables are not all known
+// may have one with another letter (RX, TX), and none of these.
+bool is_typing_error(std::string_view name, std::string_view near) {
+  constexpr size_t kLong = 10;
+  if (near.size() < kLong || !doc::are_one_slip_apart(name, near)) return false;
+  std::string letters(name);
+  std::string right(near);
+  std::ranges::sort(letters);
+  std::ranges::sort(right);
+  return name.size() != near.size() || letters == right;
+}
+
 // Whether a variable is nearly one that its container does not have, of a library whose variables are all known. Names
 // that differ in a number may be those of two devices.
 bool is_sure_slip(const Setting& setting, const std::string& near) {
+  if (differ_in_numbers(setting.name, near) || setting.container->env(near) != nullptr) return false;
   const bool known = setting.name.starts_with("NCCL_") || setting.name.starts_with("NVSHMEM_");
-  return known && !differ_in_numbers(setting.name, near) && setting.container->env(near) == nullptr;
+  return known || is_typing_error(setting.name, near);
+}
+
+bool is_of_incomplete_list(std::string_view name) {
+  const auto prefixes = texts_at(known_variables().data, "incomplete");
+  return std::ranges::any_of(prefixes, [&](const Word& one) { return name.starts_with(one.text); });
 }
 
 void misspelt(const Input& in, Findings& out) {
@@ -123,7 +141,7 @@ void misspelt(const Input& in, Findings& out) {
       const auto prefixes = texts_at(known_variables().data, "prefixes");
       if (std::ranges::none_of(prefixes, [&](const Word& one) { return setting.name.starts_with(one.text); })) continue;
       const std::string near = doc::nearest(setting.name, known_variables().names);
-      if (near.empty()) continue;
+      if (near.empty() || (is_of_incomplete_list(setting.name) && !is_typing_error(setting.name, near))) continue;
       auto& reported =
           out.warning(setting.name_span, fmt::format("unknown variable {}: no library reads it", setting.name))
               .with_fix("did you mean " + near + "?");

@@ -3,6 +3,8 @@
 #include "check/rules/privileges.h"
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
@@ -74,6 +76,38 @@ void capability_with_prefix(const Input& in, Findings& out) {
   each_added(in, report);
 }
 
+// All capabilities of Linux, without CAP_ (capability.h).
+constexpr std::string_view kCapabilities[] = {"AUDIT_CONTROL",   "AUDIT_READ",   "AUDIT_WRITE",
+                                              "BLOCK_SUSPEND",   "BPF",          "CHECKPOINT_RESTORE",
+                                              "CHOWN",           "DAC_OVERRIDE", "DAC_READ_SEARCH",
+                                              "FOWNER",          "FSETID",       "IPC_LOCK",
+                                              "IPC_OWNER",       "KILL",         "LEASE",
+                                              "LINUX_IMMUTABLE", "MAC_ADMIN",    "MAC_OVERRIDE",
+                                              "MKNOD",           "NET_ADMIN",    "NET_BIND_SERVICE",
+                                              "NET_BROADCAST",   "NET_RAW",      "PERFMON",
+                                              "SETFCAP",         "SETGID",       "SETPCAP",
+                                              "SETUID",          "SYSLOG",       "SYS_ADMIN",
+                                              "SYS_BOOT",        "SYS_CHROOT",   "SYS_MODULE",
+                                              "SYS_NICE",        "SYS_PACCT",    "SYS_PTRACE",
+                                              "SYS_RAWIO",       "SYS_RESOURCE", "SYS_TIME",
+                                              "SYS_TTY_CONFIG",  "WAKE_ALARM"};
+
+void unknown_capability(const Input& in, Findings& out) {
+  each_added(in, [&](const PodTemplate& pod, const Container& container, const Word& word) {
+    std::string name = word.text;
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    if (name.starts_with("CAP_") || name == "ALL" || std::ranges::find(kCapabilities, name) != std::end(kCapabilities))
+      return;
+    const std::string near = doc::nearest(name, {std::begin(kCapabilities), std::end(kCapabilities)});
+    if (near.empty()) return;
+    auto& reported = out.error(word.span, fmt::format("container {} of {} adds the capability {}, which Linux does not "
+                                                      "have: it starts without it, or not at all",
+                                                      container.name, pod.label(), word.text))
+                         .with_fix("did you mean " + near + "?");
+    if (word.span.length == static_cast<int>(word.text.size())) reported.with_edit(word.span, near);
+  });
+}
+
 // What Pod Security's standard "baseline" refuses in a pod: a sentence's part and its place.
 struct Refused {
   std::string what;
@@ -134,6 +168,7 @@ void pod_security(const Input& in, Findings& out) {
 constexpr Rule kPrivilegeRules[] = {
     {"RB-PRIV-001", "IPC_LOCK in a container that is not root", Needs::kNothing, capability_without_effect},
     {"RB-PRIV-002", "a capability with the prefix CAP_", Needs::kNothing, capability_with_prefix},
+    {"RB-PRIV-004", "a capability that Linux does not have", Needs::kNothing, unknown_capability},
     {"RB-PRIV-003", "a pod that Pod Security refuses", Needs::kNothing, pod_security},
 };
 
