@@ -48,6 +48,16 @@ void keep_what_is_stored(const NodeDrain& stored, WaitingChange& change, drain::
   if (stored.phase == Phase::kBlocked) view.held = "its agent has not reported on the spec yet";
 }
 
+// Without a pod to evict nothing is gained by withdrawing VFs: the agent makes the change once they are free.
+void hold_without_pods(drain::NodeView& view) {
+  const bool rests = view.state.phase == Phase::kIdle || view.state.phase == Phase::kBlocked;
+  if (rests && view.held.empty() && std::ranges::none_of(view.pods, drain::is_in_the_way))
+    view.held = fmt::format(
+        "no pod requests {}, and yet VFs that change are in use: the agent's Event ChangeHeldBack "
+        "names who uses them",
+        fmt::join(view.resources, ", "));
+}
+
 bool is_managed(const Value& node, const Value& state, const Upstream& upstream, const std::string& name,
                 const Settings& settings) {
   const graph::Labels labels = kube::labels_of(node);
@@ -256,6 +266,8 @@ bool DrainReconciler::look_at_pods(Pass& pass, std::stop_token stop) {
     for (const drain::AffectedPod& pod : view.pods) uids.insert(pod.uid);
   }
   std::erase_if(evictions_, [&](const auto& one) { return !uids.contains(one.first); });
+  for (const auto& [name, one] : pass.work)
+    if (!one.change.id.empty()) hold_without_pods(pass.nodes.at(name));
   return true;
 }
 

@@ -327,8 +327,13 @@ TEST_F(DrainsTest, AForgedReportEvictsNothingElsewhere) {
   put_pod("other-resource", "gpu1", "openshift.io/rail7");
   expect("its spec has the policy", [&] { return world.has_vfs("gpu1", 4); });
   report_policy("gpu1", api::NodeStatePolicy::State::kHeld, "llm/victim and llm/other-resource use it");
-  expect_played("it is done", {"gpu1"}, [&] { return is_done("gpu1"); });
-  EXPECT_EQ(evictions(), 0);
+  expect("it says that no pod is in the way", [&] {
+    return annotation("gpu1", kDrainCondition) ==
+           "Waiting: no pod requests openshift.io/rail0, and yet VFs that change are in use: the agent's Event "
+           "ChangeHeldBack names who uses them";
+  });
+  expect_stays("nothing is withdrawn or evicted",
+               [&] { return evictions() == 0 && annotation("gpu1", drain::kDrainAnnotation).empty(); });
 }
 
 }  // namespace
