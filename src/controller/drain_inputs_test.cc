@@ -10,7 +10,7 @@ namespace railbed::controller {
 namespace {
 
 using namespace testing;
-using Answer = drain::EvictionSeen::Answer;
+using EvictionAnswer = drain::EvictionSeen::Answer;
 
 constexpr const char* kTwoPfs = R"({"interfaces": [
   {"pciAddress": "0000:01:00.0", "name": "p0", "numVfs": 8, "vfGroups": [
@@ -133,23 +133,23 @@ kube::Answer<void> refused_with(int status, const std::string& message, const st
 TEST(EvictionAnswers, AreUnderstood) {
   const drain::Time now{std::chrono::seconds(100)};
   const auto answer = [&](const kube::Answer<void>& given) { return eviction_seen(given, now); };
-  EXPECT_EQ(answer({}), (drain::EvictionSeen{.answer = Answer::kAccepted, .at = now}));
+  EXPECT_EQ(answer({}), (drain::EvictionSeen{.answer = EvictionAnswer::kAccepted, .at = now}));
   const drain::EvictionSeen budget =
       answer(refused_with(429, "Cannot evict", "The disruption budget web needs 2 healthy pods and has 1 currently"));
-  EXPECT_EQ(budget.answer, Answer::kBudget);
+  EXPECT_EQ(budget.answer, EvictionAnswer::kBudget);
   EXPECT_EQ(budget.budgets,
             (std::vector<drain::BudgetSeen>{{.name = "web", .allowed = 0, .healthy = 1, .desired = 2}}));
   const drain::EvictionSeen other =
       answer(refused_with(429, "Cannot evict", "The disruption budget web is still being processed by the server."));
-  EXPECT_EQ(other.answer, Answer::kRefused) << "other words are shown as they are";
+  EXPECT_EQ(other.answer, EvictionAnswer::kRefused) << "other words are shown as they are";
   EXPECT_EQ(other.text, "The disruption budget web is still being processed by the server.");
-  EXPECT_EQ(answer(refused_with(429, "slow down")).answer, Answer::kRefused);
-  EXPECT_EQ(answer(refused_with(403, "no")).answer, Answer::kRefused);
+  EXPECT_EQ(answer(refused_with(429, "slow down")).answer, EvictionAnswer::kRefused);
+  EXPECT_EQ(answer(refused_with(403, "no")).answer, EvictionAnswer::kRefused);
   EXPECT_EQ(answer(refused_with(500, "This pod has more than one PodDisruptionBudget, which …")).answer,
-            Answer::kTwoBudgets);
-  for (const int status : {404, 409}) EXPECT_EQ(answer(refused_with(status, "gone")).answer, Answer::kEnded);
+            EvictionAnswer::kTwoBudgets);
+  for (const int status : {404, 409}) EXPECT_EQ(answer(refused_with(status, "gone")).answer, EvictionAnswer::kEnded);
   EXPECT_EQ(answer(kube::no_answer(kube::unanswered(Code::kTimeout, kube::Delivery::kUnknown, "x"))).answer,
-            Answer::kSent);
+            EvictionAnswer::kSent);
 }
 
 TEST(TaintPatch, ChangesRailbedsOwnTaintOnly) {
