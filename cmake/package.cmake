@@ -32,7 +32,7 @@ install(FILES ${pages}/railbed.bash DESTINATION share/bash-completion/completion
 install(FILES ${pages}/railbed.fish DESTINATION share/fish/vendor_completions.d)
 install(FILES LICENSE NOTICE CHANGELOG.md deploy/debian/copyright DESTINATION share/doc/railbed)
 install(DIRECTORY docs/schemas DESTINATION share/doc/railbed)
-install(DIRECTORY deploy/crds deploy/rbac deploy/sharing deploy/examples DESTINATION share/railbed/deploy FILES_MATCHING PATTERN *.yaml)
+install(DIRECTORY deploy/crds deploy/rbac deploy/sharing deploy/drains deploy/examples DESTINATION share/railbed/deploy FILES_MATCHING PATTERN *.yaml)
 install(FILES deploy/github-action/action.yml DESTINATION share/doc/railbed/examples/github-action)
 install(FILES deploy/pre-commit/pre-commit-config.yaml DESTINATION share/doc/railbed/examples/pre-commit)
 install(PROGRAMS deploy/pre-commit/hook DESTINATION share/doc/railbed/examples/pre-commit)

@@ -29,6 +29,8 @@ void OperatorOptions::declare(CommandLine& line) {
               "DURATION or never: release the addresses of a machine this long after its Node was deleted; the machine "
               "must be off by then")
       .show_default();
+  line.option("--drain", &drain,
+              "evict pods whose VFs change, also without a SriovOperatorConfig; needs the rights of deploy/drains");
   line.option("--log-level", &log_level, "log level; writes are logged at info").show_default().one_of(kLogLevels);
 }
 

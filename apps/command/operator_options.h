@@ -26,6 +26,7 @@ struct OperatorOptions {
   std::string policy_namespaces = fmt::format("{}", fmt::join(api::kPolicyNamespaces, ","));
   std::string node_selector = "kubernetes.io/os=linux";
   std::string reclaim_after = "24h";
+  bool drain = false;
   std::string log_level = "info";
 
   // `line` points to the members: this object stays where it is until the line is parsed.

@@ -81,6 +81,7 @@ Result<int> run_operator(const OperatorOptions& options) {
                                         .policy_namespaces = namespaces,
                                         .node_selector = TRY(labels_in(options.node_selector))};
   settings.verbosity = log::set_verbosity;
+  settings.drains.wanted = options.drain;
   settings.reclaim.rules.after_seconds = TRY(reclaim_seconds(options.reclaim_after));
   const auto connection = TRY(
       kube::connect({.kubeconfig = options.kubeconfig,

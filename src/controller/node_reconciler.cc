@@ -28,12 +28,14 @@ graph::Labels labels_in(const kube::ObjectPtr& object) {
 }  // namespace
 
 NodeReconciler::NodeReconciler(Manager& manager, const Upstream& upstream, Policies& policies,
-                               ClusterSettings& cluster_settings, Outcomes& outcomes, NodeRules rules)
+                               ClusterSettings& cluster_settings, Outcomes& outcomes, const DrainNotes& drains,
+                               NodeRules rules)
     : manager_(manager),
       upstream_(upstream),
       policies_(policies),
       cluster_settings_(cluster_settings),
       outcomes_(outcomes),
+      drains_(drains),
       rules_(std::move(rules)) {}
 
 std::span<const kube::Right> NodeReconciler::rights() const {
@@ -193,6 +195,7 @@ bool NodeReconciler::look_at_node(const std::string& node, std::stop_token stop)
   view.left_alone = why_left_alone(said->config, labels_in(object));
   view.log_level = said->config.config.log_level;
   view.rdma_mode = said->rdma_mode_of(node);
+  view.drain = drains_.of(node);
   NodeDecision decision = decide(view, *set);
   for (const std::string& policy : outcomes_.put(node, std::move(decision.outcomes)))
     manager_.later(PolicyReconciler::kName, policy, rules_.status_pause);

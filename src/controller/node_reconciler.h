@@ -11,6 +11,7 @@
 #include <string>
 
 #include "controller/cluster_settings.h"
+#include "controller/drain_notes.h"
 #include "controller/node_states.h"
 #include "controller/outcomes.h"
 #include "controller/policies.h"
@@ -31,7 +32,7 @@ class NodeReconciler : public Reconciler {
   };
   // All outlive this.
   NodeReconciler(Manager& manager, const Upstream& upstream, Policies& policies, ClusterSettings& cluster_settings,
-                 Outcomes& outcomes, NodeRules rules);
+                 Outcomes& outcomes, const DrainNotes& drains, NodeRules rules);
 
   // Why a node state stays as it is, by node.
   std::map<std::string, std::string> held() const;
@@ -69,6 +70,7 @@ class NodeReconciler : public Reconciler {
   Policies& policies_;
   ClusterSettings& cluster_settings_;
   Outcomes& outcomes_;
+  const DrainNotes& drains_;
   const NodeRules rules_;
 
   mutable std::mutex mutex_;

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "doc/fields.h"
 #include "doc/members.h"
+#include "drain/maintenance.h"
 #include "facts/node_facts.h"
 #include "graph/node_state.h"
 
@@ -86,7 +87,7 @@ NodeProgress progress_of(const api::SriovNetworkNodeState& state) {
 }
 
 // What the node itself says of a policy goes before what holds for all its policies together.
-void add_progress(NodeOutcome& outcome, const api::SriovNetworkNodeState& state) {
+void add_progress(NodeOutcome& outcome, const api::SriovNetworkNodeState& state, const std::string& drain) {
   outcome.progress = progress_of(state);
   if (outcome.progress == NodeProgress::kFailed) outcome.error = copied_text(state.last_sync_error);
   if (outcome.progress == NodeProgress::kNotYet) return;
@@ -102,6 +103,7 @@ void add_progress(NodeOutcome& outcome, const api::SriovNetworkNodeState& state)
   } else if (reported->state == api::NodeStatePolicy::State::kHeld && outcome.outcome.state == State::kApplied) {
     outcome.outcome.state = State::kPartly;
     outcome.outcome.detail = copied_text(reported->message);
+    if (!drain.empty()) outcome.outcome.detail = fmt::format("{}; {}", drain, outcome.outcome.detail);
   }
 }
 
@@ -217,7 +219,7 @@ class Decider {
     for (const graph::PolicyOutcome& outcome : graph.outcomes) {
       if (!concerns(outcome)) continue;
       NodeOutcome& one = out.outcomes.emplace_back(NodeOutcome{.node = view_.name, .outcome = outcome, .error = {}});
-      if (same) add_progress(one, state);
+      if (same) add_progress(one, state, view_.drain);
     }
     return out;
   }
@@ -276,14 +278,21 @@ kube::Trim node_state_trim() {
 }
 
 kube::Trim node_trim() {
-  return [kept = kube::keep_fields({"spec.taints.key", "status.nodeInfo.systemUUID", "status.nodeInfo.bootID",
-                                    "status.conditions.type", "status.conditions.status"})](Value& object) {
+  return [kept = kube::keep_fields({"spec.taints.key", "spec.unschedulable", "status.nodeInfo.systemUUID",
+                                    "status.nodeInfo.bootID", "status.conditions.type", "status.conditions.status",
+                                    "status.conditions.lastTransitionTime"})](Value& object) {
     kept(object);
     Value* meta = object.find("metadata");
     if (meta == nullptr || !meta->is_object()) return;
     std::erase_if(*meta->as_object(), [](const Value::Member& member) {
-      return member.key != "name" && member.key != "uid" && member.key != "labels" && member.key != "resourceVersion";
+      return member.key != "name" && member.key != "uid" && member.key != "labels" && member.key != "resourceVersion" &&
+             member.key != "annotations";
     });
+    // Nodes have long annotations: only what says that others maintain it (drain/maintenance.h).
+    Value* annotations = meta->find("annotations");
+    if (annotations == nullptr || !annotations->is_object()) return;
+    std::erase_if(*annotations->as_object(),
+                  [](const Value::Member& member) { return !drain::is_sign_of_maintenance(member.key); });
   };
 }
 

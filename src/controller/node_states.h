@@ -44,6 +44,7 @@ struct NodeView {
   std::string left_alone = {};  // why it is left as it is; empty: it is not
   std::optional<int> log_level = {};
   std::string rdma_mode = {};
+  std::string drain = {};  // what its drain waits for (drains.h); empty: nothing
 };
 
 struct NodeDecision {
@@ -65,7 +66,8 @@ NodeDecision decide(const NodeView& view, const PolicySet& policies);
 
 // Cuts a node state down to what decide() reads: most of one are VFs.
 kube::Trim node_state_trim();
-// Of a Node: name, uid and labels, and what cell_reclaim.h asks: machine, boot, taints, conditions.
+// Of a Node: name, uid and labels, what cell_reclaim.h asks (machine, boot, taints, conditions), and what drains do:
+// cordons, since when it is not ready, who else maintains it.
 kube::Trim node_trim();
 
 }  // namespace railbed::controller

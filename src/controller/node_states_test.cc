@@ -336,6 +336,9 @@ TEST_F(NodeStatesTest, ReportsWhatBecameOfAPolicy) {
   EXPECT_EQ(outcomes[0].progress, NodeProgress::kDone);
   EXPECT_EQ(outcomes[0].outcome.state, State::kPartly);
   EXPECT_EQ(outcomes[0].outcome.detail, "pod llm/a has VF 1");
+  view.drain = "Evicting: pod llm/a is being evicted";
+  EXPECT_EQ(decided().outcomes[0].outcome.detail, "Evicting: pod llm/a is being evicted; pod llm/a has VF 1");
+  EXPECT_EQ(decided().outcomes[1].error, "create 4 VFs: ENOSPC") << "it waits for no drain";
 }
 
 TEST_F(NodeStatesTest, SaysWhatIsWrongWithAState) {

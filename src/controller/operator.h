@@ -17,6 +17,7 @@
 #include "base/kinds.h"
 #include "controller/cell_reconciler.h"
 #include "controller/config_reconciler.h"
+#include "controller/drains.h"
 #include "controller/identity_reconciler.h"
 #include "controller/network_reconciler.h"
 #include "controller/node_reconciler.h"
@@ -57,6 +58,7 @@ struct OperatorSettings {
   ReclaimSettings reclaim;                       // leases of addresses
   kube::milliseconds cells_gather{1000};         // Nodes that change together are one look at leases
   kube::milliseconds identities_period{300000};  // between two looks at the MACs and GUIDs of all pods
+  DrainRules drains;                             // its resource_prefix is the one above
   // Is told the logLevel of the SriovOperatorConfig, in any thread.
   std::function<void(int)> verbosity = {};
 };
@@ -79,7 +81,7 @@ class Operator {
   // Until it is stopped; then the Lease is released.
   void run(std::stop_token stop) { manager_.run(std::move(stop)); }
   OperatorSnapshot snapshot() const;
-  // Of its service account: deploy/rbac/operator.yaml, and deploy/sharing/whereabouts.yaml.
+  // Of its service account: deploy/rbac/operator.yaml, deploy/sharing/whereabouts.yaml and deploy/drains/operator.yaml.
   std::vector<kube::Right> rights() const { return manager_.rights(); }
   // Nothing is left to do now. For tests.
   bool idle() const { return manager_.idle(); }
@@ -90,12 +92,14 @@ class Operator {
   Policies policies_;
   ClusterSettings cluster_settings_;
   Outcomes outcomes_;
+  DrainNotes drain_notes_;
   NodeReconciler nodes_;
   PolicyReconciler statuses_;
   NetworkReconciler networks_;
   CellReconciler cells_;
   IdentityReconciler identities_;
   ConfigReconciler configs_;
+  DrainReconciler drains_;
 };
 
 }  // namespace railbed::controller

@@ -30,6 +30,16 @@ TEST(OperatorRole, GrantsWhatTheOperatorDeclaresAndNothingElse) {
   EXPECT_EQ(kube::fake::difference(kube::fake::grants_in(content(file)), kube::fake::grants_of(account)), "");
 }
 
+// deploy/drains/operator.yaml has policies beside its role, and is written by people.
+TEST(DrainsRole, GrantsWhatTheOperatorDeclaresForDrains) {
+  const kube::fake::Grants declared =
+      kube::fake::grants_of("ClusterRole railbed-operator-drains", testing::operator_rights(), kube::GrantedBy::kDrains,
+                            kube::Where::kEverywhere);
+  EXPECT_EQ(declared.size(), 2u);
+  EXPECT_EQ(kube::fake::difference(kube::fake::grants_in(content(deploy_folder() / "drains/operator.yaml")), declared),
+            "");
+}
+
 // The rest of the file is written by people: images, the order of the other resources.
 TEST(Kustomization, HasTheDefinitionsThatAreMade) {
   std::vector<std::string> made;

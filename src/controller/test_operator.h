@@ -36,6 +36,7 @@ constexpr size_t kCaches = 11;
 struct OperatorWorld {
   kube::fake::ApiServer server;
   kube::fake::FakeClock clock{kube::fake::FakeClock::Goes::kOnAdvance};
+  DrainRules drains{.period = milliseconds(20), .limits = {.between = seconds(1)}};
   size_t threads = 0;  // of all operators, that wait for a time or for news when nothing is to be done
   std::mutex mutex;
   std::vector<std::string> log;
@@ -131,7 +132,8 @@ struct Running {
               .upstream_quiet = milliseconds(100),
               .keep_states = keep,
               .cells_gather = milliseconds(5),
-              .identities_period = milliseconds(2000)},
+              .identities_period = milliseconds(2000),
+              .drains = world.drains},
              [this](Importance, const std::string& line) {
                const std::lock_guard lock(world.mutex);
                world.log.push_back(line);

@@ -33,16 +33,24 @@ constexpr Sign kSigns[] = {
               "uncordon-required"}},
 };
 
+bool is_of(const Sign& sign, std::string_view key) {
+  return sign.key.ends_with('_') ? key.starts_with(sign.key) : key == sign.key;
+}
+
 bool shows(const Sign& sign, const Labels& texts) {
   return std::ranges::any_of(texts, [&](const auto& text) {
     const auto& [key, value] = text;
-    if (sign.key.ends_with('_') ? !key.starts_with(sign.key) : key != sign.key) return false;
+    if (!is_of(sign, key)) return false;
     if (value.empty() || std::ranges::count(sign.idle, value) > 0) return false;
     return sign.busy.front().empty() || std::ranges::count(sign.busy, value) > 0;
   });
 }
 
 }  // namespace
+
+bool is_sign_of_maintenance(std::string_view key) {
+  return std::ranges::any_of(kSigns, [&](const Sign& sign) { return is_of(sign, key); });
+}
 
 std::vector<std::string> other_maintenance(const Labels& labels, const Labels& annotations,
                                            const std::vector<std::string>& node_maintenances) {

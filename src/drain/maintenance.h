@@ -8,6 +8,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "drain/pods.h"
@@ -18,5 +19,8 @@ namespace railbed::drain {
 // objects of this node that are in progress.
 std::vector<std::string> other_maintenance(const Labels& labels, const Labels& annotations,
                                            const std::vector<std::string>& node_maintenances);
+
+// Whether a label or annotation of this key says so: of a Node, no others need to be kept.
+bool is_sign_of_maintenance(std::string_view key);
 
 }  // namespace railbed::drain

@@ -10,6 +10,7 @@ namespace railbed::kube {
 namespace {
 
 constexpr size_t kMaxTextBytes = 300;  // of an answer that is no Status
+constexpr size_t kMostCauses = 8;
 
 Code code_of(int status) {
   switch (status) {
@@ -56,6 +57,14 @@ ApiError refusal(std::string_view what, int status, std::string reason, std::str
   return error;
 }
 
+void add_causes(const doc::Value& details, std::vector<RefusalCause>& into) {
+  const doc::Value::Array* causes = doc::list_in(details, "causes");
+  if (causes == nullptr) return;
+  for (const doc::Value& cause : *causes)
+    if (into.size() < kMostCauses)
+      into.push_back({readable(doc::text_in(cause, "reason")), readable(doc::text_in(cause, "message"))});
+}
+
 }  // namespace
 
 ApiError refused(std::string_view what, const doc::Value& status) {
@@ -66,6 +75,7 @@ ApiError refused(std::string_view what, const doc::Value& status) {
   if (details == nullptr) return error;
   const std::chrono::seconds wait(std::max(0, doc::number_in(*details, "retryAfterSeconds")));
   if (wait.count() > 0) error.retry_after = std::min(wait, kLongestRetryAfter);
+  add_causes(*details, error.causes);
   return error;
 }
 
@@ -78,8 +88,10 @@ ApiError refused(std::string_view what, int status, std::string_view body) {
   ApiError error = refused(what, *object);
   if (error.status != status) {
     const std::optional<milliseconds> retry_after = error.retry_after;
+    std::vector<RefusalCause> causes = std::move(error.causes);
     error = refusal(what, status, error.reason, doc::text_in(*object, "message"));
     error.retry_after = retry_after;
+    error.causes = std::move(causes);
   }
   return error;
 }

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "doc/value.h"
@@ -31,6 +32,13 @@ enum class Delivery : uint8_t {
 // What a server asks for beyond this is a mistake, of a proxy or of an attacker, and would stop caches for as long.
 inline constexpr std::chrono::seconds kLongestRetryAfter{300};
 
+// One of the details of a refusal, as the server said it.
+struct RefusalCause {
+  std::string reason;  // "DisruptionBudget"
+  std::string message;
+  friend bool operator==(const RefusalCause&, const RefusalCause&) = default;
+};
+
 struct ApiError : Error {
   int status = 0;                           // HTTP's; 0 where no answer came
   std::string reason;                       // of the Status object: "AlreadyExists", "Conflict", "Expired", …
@@ -38,6 +46,7 @@ struct ApiError : Error {
   // Of a list whose continue token is too old: goes on behind the same object, in the newest state.
   std::string continue_token;
   Delivery delivery = Delivery::kNotSent;
+  std::vector<RefusalCause> causes = {};  // the first few
 
   // The resourceVersion or continue token is too old: list again.
   bool expired() const { return status == 410; }

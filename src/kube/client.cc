@@ -13,6 +13,7 @@ namespace {
 using doc::Value;
 
 constexpr std::string_view kJson = "application/json";
+constexpr Resource kEvictedPods = resource_of(kind_named("Pod"));
 
 std::string collection_target(const std::string& path, const Selection& selection) {
   std::string target = path + "?";
@@ -283,6 +284,23 @@ Answer<Value> Client::patch(const Resource& resource, const ObjectKey& key, Patc
                      {.method = Method::kPatch,
                       .content_type = merge ? "application/merge-patch+json" : "application/json-patch+json",
                       .body = to_json(patch)});
+}
+
+Answer<void> Client::evict(const ObjectKey& pod, const std::string& uid, std::stop_token stop) {
+  Result<std::string> path = object_path(kEvictedPods, pod, Part::kEviction);
+  if (!path) return no_answer(not_sent(std::move(path.error())));
+  Value body = Value::object();
+  body.set("apiVersion", "policy/v1");
+  body.set("kind", "Eviction");
+  Value& meta = body.set("metadata", Value::object());
+  meta.set("name", pod.name);
+  meta.set("namespace", pod.ns);
+  body.set("deleteOptions", Value::object()).set("preconditions", Value::object()).set("uid", uid);
+  const Request request{
+      .method = Method::kPost, .target = *path, .content_type = std::string(kJson), .body = to_json(body)};
+  const Answer<Response> response = send({Verb::kCreate, Repeat::kNotAnswered, stop}, request);
+  if (!response) return no_answer(response.error());
+  return {};
 }
 
 Answer<void> Client::remove(const Resource& resource, const ObjectKey& key, const Preconditions& preconditions,

@@ -114,6 +114,9 @@ class Client {
                            std::stop_token stop = {});
   Answer<doc::Value> patch(const Resource& resource, const ObjectKey& key, PatchType type, const doc::Value& patch,
                            Part part = Part::kObject, std::stop_token stop = {});
+  // Through the Eviction API, so that PodDisruptionBudgets hold: accepted, not ended. Conflict where the pod of this
+  // name has another uid. A refusal (429) is the caller's to repeat, with its own pause: nothing is here.
+  Answer<void> evict(const ObjectKey& pod, const std::string& uid, std::stop_token stop = {});
   // NotFound where it is gone; Conflict where the preconditions do not hold.
   Answer<void> remove(const Resource& resource, const ObjectKey& key, const Preconditions& preconditions = {},
                       std::stop_token stop = {});

@@ -136,6 +136,30 @@ TEST_F(ClientTest, AVisitThatCannotGoOnSaysSo) {
   EXPECT_EQ(visited(client), "m0 m1 m2 GET /x: 410");
 }
 
+TEST_F(ClientTest, EvictsOnlyThePodThatWasSeenAndRepeatsNoRefusal) {
+  const std::string path = "/api/v1/namespaces/ai/pods/a";
+  server.put(path, object("Pod", "ai", "a"));
+  const std::string uid = uid_of(server.objects().at(path));
+  EXPECT_EQ(client.evict({"ai", "b"}, uid).error().status, 404);
+  EXPECT_EQ(client.evict({"ai", "a"}, "another").error().status, 409);
+  server.budget = [](const std::string&) {
+    return "The disruption budget web needs 2 healthy pods and has 1 currently";
+  };
+  const Answer<void> refused = client.evict({"ai", "a"}, uid);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().status, 429);
+  EXPECT_EQ(refused.error().causes,
+            (std::vector<RefusalCause>{{"DisruptionBudget",
+                                        "The disruption budget web needs 2 healthy pods and has "
+                                        "1 currently"}}));
+  EXPECT_FALSE(is_being_deleted(server.objects().at(path)));
+  server.budget = nullptr;
+  EXPECT_TRUE(client.evict({"ai", "a"}, uid));
+  EXPECT_TRUE(is_being_deleted(server.objects().at(path)));
+  EXPECT_EQ(server.requests().size(), 4u) << "no refusal was repeated";
+  EXPECT_EQ(client.evict({"ai", "../x"}, uid).error().code, Code::kInvalid);
+}
+
 TEST_F(ClientTest, WaitsAsLongAsTheServerAsks) {
   server.put("/api/v1/namespaces/ai/configmaps/a", object("ConfigMap", "ai", "a"));
   ApiError busy = refused("x", 429, "");

@@ -15,6 +15,7 @@ TEST(Resource, HasPathsThatNoNameCanLeave) {
   EXPECT_EQ(object_path(kPods, {"ai", "a.b-1"}).value(), "/api/v1/namespaces/ai/pods/a.b-1");
   EXPECT_EQ(object_path(kLeases, {"ai", "x"}, Part::kStatus).value(),
             "/apis/coordination.k8s.io/v1/namespaces/ai/leases/x/status");
+  EXPECT_EQ(object_path(kPods, {"ai", "x"}, Part::kEviction).value(), "/api/v1/namespaces/ai/pods/x/eviction");
   EXPECT_EQ(object_path(kNodes, {"", "n 1?a=b#c"}).value(), "/api/v1/nodes/n%201%3Fa%3Db%23c");
   EXPECT_EQ(kPods.collection_path("").value(), "/api/v1/pods");
   const struct {
@@ -127,6 +128,9 @@ TEST(Retry, RepeatsOnlyWhatIsSurelyNotDoneOrMayBeDoneTwice) {
   for (const auto& each : cases) {
     EXPECT_EQ(pause_before_retry(each.error, Repeat::kSafe, 1, 0, {}).has_value(), each.safe) << each.error.message;
     EXPECT_EQ(pause_before_retry(each.error, Repeat::kUnsafe, 1, 0, {}).has_value(), each.unsafe) << each.error.message;
+    const bool answered = each.error.delivery == Delivery::kAnswered;
+    EXPECT_EQ(pause_before_retry(each.error, Repeat::kNotAnswered, 1, 0, {}).has_value(), each.unsafe && !answered)
+        << each.error.message;
   }
 }
 

@@ -47,12 +47,24 @@ std::string ObjectKey::to_string() const {
   return doc::printable(ns.empty() ? name : fmt::format("{}/{}", ns, name));
 }
 
+std::string_view path_of(Part part) {
+  switch (part) {
+    case Part::kObject:
+      break;
+    case Part::kStatus:
+      return "/status";
+    case Part::kEviction:
+      return "/eviction";
+  }
+  return "";
+}
+
 Result<std::string> object_path(const Resource& resource, const ObjectKey& key, Part part) {
   if (resource.scope == Scope::kNamespaced && key.ns.empty())
     return fail(Code::kInvalid, "{} \"{}\" without a namespace", resource.kind, key.to_string());
   const std::string collection = TRY(resource.collection_path(key.ns));
   const std::string name = TRY(segment("name", key.name));
-  return fmt::format("{}/{}{}", collection, name, part == Part::kStatus ? "/status" : "");
+  return fmt::format("{}/{}{}", collection, name, path_of(part));
 }
 
 }  // namespace railbed::kube

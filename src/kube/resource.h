@@ -18,8 +18,11 @@
 namespace railbed::kube {
 
 using Scope = KindScope;
-// Which part of an object a call is about. A status has rights and a resourceVersion check of its own.
-enum class Part : uint8_t { kObject, kStatus };
+// Which part of an object a call is about. A status has rights and a resourceVersion check of its own; an eviction,
+// which is only created, has rights of its own.
+enum class Part : uint8_t { kObject, kStatus, kEviction };
+// "/status"; empty for the object itself.
+std::string_view path_of(Part part);
 
 // Views of literals: all kinds that railbed works with are known when it is built.
 struct Resource {

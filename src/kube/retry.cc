@@ -17,6 +17,7 @@ bool may_be_repeated(const ApiError& error, Repeat repeat) {
     case Delivery::kAnswered:
       break;
   }
+  if (repeat == Repeat::kNotAnswered) return false;
   if (error.status == 429) return true;
   // A server that is going down, or a proxy before one that is gone. 500 with a time to come back: the API server's
   // own timeouts in etcd.

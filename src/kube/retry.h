@@ -16,7 +16,11 @@
 namespace railbed::kube {
 
 // Whether doing it twice is the same as doing it once.
-enum class Repeat : uint8_t { kSafe, kUnsafe };
+enum class Repeat : uint8_t {
+  kSafe,
+  kUnsafe,
+  kNotAnswered,  // only where no server received it: each answer is the caller's to judge, 429 too
+};
 
 struct RetrySettings {
   int tries = 6;

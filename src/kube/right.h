@@ -46,6 +46,7 @@ enum class Where : uint8_t {
 enum class GrantedBy : uint8_t {
   kRbac,     // deploy/rbac
   kSharing,  // deploy/sharing/whereabouts.yaml; without it the component does without
+  kDrains,   // deploy/drains; without it no pod is evicted
 };
 
 struct Right {

@@ -69,6 +69,16 @@ TEST(Roles, AreComparedWithWhatIsDeclared) {
             "granted, though not declared: ClusterRole railbed-x: delete nodes\n");
 }
 
+TEST(Roles, PartsHaveRightsOfTheirOwn) {
+  const std::vector<Right> rights{
+      {.kind = kPods, .verbs = Verb::kCreate, .part = Part::kEviction, .granted_by = GrantedBy::kDrains}};
+  EXPECT_EQ(grants_of("ClusterRole x", rights, GrantedBy::kDrains, Where::kEverywhere),
+            Grants{"ClusterRole x: create pods/eviction"});
+  EXPECT_EQ(beyond(rights, {"POST /api/v1/namespaces/ai/pods/a/eviction"}, "op"), "");
+  EXPECT_NE(beyond(rights, {"POST /api/v1/namespaces/ai/pods"}, "op"), "");
+  EXPECT_NE(beyond(rights, {"POST /api/v1/namespaces/ai/pods/a/binding"}, "op"), "");
+}
+
 TEST(Roles, NameRequestsThatNoRightCovers) {
   const auto reported = [](const std::string& request) { return beyond(rights_of_two(), {request}, "op"); };
   for (const char* covered :

@@ -143,7 +143,8 @@ TEST(KubernetesVersions, TheOldestServesDeployWithoutAdmissionPoliciesAndOneFiel
   const std::string policy = "ValidatingAdmissionPolicy of admissionregistration.k8s.io/v1";
   const std::string binding = "ValidatingAdmissionPolicyBinding of admissionregistration.k8s.io/v1";
   std::set<std::string> newer{"preflight/preflight.yaml: spec.template.spec.containers.volumeMounts.recursiveReadOnly"};
-  for (const char* file : {"rbac/agent-limits.yaml", "sharing/ib-kubernetes.yaml", "sharing/whereabouts.yaml"})
+  for (const char* file :
+       {"drains/operator.yaml", "rbac/agent-limits.yaml", "sharing/ib-kubernetes.yaml", "sharing/whereabouts.yaml"})
     for (const std::string& kind : {policy, binding}) newer.insert(fmt::format("{}: {}", file, kind));
   EXPECT_EQ(not_served(api, manifests), newer);
   EXPECT_EQ(not_served(api, patched(manifests)), std::set<std::string>{});
@@ -167,7 +168,8 @@ TEST(KubernetesVersions, ServeTheKindsOfRequests) {
 TEST(KubernetesVersions, HaveTheVerbsThatRolesGrant) {
   for (const RecordedApi& api : {oldest_api(), newest_api()}) {
     size_t rules = 0;
-    for (const char* file : {"rbac/agent.yaml", "rbac/operator.yaml", "preflight/preflight.yaml"})
+    for (const char* file :
+         {"rbac/agent.yaml", "rbac/operator.yaml", "drains/operator.yaml", "preflight/preflight.yaml"})
       for (const GrantedRule& rule : rules_of(content(deploy_tree() / file)))
         for (const std::string& group : rule.groups) {
           if (!api.has_group(group)) continue;  // a custom resource's

@@ -15,6 +15,7 @@ using doc::Value;
 namespace {
 
 constexpr const char* kNotServed = "404 page not found\n";  // as the real one says it, which is no Status
+constexpr std::string_view kEviction = "/eviction";
 
 // A value of the query; empty where it is not there.
 std::string query(const std::string& target, const std::string& key) {
@@ -227,7 +228,8 @@ Answer<Response> ApiServer::answer(const Request& request) {
     case Method::kGet:
       return query(request.target, "limit").empty() ? get(request, path) : list(request, path);
     case Method::kPost:
-      return create(request, path);
+      return path.ends_with(kEviction) ? evict(request, path.substr(0, path.size() - kEviction.size()))
+                                       : create(request, path);
     case Method::kPut:
       return replace(request, path);
     case Method::kPatch:
@@ -287,6 +289,35 @@ Answer<Response> ApiServer::create(const Request& request, const std::string& pa
   if (objects_.contains(at)) return refuse(request, 409, "AlreadyExists", fmt::format("\"{}\" already exists", at));
   store(at, std::move(*object));
   return answer_with(201, objects_.at(at));
+}
+
+// The pod is being deleted then, and stays until a test erases it, as with the time that it has to end.
+Answer<Response> ApiServer::evict(const Request& request, const std::string& at) {
+  const auto found = objects_.find(at);
+  if (found == objects_.end()) return refuse(request, 404, "NotFound", fmt::format("\"{}\" not found", at));
+  const Result<Value> body = parse_object(request.body);
+  if (!body) return refuse(request, 400, "BadRequest", body.error().message);
+  const std::string uid(doc::text_at(*body, "deleteOptions.preconditions.uid"));
+  if (!uid.empty() && uid != uid_of(found->second))
+    return refuse(request, 409, "Conflict",
+                  fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid,
+                              uid_of(found->second)));
+  if (const std::string why = budget ? budget(at) : ""; !why.empty()) {
+    Value status = Value::object();
+    status.set("kind", "Status");
+    status.set("code", 429);
+    status.set("reason", "TooManyRequests");
+    status.set("message", "Cannot evict pod as it would violate the pod's disruption budget.");
+    Value cause = Value::object();
+    cause.set("reason", "DisruptionBudget");
+    cause.set("message", why);
+    status.set("details", Value::object()).set("causes", Value::array()).push(std::move(cause));
+    return std::unexpected(refused(request.to_string(), 429, to_json(status)));
+  }
+  Value pod = found->second;
+  pod.find("metadata")->set("deletionTimestamp", "2026-01-01T00:00:00Z");
+  store(at, std::move(pod));
+  return answer_with(201, Value::object());
 }
 
 Answer<Response> ApiServer::replace(const Request& request, const std::string& path) {

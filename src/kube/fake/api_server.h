@@ -41,6 +41,8 @@ class ApiServer : public Transport {
   std::function<std::optional<ApiError>(const Request&)> before;
   // The request is carried out, and its answer lost.
   std::function<bool(const Request&)> lose_answer;
+  // Whether budgets allow the eviction of the pod at this path; else the message of the cause DisruptionBudget.
+  std::function<std::string(const std::string& path)> budget;
   // Cuts off what the definition of a kind does not know, before an object is stored.
   std::function<void(const std::string& path, doc::Value& object)> prune;
   std::function<Idle()> on_idle;
@@ -80,6 +82,7 @@ class ApiServer : public Transport {
   Answer<Response> get(const Request& request, const std::string& path);
   Answer<Response> list(const Request& request, const std::string& path);
   Answer<Response> create(const Request& request, const std::string& path);
+  Answer<Response> evict(const Request& request, const std::string& at);
   Answer<Response> replace(const Request& request, const std::string& path);
   Answer<Response> patch(const Request& request, const std::string& path);
   Answer<Response> remove(const Request& request, const std::string& path);

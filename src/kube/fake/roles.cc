@@ -36,7 +36,7 @@ std::vector<std::string> verbs_of(const Right& right) {
 }
 
 std::string resource_name(const Right& right) {
-  return std::string(right.kind.plural) + (right.part == Part::kStatus ? "/status" : "");
+  return fmt::format("{}{}", right.kind.plural, path_of(right.part));
 }
 
 std::string grant(std::string_view role, std::string_view verb, std::string_view resource, std::string_view group,
@@ -125,15 +125,15 @@ std::optional<Asked> asked_by(const std::string& request) {
     out.resource = path_part(rest);
     out.name = path_part(rest);
   }
-  const bool is_status = path_part(rest) == "status";
-  if (is_status) out.resource += "/status";
+  const std::string part = path_part(rest);
+  if (!part.empty()) out.resource += "/" + part;
   if (method == "GET") out.verbs = {out.name.empty() ? "list" : "get"};
   if (method == "WATCH") out.verbs = {"watch"};
   if (method == "POST") out.verbs = {"create"};
   if (method == "PUT") out.verbs = {"update"};
   if (method == "DELETE") out.verbs = {"delete"};
   if (method == "PATCH") out.verbs = {"patch"};
-  if (method == "PATCH" && !is_status && target.contains("fieldManager=")) out.verbs.emplace_back("create");
+  if (method == "PATCH" && part.empty() && target.contains("fieldManager=")) out.verbs.emplace_back("create");
   return out;
 }
 
