@@ -158,12 +158,17 @@ facts::NodeFacts facts_of(const api::SriovNetworkNodeState& state, std::map<std:
 
 namespace {
 
+std::string_view text_of(const api::Metadata& meta, std::string_view annotation) {
+  const auto found = meta.annotations.find(std::string(annotation));
+  if (found == meta.annotations.end() || !found->second->as_string()) return "";
+  return *found->second->as_string();
+}
+
 // What an annotation lists, with commas between.
 std::set<std::string, std::less<>> listed(const api::Metadata& meta, std::string_view annotation) {
   std::set<std::string, std::less<>> out;
-  const auto found = meta.annotations.find(std::string(annotation));
-  if (found == meta.annotations.end() || !found->second->as_string()) return out;
-  std::string_view rest = *found->second->as_string();
+  if (!meta.annotations.contains(std::string(annotation))) return out;
+  std::string_view rest = text_of(meta, annotation);
   for (size_t comma = 0; comma != std::string_view::npos;) {
     comma = rest.find(',');
     out.emplace(rest.substr(0, comma));
@@ -178,12 +183,18 @@ Orders orders_in(const api::Metadata& meta) {
   Orders out{.host_pfs = listed(meta, kHostPfsAllowed),
              .mad_resources = listed(meta, kMadResources),
              .resource_prefix = {},
-             .problem = ""};
+             .problem = "",
+             .drain = {},
+             .drain_problem = ""};
   const Result<std::optional<api::Wanted>> wanted = api::wanted_in(meta);
   if (!wanted.has_value())
     out.problem = wanted.error().story();
   else if (wanted->has_value())
     out.resource_prefix = (*wanted)->resource_prefix;
+  if (Result<drain::NodeDrain> state = drain::read_node_drain(text_of(meta, drain::kDrainAnnotation)))
+    out.drain = *std::move(state);
+  else
+    out.drain_problem = state.error().story();
   return out;
 }
 

@@ -18,6 +18,7 @@
 
 #include "api/node_state.h"
 #include "api/wanted.h"
+#include "drain/state.h"
 #include "graph/graph.h"
 
 namespace railbed::graph {
@@ -30,11 +31,13 @@ inline constexpr std::string_view kHostPfsAllowed = "railbed.dev/allow-host-pfs"
 // The same for names of resources, without prefix, whose pods may send management datagrams (api::kMadAnnotation).
 inline constexpr std::string_view kMadResources = "railbed.dev/mad-resources";
 // The annotations that order something, as the spec does.
-inline constexpr std::string_view kOrders[] = {kHostPfsAllowed, kMadResources, api::kWantedAnnotation};
+inline constexpr std::string_view kOrders[] = {kHostPfsAllowed, kMadResources, api::kWantedAnnotation,
+                                               drain::kDrainAnnotation};
 
 // spec.interfaces: the PFs with something in effect, by address.
 std::vector<api::NodeStatePf> state_of(const Graph& graph);
-// The values of kOrders; empty: the node state has no such annotation.
+// The values of kOrders that follow from policies, which is all but the drain; empty: the node state has no such
+// annotation.
 std::map<std::string_view, std::string> orders_of(const Graph& graph, const api::Wanted& wanted);
 
 // The annotations of kOrders, read.
@@ -42,7 +45,9 @@ struct Orders {
   std::set<std::string, std::less<>> host_pfs;       // PCI addresses
   std::set<std::string, std::less<>> mad_resources;  // names without prefix
   std::optional<std::string> resource_prefix;        // nothing: the node state says none
-  std::string problem;  // why api::kWantedAnnotation cannot be read; empty: it can, or is not there
+  std::string problem;        // why api::kWantedAnnotation cannot be read; empty: it can, or is not there
+  drain::NodeDrain drain;     // kIdle also where it cannot be read
+  std::string drain_problem;  // why it cannot be read; empty: it can, or is not there
 };
 Orders orders_in(const api::Metadata& meta);
 

@@ -256,5 +256,22 @@ TEST(GraphOfNodeState, NamesResourcesWithThePrefixThatTheStateSays) {
             "annotation railbed.dev/wanted: its version is 3, this agent reads version 1: upgrade the agent");
 }
 
+// A reader that follows an order keeps and compares exactly what kOrders lists.
+TEST(GraphOfNodeState, HasTheDrainThatTheOperatorOrders) {
+  EXPECT_THAT(kOrders, testing::Contains(drain::kDrainAnnotation));
+  const std::string key(drain::kDrainAnnotation);
+  const drain::NodeDrain drain{
+      .phase = drain::Phase::kWithdrawn, .change = "c1", .resources = {"openshift.io/a", "openshift.io/b"}};
+  api::Metadata meta;
+  EXPECT_EQ(orders_in(meta).drain, drain::NodeDrain{});
+  meta.annotations[key] = api::given(doc::Value(drain::to_text(drain)));
+  EXPECT_EQ(orders_in(meta).drain, drain);
+  EXPECT_EQ(orders_in(meta).drain_problem, "");
+  meta.annotations[key] = api::given(doc::Value("damaged"));
+  EXPECT_EQ(orders_in(meta).drain, drain::NodeDrain{});
+  EXPECT_NE(orders_in(meta).drain_problem, "");
+  EXPECT_EQ(orders_in(meta).problem, "") << "the rest of the order is followed";
+}
+
 }  // namespace
 }  // namespace railbed::graph

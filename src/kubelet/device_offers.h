@@ -36,6 +36,10 @@ struct NodeDevices {
   std::map<std::string, std::map<PciAddress, std::string>> ending;
   // The same VFs under their present name: why they are not healthy.
   std::map<PciAddress, std::string> taken;
+  // VFs of resources that a drain of the node withdraws. Those that no pod has are not healthy; those of pods are, as
+  // in `ending`, and no further pod gets them.
+  std::set<PciAddress> drained;
+  std::set<PciAddress> drained_of_pods;
   bool soft_rdma = false;  // as NodePlan::soft_rdma: a VF without an RDMA device gets one with its ADD
   facts::NodeFacts facts;  // for health, NUMA nodes and character devices
 };

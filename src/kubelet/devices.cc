@@ -49,10 +49,13 @@ bool is_in_a_pod(const plan::PoolVf& wanted, const facts::Vf& vf) {
   return !wanted.held_by.empty() || !vf.netdev.has_value();
 }
 
+constexpr std::string_view kDrained = "it is withdrawn until a change of this node is in place";
+
 std::string problem_of(const NodeDevices& node, const std::set<PciAddress>& withdrawn, const plan::PoolVf& wanted) {
   if (withdrawn.contains(wanted.address)) return "it is about to be changed";
   if (const auto orphan = node.orphaned.find(wanted.address); orphan != node.orphaned.end())
     return fmt::format("it is orphaned ({}); `railbed status` names its pod", orphan->second);
+  if (node.drained.contains(wanted.address)) return std::string(kDrained);
   if (node.unfinished.contains(wanted.address)) return "the steps that make it ready are not finished";
   const Place place = place_of(node.facts, wanted);
   if (place.vf == nullptr) return "it does not exist";
@@ -91,6 +94,7 @@ Resources resources_of(const NodeDevices& node, const std::set<PciAddress>& with
       device.ending = ending_of(node, name, vf.address);
       if (const auto taken = node.taken.find(vf.address); taken != node.taken.end() && device.ending.empty())
         device.unhealthy = taken->second;
+      if (device.ending.empty() && node.drained_of_pods.contains(vf.address)) device.ending = kDrained;
       if (!node.without_topology.contains(name)) device.numa_node = vf.numa_node;
     }
     std::ranges::sort(resource.devices, {}, [](const Device& one) { return std::pair(one.vf.pf, one.vf.index); });

@@ -116,6 +116,22 @@ TEST(Devices, WithdrawnOnesAreNotHealthy) {
   EXPECT_EQ(all.at(kRail).devices.at(1).unhealthy, "it is about to be changed");
 }
 
+// A kubelet that starts again would refuse a pod whose VF is not healthy.
+TEST(Devices, OfADrainAreHealthyForTheirPodsAlone) {
+  const std::string why = "it is withdrawn until a change of this node is in place";
+  NodeDevices node = node_of(1, 4);
+  node.drained = {vf_address(1, 1)};
+  node.drained_of_pods = {vf_address(1, 2), vf_address(1, 3)};
+  node.unfinished = {vf_address(1, 3)};
+  const Resources all = resources_of(node, {});
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"", ""}, {why, ""}, {"", why}, {"the steps that make it ready are not finished", why}};
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(all.at(kRail).devices.at(i).unhealthy, expected[i].first) << i;
+    EXPECT_EQ(all.at(kRail).devices.at(i).ending, expected[i].second) << i;
+  }
+}
+
 // The kubelet counts names: a VF that a pod has under a former name could be given away again under the present one.
 TEST(Devices, OfAFormerNameAreOnlyItsPods) {
   const std::string former = "example.com/rail0";

@@ -5,9 +5,11 @@
 #include <iterator>
 #include <utility>
 
+#include "agent/cluster/drained_vfs.h"
 #include "attach/record.h"
 #include "doc/json.h"
 #include "doc/members.h"
+#include "drain/agent_report.h"
 #include "facts/collect.h"
 #include "graph/node_state.h"
 #include "kube/clock.h"
@@ -27,6 +29,9 @@ namespace {
 
 // Where the SR-IOV operator's daemon keeps what it made, a file per PF.
 constexpr std::string_view kUpstreamMarkers = "/etc/sriov-operator/pci";
+
+// In bytes, of a drain's report, whose reader takes somewhat more.
+constexpr size_t kLongestFailure = 4000;
 
 // Each round that does not come to a change has withdrawn VFs that the one before did not know of.
 constexpr int kRounds = 4;
@@ -98,8 +103,8 @@ plan::InUse by_pod(plan::InUse in_use) {
 bool same(const kubelet::NodeDevices& a, const kubelet::NodeDevices& b) {
   return a.resources == b.resources && a.without_topology == b.without_topology &&
          a.with_vhost_net == b.with_vhost_net && a.with_mad == b.with_mad && a.unfinished == b.unfinished &&
-         a.orphaned == b.orphaned && a.ending == b.ending && a.taken == b.taken && a.soft_rdma == b.soft_rdma &&
-         a.facts == b.facts;
+         a.orphaned == b.orphaned && a.ending == b.ending && a.taken == b.taken && a.drained == b.drained &&
+         a.drained_of_pods == b.drained_of_pods && a.soft_rdma == b.soft_rdma && a.facts == b.facts;
 }
 
 std::map<PciAddress, std::string> orphaned_devices(const std::vector<state::Attachment>& records) {
@@ -212,6 +217,8 @@ Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
     problems_.push_back("the node state cannot be read: " + problem);
     return Going::kNo;
   }
+  if (const std::string problem = graph::orders_in(state->meta).drain_problem; !problem.empty())
+    problems_.push_back("no VF is withdrawn for a drain, because it cannot be read: " + problem);
   generation_ = state->generation;
   if (last_reported_nics_.empty()) last_reported_nics_ = state->nics;
   if (!state->decided) return Going::kNo;
@@ -360,15 +367,48 @@ Result<void> NodeKeeper::keep_names(const kubelet::NodeDevices& devices) {
   return keep(std::move(kept)).context("saving under which names VFs are offered");
 }
 
+// What is on offer is withdrawn first, and the kubelet asked after that: a pod may have got it in between.
+// Returns the resources of which nothing is left to offer.
+std::vector<std::string> NodeKeeper::withdraw_drained(const Look& now, kubelet::NodeDevices& devices) {
+  const std::set<PciAddress> drained = vfs_of_resources(drain_.resources, devices);
+  if (drained.empty()) {
+    free_of_drain_.clear();
+    return drain_.resources;  // this node has none of their VFs
+  }
+  const auto held = [&] {
+    std::set<PciAddress> out = now.held;
+    for (const auto& [vf, pod] : allocated_.pods) out.insert(vf);
+    return out;
+  };
+  ask_kubelet();
+  std::set<PciAddress> open;
+  for (const auto& [name, vfs] : offered_names_)
+    std::ranges::set_intersection(vfs, drained, std::inserter(open, open.end()));
+  const std::set<PciAddress> of_pods = held();
+  std::erase_if(open, [&](PciAddress vf) { return of_pods.contains(vf) || free_of_drain_.contains(vf); });
+  if (kubelet_error_.empty() && !open.empty()) {
+    withdraw(open);
+    ask_kubelet();
+  }
+  const HoldersKnown known = kubelet_error_.empty() ? HoldersKnown::kYes : HoldersKnown::kNo;
+  add_drained(drained, {.known = known, .held = held(), .free_before = free_of_drain_}, devices);
+  free_of_drain_ = devices.drained;
+  return withdrawn_resources(drain_.resources, known, devices);
+}
+
 Result<void> NodeKeeper::offer(const Look& now) {
+  withdrawn_of_drain_.clear();
   kubelet::NodeDevices devices = devices_now(now.planned, now.facts);
   devices.orphaned = now.orphaned;
   look_for_former_names(devices);
   add_former_names(former_, allocated_.pods, devices);
   about_names_ = lines_about(former_, allocated_.pods, devices);
   if (offered_ || !withdrawn_.empty() || !devices.resources.empty()) TRY(keep_names(devices));
-  if (offered_ ? same(*offered_, devices) : withdrawn_.empty() && devices.resources.empty()) return {};
-  TRY(deps_.offers.offer(devices).context("offering VFs to the kubelet"));
+  std::vector<std::string> withdrawn = withdraw_drained(now, devices);
+  const bool is_offered = offered_ ? same(*offered_, devices) : withdrawn_.empty() && devices.resources.empty();
+  if (!is_offered) TRY(deps_.offers.offer(devices).context("offering VFs to the kubelet"));
+  withdrawn_of_drain_ = std::move(withdrawn);
+  if (is_offered) return {};
   offered_names_ = names_to_keep({}, {}, devices);
   offered_ = std::move(devices);
   withdrawn_.clear();
@@ -434,6 +474,27 @@ void NodeKeeper::report_state(const Look& now, SyncPhase phase) {
   // Also where it is empty: one that somebody else wrote before would stay.
   if (status.find("lastSyncError") == nullptr) status.set("lastSyncError", "");
   deps_.listener.status(uid_, std::move(status));
+}
+
+// What waits for a restart of the machine, or for a person, is not left to do here: its policy says why it is refused.
+void NodeKeeper::report_drain(const Look& now, Going going) {
+  if (uid_.empty()) return;
+  drain::AgentReport report;
+  if (drain_ != drain::NodeDrain{} || !drain_problem_.empty()) {
+    const plan::NodePlan& plan = now.planned.plan;
+    std::vector<std::string> failures = problems_;
+    for (const apply::StepFailure& failure : failures_) failures.push_back(failure_text(failure));
+    report = {.change = drain_.change,
+              .withdrawn = withdrawn_of_drain_,
+              .applied = going == Going::kYes && failures.empty() && !plan.changes() && plan.held_back.empty(),
+              .failure = {},
+              .boot_id = deps_.engine.kernel().boot_id()};
+    for (const graph::PolicyOutcome& outcome : plan.policies)
+      if (outcome.state != graph::PolicyOutcome::State::kApplied)
+        failures.push_back(fmt::format("policy {}: {}", outcome.policy, outcome.detail));
+    report.failure = joined_up_to(kLongestFailure, failures);
+  }
+  deps_.listener.drain_report(uid_, drain::to_text(report));
 }
 
 // The same again only after it was otherwise.
@@ -506,6 +567,7 @@ Result<void> NodeKeeper::stand_aside(const std::string& why) {
   former_.clear();
   about_names_.clear();
   withdrawn_.clear();
+  free_of_drain_.clear();
   return {};
 }
 
@@ -517,6 +579,9 @@ Result<milliseconds> NodeKeeper::try_pass(const NodeOrder& order) {
   const Going going = TRY(take(order));
   if (kept_->aside) return settings_.look;  // until the API server says that this has ended
   if (order.current) report_once(kube::EventType::kNormal, "StandsAside", "");
+  const graph::Orders orders = orders_ ? graph::orders_in(orders_->meta) : graph::Orders{};
+  drain_ = orders.drain;
+  drain_problem_ = orders.drain_problem;
   allocated_ = {};
   kubelet_error_.clear();
   Look now = TRY(look());
@@ -538,7 +603,10 @@ Result<milliseconds> NodeKeeper::try_pass(const NodeOrder& order) {
   if (!now.planned.plan.changes()) failures_.clear();
   const Result<void> offered = offer(now);
   compare_prefixes();
-  if (order.current) report_state(now, SyncPhase::kEnded);
+  if (order.current) {
+    report_state(now, SyncPhase::kEnded);
+    report_drain(now, going);
+  }
   conclude(now, going);
   TRY(note_for_status(now));
   if (!offered) return fail(offered.error());

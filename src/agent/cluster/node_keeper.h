@@ -14,6 +14,9 @@
 // The prefix of resource names is the operator's, from the node state, or this agent's own where that says none. VFs
 // that pods have under a former name keep it until the pods end (former_names.h).
 //
+// A drain of the node is a part of the order: VFs of its resources are not offered (drained_vfs.h), and what has come
+// of it is reported. Nothing else depends on it: changes are carried out when their VFs are free, as always.
+//
 // Threading: pass() of one thread; the others of any.
 // Failure: a pass has none; errors are in its result, in the status and in the counters, and are retried.
 #pragma once
@@ -30,6 +33,7 @@
 #include "agent/cluster/node_plan.h"
 #include "agent/cluster/node_report.h"
 #include "agent/engine.h"
+#include "drain/state.h"
 #include "kube/cache.h"
 #include "kube/events.h"
 
@@ -73,6 +77,8 @@ class NodeKeeper {
     virtual ~Listener() = default;
     // The whole status of the node state with this uid.
     virtual void status(const std::string& uid, doc::Value status) = 0;
+    // drain::kReportAnnotation of the node state with this uid; empty: it has none.
+    virtual void drain_report(const std::string& uid, std::string text) = 0;
     // About the node state.
     virtual void event(kube::EventType type, std::string reason, std::string note) = 0;
   };
@@ -117,12 +123,14 @@ class NodeKeeper {
   Result<void> carry_out(Engine::Change& change, const StatePlan& planned);
   void look_for_former_names(const kubelet::NodeDevices& devices);
   Result<void> keep_names(const kubelet::NodeDevices& devices);
+  std::vector<std::string> withdraw_drained(const Look& now, kubelet::NodeDevices& devices);
   Result<void> offer(const Look& now);
   void compare_prefixes();
   void report_former_names();
   void conclude(const Look& now, Going going);
   Result<void> note_for_status(const Look& now);
   void report_state(const Look& now, SyncPhase phase);
+  void report_drain(const Look& now, Going going);
   void report_once(kube::EventType type, std::string reason, std::string note);
   Result<void> stand_aside(const std::string& why);
   void set_reasons(std::vector<std::string> reasons);
@@ -144,11 +152,15 @@ class NodeKeeper {
   int tries_ = 0;  // of this order that left something to do
   kube::Instant next_try_{};
   std::optional<kubelet::NodeDevices> offered_;
-  VfsByName offered_names_;               // those under which this process offers VFs to further pods
-  VfsByName former_;                      // what pods have under other names than the present ones
-  std::vector<std::string> about_names_;  // lines about former_
-  std::set<std::string> reported_names_;  // of former_, when an Event was made of it last
-  std::string prefix_conflict_;           // empty: none
+  VfsByName offered_names_;                      // those under which this process offers VFs to further pods
+  VfsByName former_;                             // what pods have under other names than the present ones
+  std::vector<std::string> about_names_;         // lines about former_
+  drain::NodeDrain drain_;                       // as ordered last
+  std::string drain_problem_;                    // why the order of a drain cannot be read; empty: it can
+  std::set<PciAddress> free_of_drain_;           // withdrawn for drain_, and known to be without a pod
+  std::vector<std::string> withdrawn_of_drain_;  // resources of drain_ of which no free VF is offered
+  std::set<std::string> reported_names_;         // of former_, when an Event was made of it last
+  std::string prefix_conflict_;                  // empty: none
   std::optional<api::NodeStateCondition> prefix_condition_;  // nothing: there was never a conflict
   std::string last_note_;                                    // what `railbed status` reads, as written last
   std::map<std::string, std::string> last_event_by_reason_;  // by reason: the note

@@ -14,16 +14,6 @@ using OutcomeState = graph::PolicyOutcome::State;
 
 constexpr size_t kLongestError = 4096;  // bytes of lastSyncError, which kubectl shows in a column
 
-// "a; b", cut between two of them.
-std::string joined_up_to_limit(const std::vector<std::string>& texts) {
-  std::string out;
-  for (size_t i = 0; i < texts.size(); ++i) {
-    if (out.size() + texts[i].size() > kLongestError) return out + fmt::format(" (and {} more)", texts.size() - i);
-    out += (out.empty() ? "" : "; ") + texts[i];
-  }
-  return out;
-}
-
 std::string name_of(const std::string& policy) {
   return policy.substr(policy.find('/') + 1);
 }
@@ -96,7 +86,16 @@ api::SriovNetworkNodeState status_of(NodeReport report) {
   out.policies = std::move(policies).take();
   const bool done = errors.empty() && !report.plan.changes();
   out.sync_status = failed ? "Failed" : done ? "Succeeded" : "InProgress";
-  out.last_sync_error = joined_up_to_limit(errors);
+  out.last_sync_error = joined_up_to(kLongestError, errors);
+  return out;
+}
+
+std::string joined_up_to(size_t bytes, const std::vector<std::string>& texts) {
+  std::string out;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (out.size() + texts[i].size() > bytes) return out + fmt::format(" (and {} more)", texts.size() - i);
+    out += (out.empty() ? "" : "; ") + texts[i];
+  }
   return out;
 }
 

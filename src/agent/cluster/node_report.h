@@ -43,6 +43,9 @@ api::SriovNetworkNodeState status_of(NodeReport report);
 std::vector<api::FoundNic> steady_nics(std::vector<api::FoundNic> found, const std::vector<api::FoundNic>& reported,
                                        const std::set<PciAddress>& held);
 
+// "a; b", cut between two of them; longer than `bytes` by the words "(and 3 more)" at most.
+std::string joined_up_to(size_t bytes, const std::vector<std::string>& texts);
+
 // "ens1f0: create 4 VFs: write /sys/…: EBUSY (Device or resource busy); ens1f0 keeps 2 VFs"
 std::string failure_text(const apply::StepFailure& failure);
 

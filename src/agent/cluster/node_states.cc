@@ -9,6 +9,7 @@
 #include "api/wanted.h"
 #include "base/log.h"
 #include "doc/members.h"
+#include "drain/agent_report.h"
 #include "kube/kinds.h"
 #include "kube/pod.h"
 
@@ -27,15 +28,18 @@ std::string label_of(const Value& object, std::string_view key) {
   return found != labels.end() ? found->second : "";
 }
 
-// Whether what orders something is another one: the status, which is mostly our own, is not.
+// Whether what orders something is another one: the status and the report of a drain, which are our own, are not.
 bool is_other_order(const kube::Change& change) {
   if (change.type != kube::Change::Type::kChanged) return true;
   const auto order = [](const Value& object) {
     Value out = object;
     std::erase_if(*out.as_object(), [](const Value::Member& member) { return member.key == "status"; });
-    if (Value* metadata = out.find("metadata"); metadata != nullptr && metadata->is_object())
-      std::erase_if(*metadata->as_object(),
-                    [](const Value::Member& member) { return member.key == "resourceVersion"; });
+    Value* metadata = out.find("metadata");
+    if (metadata == nullptr || !metadata->is_object()) return out;
+    std::erase_if(*metadata->as_object(), [](const Value::Member& member) { return member.key == "resourceVersion"; });
+    if (Value* annotations = metadata->find("annotations"); annotations != nullptr && annotations->is_object())
+      std::erase_if(*annotations->as_object(),
+                    [](const Value::Member& member) { return member.key == drain::kReportAnnotation; });
     return out;
   };
   return order(*change.before) != order(*change.after);
@@ -133,6 +137,10 @@ void NodeStates::status(const std::string& uid, Value status) {
   writer_.want(uid, std::move(status));
 }
 
+void NodeStates::drain_report(const std::string& uid, std::string text) {
+  writer_.want_drain_report(uid, std::move(text));
+}
+
 void NodeStates::event(kube::EventType type, std::string reason, std::string note) {
   if (type == kube::EventType::kWarning)
     log::warn(fmt::format("node state {}: {}: {}", key_.name, reason, note));
@@ -190,8 +198,10 @@ std::vector<std::string> NodeStates::reasons() const {
   std::vector<std::string> out = keeper_.reasons();
   if (const std::optional<Error> error = silence())
     out.push_back("no VFs are changed while the API server is unreachable: " + error->story());
-  if (const std::string error = writer_.counters().error; !error.empty())
-    out.push_back("the status of the node state cannot be written: " + error);
+  const NodeStatusWriter::Counters written = writer_.counters();
+  if (!written.error.empty()) out.push_back("the status of the node state cannot be written: " + written.error);
+  if (!written.report_error.empty())
+    out.push_back("the report of this node's drain cannot be written: " + written.report_error);
   return out;
 }
 

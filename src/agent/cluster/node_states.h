@@ -64,6 +64,7 @@ class NodeStates : private NodeKeeper::Listener {
 
  private:
   void status(const std::string& uid, doc::Value status) override;
+  void drain_report(const std::string& uid, std::string text) override;
   void event(kube::EventType type, std::string reason, std::string note) override;
   kube::ObjectPtr state() const;
   NodeOrder order() const;

@@ -11,6 +11,7 @@
 #include "agent/cluster/test_cluster.h"
 #include "agent/cluster/test_node.h"
 #include "doc/json.h"
+#include "drain/agent_report.h"
 
 namespace railbed::agent {
 namespace {
@@ -164,6 +165,68 @@ TEST_F(NodeStatesTest, WithoutAnApiServerWhatWasThereIsOfferedAndItSaysSo) {
   EXPECT_EQ(node.offers.last(),
             "openshift.io/rail0: 0000:01:10.0 0000:01:10.2\n"
             "openshift.io/rail1: 0000:02:10.0 0000:02:10.2 0000:02:10.4\n");
+}
+
+// It is written once, by a request of its own, and taken back when the drain ends.
+TEST_F(NodeStatesTest, WhatADrainHasComeToIsAnAnnotation) {
+  doc::Value state = ours(node.state_of(two_policies()));
+  doc::Value& annotations = state.find("metadata")->set("annotations", doc::Value::object());
+  annotations.set(
+      drain::kDrainAnnotation,
+      drain::to_text({.phase = drain::Phase::kWithdrawn, .change = "c1", .resources = {"openshift.io/rail0"}}));
+  annotations.set("example.com/other", "stays");
+  api.put(kStatePath, state);
+  start();
+  const auto annotation = [&](std::string_view key) {
+    const auto objects = api.objects();
+    const auto found = objects.find(kStatePath);
+    return found == objects.end() ? "" : doc::text_in(doc::at(found->second, "metadata.annotations"), key);
+  };
+  const drain::AgentReport expected{.change = "c1",
+                                    .withdrawn = {"openshift.io/rail0"},
+                                    .applied = true,
+                                    .failure = "",
+                                    .boot_id = node.kernel.boot_id()};
+  ASSERT_TRUE(eventually([&] { return annotation(drain::kReportAnnotation) == drain::to_text(expected); }))
+      << annotation(drain::kReportAnnotation);
+  ASSERT_TRUE(eventually([&] { return stored("syncStatus") == "Succeeded"; }));
+  const auto reports = [&] {
+    const std::string path = std::string("PATCH ") + kStatePath;
+    const std::vector<std::string> requests = api.requests();
+    return std::ranges::count_if(requests, [&](const std::string& request) {
+      return request.starts_with(path) && !request.starts_with(path + "/");
+    });
+  };
+  const auto before = reports();
+  EXPECT_LE(before, 2) << "the report of the first pass is the last one, or the kubelet was asked twice";
+  const uint64_t passes = states->counters().node.passes;
+  ASSERT_TRUE(eventually([&] { return states->counters().node.passes > passes + 5; }));
+  EXPECT_EQ(reports(), before) << "a pass that finds the same writes nothing";
+
+  doc::Value ended = api.objects().at(kStatePath);
+  std::erase_if(*ended.find("metadata")->find("annotations")->as_object(),
+                [](const doc::Value::Member& member) { return member.key == drain::kDrainAnnotation; });
+  api.put(kStatePath, ended);
+  ASSERT_TRUE(eventually([&] { return annotation(drain::kReportAnnotation).empty(); }));
+  EXPECT_EQ(annotation("example.com/other"), "stays");
+  EXPECT_EQ(states->reasons(), std::vector<std::string>{});
+}
+
+TEST_F(NodeStatesTest, AReportOfADrainThatIsRefusedIsNamed) {
+  api.before = [](const kube::Request& request) -> std::optional<kube::ApiError> {
+    if (request.to_string() != std::string("PATCH ") + kStatePath) return std::nullopt;
+    return kube::refused(request.to_string(), 403, R"({"message":"not allowed","reason":"Forbidden"})");
+  };
+  doc::Value state = ours(node.state_of(two_policies()));
+  state.find("metadata")
+      ->set("annotations", doc::Value::object())
+      .set(drain::kDrainAnnotation, drain::to_text({.phase = drain::Phase::kBlocked, .change = "c1"}));
+  api.put(kStatePath, state);
+  start();
+  ASSERT_TRUE(eventually([&] { return stored("syncStatus") == "Succeeded"; })) << "the status is written all the same";
+  ASSERT_TRUE(eventually([&] { return !states->reasons().empty(); }));
+  EXPECT_TRUE(states->reasons()[0].starts_with("the report of this node's drain cannot be written: "))
+      << states->reasons()[0];
 }
 
 TEST_F(NodeStatesTest, ADeletedNodeStateRemovesNothingAndOneThatIsMadeAgainGetsItsStatus) {

@@ -2,6 +2,7 @@
 #include "agent/cluster/node_status_pace.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "doc/members.h"
 
@@ -39,6 +40,28 @@ void NodeStatusPace::wrote(const Wanted& wanted, const Value& answer, kube::Inst
 }
 
 void NodeStatusPace::failed(kube::Instant now) {
+  last_ = now;
+  last_failed_ = true;
+}
+
+std::optional<kube::Instant> DrainReportPace::due(const Wanted& wanted, const std::string& stored,
+                                                  kube::Instant now) const {
+  if (stored == wanted.text) return std::nullopt;
+  const kube::Instant rested = last_ ? *last_ + kStatusPause : now;
+  if (last_failed_) return rested;
+  if (written_ != wanted) return now;
+  // Only somebody else can have changed it; before the pause is over our own write may not be seen yet.
+  return now < rested || stored == answer_ ? std::optional<kube::Instant>() : now;
+}
+
+void DrainReportPace::wrote(const Wanted& wanted, std::string answer, kube::Instant now) {
+  written_ = wanted;
+  answer_ = std::move(answer);
+  last_ = now;
+  last_failed_ = false;
+}
+
+void DrainReportPace::failed(kube::Instant now) {
   last_ = now;
   last_failed_ = true;
 }

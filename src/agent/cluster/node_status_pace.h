@@ -40,6 +40,28 @@ class NodeStatusPace {
   bool last_failed_ = false;
 };
 
+// The same for an annotation. Its changes are few, and the operator waits for them: they are written immediately.
+class DrainReportPace {
+ public:
+  struct Wanted {
+    std::string uid;   // of the node state
+    std::string text;  // empty: no annotation
+    friend bool operator==(const Wanted&, const Wanted&) = default;
+  };
+  // As NodeStatusPace::due(); `stored` is the annotation.
+  std::optional<kube::Instant> due(const Wanted& wanted, const std::string& stored, kube::Instant now) const;
+
+  // `answer`: the annotation that the API server made of it.
+  void wrote(const Wanted& wanted, std::string answer, kube::Instant now);
+  void failed(kube::Instant now);
+
+ private:
+  std::optional<Wanted> written_;
+  std::string answer_;
+  std::optional<kube::Instant> last_;
+  bool last_failed_ = false;
+};
+
 // What `status` says under the keys of `of`.
 doc::Value same_keys(const doc::Value& status, const doc::Value& of);
 

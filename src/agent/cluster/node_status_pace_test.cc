@@ -74,5 +74,24 @@ TEST(NodeStatusPace, AFailedWriteIsTriedAgainAfterTheRest) {
   EXPECT_EQ(pace.due(kDone, kDone.status, kStart + kStatusPause), std::nullopt);
 }
 
+TEST(DrainReportPace, WritesAChangeAtOnceAndNothingTwice) {
+  const DrainReportPace::Wanted none{"u", ""}, one{"u", "1"}, two{"u", "2"};
+  DrainReportPace pace;
+  EXPECT_EQ(pace.due(none, "", kStart), std::nullopt);
+  EXPECT_EQ(pace.due(one, "1", kStart), std::nullopt) << "an agent before this one wrote it";
+  EXPECT_EQ(pace.due(none, "1", kStart), kStart) << "and its drain has ended since";
+  EXPECT_EQ(pace.due(one, "", kStart), kStart);
+  pace.wrote(one, "1", kStart);
+  const Instant soon = kStart + seconds(1), later = kStart + kStatusPause;
+  EXPECT_EQ(pace.due(one, "", soon), std::nullopt) << "the watch has not seen it yet";
+  EXPECT_EQ(pace.due(one, "", later), later) << "somebody removed it";
+  EXPECT_EQ(pace.due(two, "1", soon), soon);
+  EXPECT_EQ(pace.due({"v", "1"}, "", soon), soon) << "another object";
+  pace.failed(soon);
+  EXPECT_EQ(pace.due(two, "1", soon), soon + kStatusPause);
+  pace.wrote(two, "1", later);
+  for (int s = 1; s < 100; ++s) EXPECT_EQ(pace.due(two, "1", later + seconds(s)), std::nullopt) << "it does not take";
+}
+
 }  // namespace
 }  // namespace railbed::agent

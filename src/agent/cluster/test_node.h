@@ -70,7 +70,8 @@ class FakeOffers : public kubelet::DeviceOffers {
     return all;
   }
 
-  // "openshift.io/rail0: 0000:01:10.0 0000:01:10.2!" where ! is what is not healthy, and ~ what no further pod gets.
+  // "openshift.io/rail0: 0000:01:10.0 0000:01:10.2!" where ! is what is not healthy, ~ what no further pod gets, and -
+  // and = are the same two of a drain.
   std::string last() const {
     if (offers.empty()) return "nothing";
     std::string out;
@@ -86,6 +87,8 @@ class FakeOffers : public kubelet::DeviceOffers {
     const kubelet::NodeDevices& last = offers.back();
     const auto ending = last.ending.find(resource);
     if (ending != last.ending.end() && ending->second.contains(vf)) return "~";
+    if (last.drained.contains(vf)) return "-";
+    if (last.drained_of_pods.contains(vf)) return "=";
     return last.unfinished.contains(vf) || last.taken.contains(vf) ? "!" : "";
   }
 
@@ -111,12 +114,17 @@ class HeardStatus : public NodeKeeper::Listener {
     uids.push_back(uid);
     statuses.push_back(std::move(status));
   }
+  void drain_report(const std::string& uid, std::string text) override {
+    EXPECT_EQ(uid, "uid-1");
+    drain_reports.push_back(std::move(text));
+  }
   void event(kube::EventType type, std::string reason, std::string note) override {
     events.push_back(fmt::format("{}{}: {}", type == kube::EventType::kWarning ? "! " : "", reason, note));
   }
 
   std::vector<std::string> uids;
   std::vector<doc::Value> statuses;
+  std::vector<std::string> drain_reports;  // one of each pass
   std::vector<std::string> events;
 };
 
