@@ -23,5 +23,14 @@ TEST(AgentRole, GrantsWhatComponentsDeclareAndNothingElse) {
   EXPECT_EQ(kube::fake::difference(kube::fake::grants_in(content(file)), kube::fake::grants_of(account)), "");
 }
 
+// deploy/drains/agent.yaml has a policy beside its role, and is written by people.
+TEST(AgentRole, GrantsInDrainsWhatAgentsDeclareForThem) {
+  const kube::fake::Grants declared = kube::fake::grants_of("ClusterRole railbed-agent-drains", agent_rights(),
+                                                            kube::GrantedBy::kDrains, kube::Where::kEverywhere);
+  EXPECT_EQ(declared.size(), 1u);
+  const std::filesystem::path file = testdata().parent_path() / "deploy/drains/agent.yaml";
+  EXPECT_EQ(kube::fake::difference(kube::fake::grants_in(content(file)), declared), "");
+}
+
 }  // namespace
 }  // namespace railbed::agent
