@@ -6,9 +6,9 @@
 // status of the old one. The latest status wins; an unchanged status is not written.
 // What a drain of the node has come to is an annotation, since definitions of the SR-IOV operator prune what they do
 // not know of a status. It is a request of its own, because metadata is ignored in those of the status: a merge patch
-// with the uid, on change only. An admission policy (deploy/drains/agent.yaml) lets an agent write nothing else
-// there. Threading: want(), want_drain_report(), wake() and counters() from any thread; run() in its own. Failure: not
-// reported to the caller; counted, kept, and retried.
+// with the uid, on change only. An admission policy (deploy/drains/agent.yaml) lets an agent write nothing else there.
+// Threading: want(), want_drain_report(), wake() and counters() from any thread; run() in its own.
+// Failure: not reported to the caller; counted, kept, and retried.
 #pragma once
 
 #include <condition_variable>
@@ -34,8 +34,8 @@ class NodeStatusWriter {
       {.kind = kube::kNodeStates, .verbs = kube::Verb::kApply, .part = kube::Part::kStatus},
       {.kind = kube::kNodeStates,
        .verbs = kube::Verb::kPatch,
-       .why = "the annotation railbed.dev/drain-report",
-       .granted_by = kube::GrantedBy::kDrains}};
+       .granted_by = kube::GrantedBy::kDrains,
+       .why = "the annotation railbed.dev/drain-report"}};
 
   struct Counters {
     uint64_t written = 0;
