@@ -90,17 +90,21 @@ NodeProgress progress_of(const api::SriovNetworkNodeState& state) {
 void add_progress(NodeOutcome& outcome, const api::SriovNetworkNodeState& state, const std::string& drain) {
   outcome.progress = progress_of(state);
   if (outcome.progress == NodeProgress::kFailed) outcome.error = copied_text(state.last_sync_error);
-  if (outcome.progress == NodeProgress::kNotYet) return;
+  // A change that waits for pods is InProgress for as long as they run: what it waits for is said meanwhile.
+  const bool is_of_this_spec = state.observed_generation > 0 && state.observed_generation >= state.generation;
+  if (outcome.progress == NodeProgress::kNotYet && !(state.decided && is_of_this_spec)) return;
   const auto reported = std::ranges::find_if(state.policies, [&](const api::NodeStatePolicy& one) {
     return outcome.outcome.policy.ends_with("/" + one.name);
   });
   if (reported == state.policies.end()) return;
+  const bool is_held = reported->state == api::NodeStatePolicy::State::kHeld;
+  if (outcome.progress == NodeProgress::kNotYet && !is_held) return;
   outcome.progress = NodeProgress::kDone;
   outcome.error.clear();
   if (reported->state == api::NodeStatePolicy::State::kFailed) {
     outcome.progress = NodeProgress::kFailed;
     outcome.error = copied_text(reported->message);
-  } else if (reported->state == api::NodeStatePolicy::State::kHeld && outcome.outcome.state == State::kApplied) {
+  } else if (is_held && outcome.outcome.state == State::kApplied) {
     outcome.outcome.state = State::kPartly;
     outcome.outcome.detail = copied_text(reported->message);
     if (!drain.empty()) outcome.outcome.detail = fmt::format("{}; {}", drain, outcome.outcome.detail);

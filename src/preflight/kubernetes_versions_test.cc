@@ -144,7 +144,7 @@ TEST(KubernetesVersions, TheOldestServesDeployWithoutAdmissionPoliciesAndOneFiel
   const std::string binding = "ValidatingAdmissionPolicyBinding of admissionregistration.k8s.io/v1";
   std::set<std::string> newer{"preflight/preflight.yaml: spec.template.spec.containers.volumeMounts.recursiveReadOnly"};
   for (const char* file : {"drains/agent.yaml", "drains/operator.yaml", "rbac/agent-limits.yaml",
-                           "sharing/ib-kubernetes.yaml", "sharing/whereabouts.yaml"})
+                           "sharing/ib-kubernetes.yaml", "sharing/node-labels.yaml", "sharing/whereabouts.yaml"})
     for (const std::string& kind : {policy, binding}) newer.insert(fmt::format("{}: {}", file, kind));
   EXPECT_EQ(not_served(api, manifests), newer);
   EXPECT_EQ(not_served(api, patched(manifests)), std::set<std::string>{});

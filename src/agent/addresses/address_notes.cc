@@ -9,7 +9,7 @@ namespace {
 // The names of pods, networks, containers and interfaces have no line breaks; a path may, so it comes last.
 constexpr char kBetween = '\n';
 
-std::optional<std::array<std::string, 3>> parts_of(std::string_view key, std::string_view prefix) {
+std::optional<std::array<std::string, 3>> note_parts_of(std::string_view key, std::string_view prefix) {
   if (!key.starts_with(prefix)) return std::nullopt;
   key.remove_prefix(prefix.size());
   size_t first = key.find(kBetween);
@@ -31,7 +31,7 @@ std::string key_of(const FileNote& note) {
 }
 
 std::optional<FileNote> file_note(std::string_view key) {
-  auto parts = parts_of(key, kFileNotes);
+  auto parts = note_parts_of(key, kFileNotes);
   if (!parts.has_value()) return std::nullopt;
   auto& [pod, interface, path] = *parts;
   return FileNote{{pod, interface}, path};
@@ -46,7 +46,7 @@ std::string key_of(const RequestNote& note) {
 }
 
 std::optional<RequestNote> request_note(std::string_view key) {
-  auto parts = parts_of(key, kRequestNotes);
+  auto parts = note_parts_of(key, kRequestNotes);
   if (!parts.has_value()) return std::nullopt;
   auto& [network, container, ifname] = *parts;
   return RequestNote{network, container, ifname};

@@ -171,7 +171,7 @@ TEST(SlipsInManifests, PluginsOfOthersHaveCommonFields) {
   EXPECT_EQ(weight(R"("ipam": {"type": "whereabouts", "range": "10.1.0.0/240"})", "RB-IPAM-005"), "error");
   EXPECT_EQ(weight(R"("ipam": {"type": "whereabouts"})", "RB-IPAM-006"), "error");
   EXPECT_EQ(weight(R"("ipMasq": "yes")", "RB-CNI-004"), "error");
-  for (const char* type : {"ovs", "keelson"}) {
+  for (const char* type : {"antrea", "keelson"}) {
     const std::string version = fmt::format(R"({{"cniVersion": "3.1", "type": "{}"}})", type);
     EXPECT_EQ(weight_of("a.yaml", definition_with(version), "RB-CNI-005"), "error") << type;
     const std::string own_ipam =

@@ -189,7 +189,7 @@ TEST(Alternatives, WhatTwoGroupsFindIsSaidOnce) {
        NamedFiles{{"a/n.yaml", network_manifest(1)}, {"a/m.yaml", network_manifest(2)}, {"a/u.yaml", user}})
     sources.push_back(std::make_shared<doc::Source>(doc::Source{name, text}));
   size_t wrong = 0;
-  for (const doc::Diagnostic& one : check_files(sources, {}, {}).findings.all())
+  for (const Report report = check_files(sources, {}, {}); const doc::Diagnostic& one : report.findings.all())
     wrong += one.id == "RB-API-004" ? 1 : 0;
   EXPECT_EQ(wrong, 1U);
 }

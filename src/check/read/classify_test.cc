@@ -206,7 +206,8 @@ TEST(Classify, NothingIsMissingWhereASignIs) {
       const std::string less =
           std::regex_replace(altered, std::regex("\n  (nodeSelector|resourceName|numVfs): [^\n]+"), "");
       for (const std::string& one : {altered, less})
-        for (const doc::Diagnostic& finding : testing_cases::report_of("good.yaml", one).findings.all())
+        for (const Report report = testing_cases::report_of("good.yaml", one);
+             const doc::Diagnostic& finding : report.findings.all())
           EXPECT_FALSE(finding.severity == doc::Severity::kError && is_missing(finding))
               << path << " with " << sign.name << ": " << doc::render(finding);
     }

@@ -63,7 +63,7 @@ std::string severities_of(const std::string& file, const std::string& line) {
                      "\n  containers:\n  - name: main\n    image: registry.example/train:2.1\n";
   if (file.ends_with(".md")) text = "# Page\n\n```yaml\n" + text + "```\n";
   std::string found;
-  for (const doc::Diagnostic& one : testing_cases::report_of(file, text).findings.all())
+  for (const Report report = testing_cases::report_of(file, text); const doc::Diagnostic& one : report.findings.all())
     found += one.id + " " + std::string(severity_name(one.severity)) + "\n";
   return found;
 }
@@ -88,7 +88,8 @@ TEST(Remarks, LinesThatAreMarkedAsNewAreLines) {
         "  automountServiceAccountToken: false\n  enableServiceLinks: false\n" +
         lines + "  containers:\n  - name: main\n    image: registry.example/train:2.1\n```\n";
     std::string out;
-    for (const doc::Diagnostic& one : testing_cases::report_of("a.md", text).findings.all())
+    for (const Report report = testing_cases::report_of("a.md", text);
+         const doc::Diagnostic& one : report.findings.all())
       out += fmt::format("{}:{} {}\n", one.id, one.span.line, severity_name(one.severity));
     return out;
   };
@@ -118,7 +119,9 @@ TEST(Remarks, ACommentWithTheNameOfAFileEndsTheFileAbove) {
     const std::string text =
         "# Page\n\n```yaml\n# a.yaml\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: ai}\n" + between +
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: ai}\n```\n";
-    for (const doc::Diagnostic& one : testing_cases::report_of("a.md", text).findings.all()) out += one.id + "\n";
+    for (const Report report = testing_cases::report_of("a.md", text);
+         const doc::Diagnostic& one : report.findings.all())
+      out += one.id + "\n";
     return out;
   };
   EXPECT_EQ(found("# b.yaml\n"), "");
@@ -143,7 +146,7 @@ TEST(Remarks, PromptsThatPeopleDrawAreNoManifest) {
   const std::string object = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: ai\ndata:\n  a: b\n";
   const auto errors = [](const std::string& name, const std::string& text) {
     std::string out;
-    for (const doc::Diagnostic& one : testing_cases::report_of(name, text).findings.all())
+    for (const Report report = testing_cases::report_of(name, text); const doc::Diagnostic& one : report.findings.all())
       if (one.severity == doc::Severity::kError) out += one.id + "\n";
     return out;
   };
@@ -156,7 +159,7 @@ TEST(Remarks, PromptsThatPeopleDrawAreNoManifest) {
     EXPECT_EQ(errors("a.yaml", prompt + " cat b.yaml\n" + object), "") << prompt;
   }
   EXPECT_EQ(errors("a.yaml", "▶ the map\n" + object), "RB-YAML-001\n");
-  EXPECT_EQ(errors("a.md", page("apiVersion v1\n" + object.substr(object.find("kind")))), "RB-YAML-001\n");
+  EXPECT_EQ(errors("a.md", page(object + "  c: d: e\n")), "RB-YAML-001\n");
 }
 
 }  // namespace

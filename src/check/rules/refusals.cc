@@ -13,6 +13,7 @@
 #include "check/rules/lookups.h"
 #include "check/rules/refused.h"
 #include "check/rules/value_forms.h"
+#include "doc/json.h"
 #include "schema/quantity.h"
 #include "schema/schema.h"
 
@@ -82,7 +83,7 @@ std::optional<std::string> scalar_text(const Value& value) {
   if (value.is_null() || value.is_object() || value.is_array()) return std::nullopt;
   if (const std::string* text = value.as_string()) return *text;
   if (const bool* flag = value.as_bool()) return *flag ? "true" : "false";
-  return std::string(value.written());
+  return value.written().empty() ? doc::to_json(value) : std::string(value.written());  // an API server's has no text
 }
 
 // Whether a step that is not read writes another text there: in a path or a reference, one part of it may be a word
@@ -191,10 +192,10 @@ void judge_text(const Thing& thing, const Spot& spot, const Value& row, Findings
   const Value& value = *spot.value;
   const bool other = value.as_bool() != nullptr || value.as_int() != nullptr || value.as_double_exact() != nullptr;
   if (!other || has_schema_of(*thing.document)) return;
-  out.error(value.span, fmt::format("{}: {} must be a string, found {}: {}", thing.label, spot.path, value.written(),
-                                    who_refuses(thing, row)))
+  out.error(value.span, fmt::format("{}: {} must be a string, found {}: {}", thing.label, spot.path,
+                                    scalar_text(value).value_or(""), who_refuses(thing, row)))
       .about_field(spot.path)
-      .with_fix(fmt::format("put it in quotes: \"{}\"", value.written()));
+      .with_fix(fmt::format("put it in quotes: \"{}\"", scalar_text(value).value_or("")));
 }
 
 // VFs, GPUs: what is counted in whole devices. Kubernetes' own (kubernetes.io/batch-cpu) may be parts.

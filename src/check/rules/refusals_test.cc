@@ -74,7 +74,8 @@ TEST(Refusals, FormsTakeWhatIsRight) {
 // The ids of what is found in one file.
 std::vector<std::string> ids_in(const std::string& name, const std::string& text) {
   std::vector<std::string> ids;
-  for (const doc::Diagnostic& one : testing_cases::report_of(name, text).findings.all()) ids.push_back(one.id);
+  for (const Report report = testing_cases::report_of(name, text); const doc::Diagnostic& one : report.findings.all())
+    ids.push_back(one.id);
   return ids;
 }
 
