@@ -57,7 +57,9 @@ Value sample(const Schema& schema) {
     case FieldType::kQuantity:
       return "1";
     case FieldType::kMap:
-      return Value(Value::Object{{"key", {}, Value("value")}});
+      if (schema.items == nullptr || schema.items->type == FieldType::kAny || schema.items->type == FieldType::kText)
+        return Value(Value::Object{{"key", {}, Value("value")}});
+      return Value(Value::Object{{"key", {}, sample(*schema.items)}});
     case FieldType::kList:
       return Value(Value::Array{sample(*schema.items)});
     case FieldType::kObject: {

@@ -23,7 +23,7 @@ def canary(report, generator, reference):
         def ask(self, op, conf, **more):
             if op == "add":
                 conf = copy.deepcopy(conf)
-                conf["plugins"].append({"type": "tuning", "txQLen": 77})
+                conf["plugins"].append({"type": "tuning", "txQLen": 7001})  # which no case draws
             return reference.ask(op, conf, **more)
 
     case = next(case for case in map(generator.case, range(1000)) if simple(case))
@@ -34,8 +34,11 @@ def canary(report, generator, reference):
 
 
 def simple(case):
-    types = {plugin["type"] for network in case["networks"] for plugin in network["conf"]["plugins"]}
-    return not case["faults"] and not case["netns_gone"] and not case["twice"] and types <= {"macvlan", "host-device", "sbr"}
+    plugins = [plugin for network in case["networks"] for plugin in network["conf"]["plugins"]]
+    # The reference's DHCP client gives up on a busy machine: nothing is attached then, and nothing can differ.
+    asks_a_server = any(plugin.get("ipam", {}).get("type") == "dhcp" for plugin in plugins)
+    plain = not case["faults"] and not case["netns_gone"] and not case["twice"]
+    return plain and not asks_a_server and {plugin["type"] for plugin in plugins} <= {"macvlan", "host-device", "sbr"}
 
 
 def kinds_here():
