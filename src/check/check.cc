@@ -258,12 +258,12 @@ Reading read_and_repair(Texts& texts, const Settings& settings, Diagnostics& rep
   for (int round = 0;; ++round) {
     Reading reading = read(texts.current(), bytes);
     name_subjects(reading.bundle, reading.findings);
-    limit_by_class(reading.bundle, reading.findings);  // also what is repaired now
     judge(reading.bundle, settings, reading.findings);
     if (round == kMaxRounds || !texts.apply(reading.findings, settings.least_repair)) return reading;
     Diagnostics done;
     std::ranges::copy_if(reading.findings.all(), std::back_inserter(done.mutable_all()),
                          [&](const Diagnostic& finding) { return is_repairable(finding, settings.least_repair); });
+    limit_by_class(reading.bundle, done);  // of the others once what follows from them is folded
     texts.to_given(done);
     repaired.append(std::move(done));
   }

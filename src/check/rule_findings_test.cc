@@ -55,7 +55,7 @@ std::string ids(const doc::Diagnostics& findings) {
 
 // Commands and their output, words of a page, and what is compared with them.
 bool needs_text(const Rule& rule) {
-  static constexpr std::string_view kOthers[] = {"RB-DOC-004", "RB-MTU-007", "RB-OP-010", "RB-RDMA-006"};
+  static constexpr std::string_view kOthers[] = {"RB-DOC-004", "RB-MTU-007", "RB-RDMA-006"};
   return rule.id.starts_with("RB-CMD-") || rule.id.starts_with("RB-OUT-") ||
          std::ranges::find(kOthers, rule.id) != std::end(kOthers);
 }
@@ -72,7 +72,6 @@ TEST(RuleFindings, ObjectsWithoutTextGiveTheSameIds) {
     const doc::Diagnostics with = findings_of(bundle, nodes);
     const Bundle objects = without_text(bundle);
     const doc::Diagnostics without = findings_of(objects, nodes);
-    if (path.parent_path().filename() == "RB-OP-010") continue;  // says which of two lines goes
     EXPECT_EQ(ids(with), ids(without)) << path;
     for (const doc::Diagnostic& finding : without.all()) {
       given.insert(finding.id);

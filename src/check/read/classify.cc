@@ -146,7 +146,11 @@ bool has_text_in(const Value& value, std::string_view key) {
 
 bool has_name(const Document& document) {
   const Value* metadata = document.value.find("metadata");
-  return metadata != nullptr && (has_text_in(*metadata, "name") || has_text_in(*metadata, "generateName"));
+  if (metadata == nullptr) return false;
+  const Value* name = metadata->find("name");
+  const bool of_another_type =
+      name != nullptr && !name->is_null() && !name->is_string();  // a number: the schema says it
+  return of_another_type || has_text_in(*metadata, "name") || has_text_in(*metadata, "generateName");
 }
 
 // A key of Chainsaw: "(length(items))", "(x)->y", "~.(containers)".

@@ -119,9 +119,9 @@ void offload_pool_with_nodes(const Input& in, Findings& out) {
   for (const Document& document : in.bundle.documents) {
     if (document.kind != kPoolKind || has_nodes(document)) continue;
     for (const std::string_view field : {"maxUnavailable", "nodeSelector"}) {
-      const doc::Span place = key_span(document.value, fmt::format("spec.{}", field));
-      if (!place.known()) continue;
-      out.error(place,
+      const std::string path = fmt::format("spec.{}", field);
+      if (at(document.value, path) == nullptr) continue;
+      out.error(key_span(document.value, path),
                 fmt::format("{} beside ovsHardwareOffloadConfig.name is refused by the operator's webhook: such a "
                             "pool has no nodes of its own",
                             field))

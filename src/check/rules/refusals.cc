@@ -163,7 +163,8 @@ void add_fix(doc::Diagnostic& reported, const Value& row) {
 void judge_form(const Thing& thing, const Spot& spot, const Value& row, Findings& out) {
   const ValueForm* form = find_form(text_at(row, "form"));
   const std::optional<std::string> text = scalar_text(*spot.value);
-  if (form == nullptr || !text || form->fits(*text) || stands_for_another(*text)) return;
+  // An empty text is as none: what has to be there is the schema's.
+  if (form == nullptr || !text || text->empty() || form->fits(*text) || stands_for_another(*text)) return;
   const std::string message = fmt::format("{}: {} must be {}, found \"{}\": {}", thing.label, spot.path, form->words,
                                           *text, who_refuses(thing, row));
   doc::Diagnostic& reported = flag_at(row, "warns").value_or(false) ? out.warning(spot.value->span, message)
@@ -208,6 +209,8 @@ void judge_devices(const Thing& thing, const Spot& spot, const Value& row, Findi
   for (const Value::Member& member : *spot.value->as_object()) {
     if (!is_device_resource(member.key) || !schema::is_quantity(member.value)) continue;
     if (schema::whole_quantity(member.value)) continue;
+    const bool negative = schema::approximate_quantity(member.value).value_or(0) < 0;
+    if (negative && has_schema_of(*thing.document)) continue;  // reported with its bound
     out.error(member.value.span,
               fmt::format("{}: {}[{}] must be a whole number of devices, found {}: {}", thing.label, spot.path,
                           member.key, scalar_text(member.value).value_or(""), who_refuses(thing, row)))

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <optional>
 #include <string>
-#include <system_error>
 
 #include "base/ip.h"
+#include "base/number.h"
 #include "base/object_names.h"
+#include "base/text.h"
 
 namespace railbed::check {
 namespace {
@@ -31,10 +31,6 @@ bool each_part(std::string_view text, char separator, Take take) {
     if (end == std::string_view::npos) return true;
     text.remove_prefix(end + 1);
   }
-}
-
-bool same_word(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 // The repository of an image without its registry: the part before the first '/' is one where it looks like a host.
@@ -84,13 +80,6 @@ bool is_cluster_ip(std::string_view text) {
   return text.empty() || text == "None" || IpAddress::parse(text).has_value();
 }
 
-std::optional<int> small_number(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() && !text.empty() ? std::optional(number)
-                                                                                   : std::nullopt;
-}
-
 struct CronField {
   int least;
   int most;
@@ -103,10 +92,9 @@ constexpr CronField kCronFields[] = {{0, 59, ""},
                                      {0, 6, "sun mon tue wed thu fri sat"}};
 
 bool is_cron_value(std::string_view text, const CronField& field) {
-  if (const auto number = small_number(text)) return *number >= field.least && *number <= field.most;
+  if (const auto number = whole_number<int>(text)) return *number >= field.least && *number <= field.most;
   if (text.size() != 3) return false;
-  std::string low(text);
-  std::ranges::transform(low, low.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string low = lower(text);
   return std::ranges::all_of(low, is_low_letter) && field.words.find(low) != std::string_view::npos;
 }
 
@@ -114,7 +102,7 @@ bool is_cron_value(std::string_view text, const CronField& field) {
 bool is_cron_field(std::string_view text, const CronField& field) {
   return each_part(text, ',', [&](std::string_view part) {
     const size_t slash = part.find('/');
-    if (slash != std::string_view::npos && small_number(part.substr(slash + 1)).value_or(0) <= 0) return false;
+    if (slash != std::string_view::npos && whole_number<int>(part.substr(slash + 1)).value_or(0) <= 0) return false;
     const std::string_view range = part.substr(0, slash);
     if (range == "*" || range == "?") return true;
     const size_t dash = range.find('-');
@@ -128,9 +116,7 @@ bool is_cron_schedule(std::string_view text) {
                                                 "@daily",  "@midnight", "@hourly"};
   if (text.starts_with("TZ=") || text.starts_with("CRON_TZ="))
     text.remove_prefix(std::min(text.find(' '), text.size()));
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  text = trimmed(text, " \t");
   if (text.starts_with("@every ")) return true;
   if (text.starts_with('@')) return std::ranges::find(kShort, text) != std::end(kShort);
   size_t at = 0;
@@ -156,7 +142,7 @@ bool is_interface_name(std::string_view text) {
 // What an interface can have; 0 leaves it as it is.
 bool is_mtu(std::string_view text) {
   constexpr int kLeast = 68;  // of the kernel, for Ethernet and for IPv4
-  const auto number = small_number(text);
+  const auto number = whole_number<int>(text);
   return !number || *number == 0 || *number >= kLeast;
 }
 
@@ -164,13 +150,13 @@ bool is_mtu(std::string_view text) {
 // schema's.
 bool is_node_port(std::string_view text) {
   constexpr int kMostPort = 65535;
-  const int number = small_number(text).value_or(0);
+  const int number = whole_number<int>(text).value_or(0);
   return number <= 0 || number > kMostPort || (number >= 30000 && number <= 32767);
 }
 
 template <size_t N>
 bool is_any_name(std::string_view text, const std::array<std::string_view, N>& names) {
-  return std::ranges::any_of(names, [&](std::string_view name) { return same_word(name, text); });
+  return std::ranges::any_of(names, [&](std::string_view name) { return lower(name) == lower(text); });
 }
 bool is_pytorch_replica(std::string_view text) {
   return is_any_name(text, std::to_array<std::string_view>({"Master", "Worker"}));
