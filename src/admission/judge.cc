@@ -152,7 +152,7 @@ bool is_of_others(const Review& review) {
   return !type.empty() && (known == nullptr || !known->makes_or_changes_interfaces());
 }
 
-// Warnings about a pod of a controller reach the controller, and nobody reads them there.
+// Warnings about a pod of a controller reach the controller only, where no user sees them.
 bool has_a_controller(const Value& object) {
   const Value::Array* owners = nullptr;
   if (const Value* metadata = doc::object_in(object, "metadata")) owners = doc::list_in(*metadata, "ownerReferences");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names that others look for, and that several libraries read or write: annotations, labels, resources, API versions.
 //
-// Why: a name that is written in two places is misspelt in one of them, and a cluster says nothing: nobody reads the
-// annotation, no node has the label. Threading: constants. Failure: none.
+// Why: a name that is written in two places is misspelt in one of them, and a cluster says nothing: the annotation is
+// ignored, no node has the label.
+// Threading: constants. Failure: none.
 // Source: the network-plumbing group's NetworkAttachmentDefinition specification 1.3, Kubernetes' "Well-Known Labels",
 // node-feature-discovery, the device plugins' resources.
 #pragma once

@@ -19,7 +19,7 @@ namespace railbed::controller {
 class ConfigReconciler : public Reconciler {
  public:
   static constexpr std::string_view kName = "operator configuration";
-  // All outlive this. `pause`: between two looks. `verbosity` is told the logLevel, also that there is none (0).
+  // All outlive this. `pause`: between two looks. `verbosity` is called with the logLevel; 0: there is none.
   ConfigReconciler(Manager& manager, const Upstream& upstream, ClusterSettings& settings, kube::milliseconds pause,
                    std::function<void(int)> verbosity);
 

@@ -9,6 +9,7 @@
 #include "controller/test_operator.h"
 #include "controller/upstream_finalizers.h"
 #include "doc/members.h"
+#include "kube/object.h"
 
 namespace railbed::controller {
 namespace {
@@ -43,7 +44,7 @@ struct ConfigReconcilerTest : OperatorTest {
   }
   std::string wanted(const std::string& node) {
     const Value state = world.stored(state_path(node));
-    return doc::text_in(doc::at(state, "metadata.annotations"), api::kWantedAnnotation);
+    return kube::annotation_of(state, api::kWantedAnnotation);
   }
 };
 

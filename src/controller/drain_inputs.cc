@@ -53,15 +53,11 @@ std::optional<drain::BudgetSeen> budget_in(std::string_view text) {
   return out;
 }
 
-std::string node_state_annotation(const Value& object, std::string_view name) {
-  return doc::text_in(doc::at(object, "metadata.annotations"), name);
-}
-
 }  // namespace
 
 bool may_concern_drains(const Value& node_state) {
   for (const std::string_view annotation : {drain::kDrainAnnotation, kDrainCondition})
-    if (!node_state_annotation(node_state, annotation).empty()) return true;
+    if (!kube::annotation_of(node_state, annotation).empty()) return true;
   const Value* status = doc::object_in(node_state, "status");
   const Value::Array* policies = status != nullptr ? doc::list_in(*status, "policies") : nullptr;
   return policies != nullptr &&
@@ -185,7 +181,7 @@ std::optional<Value> taint_patch(const Value& node, bool wanted) {
 std::optional<Value> drain_patch(const Value& node_state, const std::string& drain, const std::string& condition) {
   Value annotations = Value::object();
   const auto put = [&](std::string_view name, const std::string& text) {
-    if (node_state_annotation(node_state, name) != text) annotations.set(name, text.empty() ? Value() : Value(text));
+    if (kube::annotation_of(node_state, name) != text) annotations.set(name, text.empty() ? Value() : Value(text));
   };
   put(drain::kDrainAnnotation, drain);
   put(kDrainCondition, condition);

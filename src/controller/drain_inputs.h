@@ -50,7 +50,8 @@ struct NodeHealth {
 };
 NodeHealth node_health(const doc::Value& node);
 
-// Why no pod is evicted; nothing: pods are. `wanted`: the operator's --drain. An empty text: nobody asked for it.
+// Why no pod is evicted; nothing: pods are. `wanted`: the operator's --drain. An empty text: neither a configuration
+// nor the option asks for drains.
 std::optional<std::string> why_no_drains(const ConfigChoice& config, bool wanted);
 
 // Of a pool, as the decisions know it, without its nodes.

@@ -28,10 +28,6 @@ constexpr std::chrono::minutes kRightsAgain{10};  // after they were found missi
 // No pod has this name, and none this uid.
 constexpr const char* kNoPod = "railbed-may-it-evict";
 
-std::string annotation_in(const Value& object, std::string_view name) {
-  return doc::text_in(doc::at(object, "metadata.annotations"), name);
-}
-
 // All that the change needs is withdrawn, by the order that is stored.
 bool is_withdrawn(const drain::AgentReport& report, const NodeDrain& stored, const drain::Resources& needed) {
   if (report.change != stored.change || report.withdrawn.empty()) return false;
@@ -222,7 +218,7 @@ void DrainReconciler::look_at_state(Pass& pass, const kube::ObjectPtr& state, co
                                     drain::NodeView& view) {
   Work& one = pass.work[view.name];
   one.state = state;
-  Result<NodeDrain> stored = drain::read_node_drain(annotation_in(*state, drain::kDrainAnnotation));
+  Result<NodeDrain> stored = drain::read_node_drain(kube::annotation_of(*state, drain::kDrainAnnotation));
   if (!stored) {
     // It may be in the middle of a drain: it counts, and nothing is done there.
     one.unreadable = stored.error().message;
@@ -230,7 +226,8 @@ void DrainReconciler::look_at_state(Pass& pass, const kube::ObjectPtr& state, co
     return;
   }
   view.state = *std::move(stored);
-  if (Result<drain::AgentReport> report = drain::read_agent_report(annotation_in(*state, drain::kReportAnnotation)))
+  if (Result<drain::AgentReport> report =
+          drain::read_agent_report(kube::annotation_of(*state, drain::kReportAnnotation)))
     one.report = *std::move(report);
   doc::Diagnostics found;
   const std::optional<api::SriovNetworkNodeState> read = api::parse_node_state(*state, found);
@@ -325,7 +322,7 @@ bool DrainReconciler::carry_out(Pass& pass, const std::string& node, const drain
 // False: it is not stored, so nothing is done.
 bool DrainReconciler::store(const Work& one, const std::string& node, const drain::Step& step,
                             const std::string& reason, std::stop_token stop) {
-  const std::string before = annotation_in(*one.state, kDrainCondition);
+  const std::string before = kube::annotation_of(*one.state, kDrainCondition);
   const std::string text = condition_text(step, before);
   const std::optional<Value> patch = drain_patch(*one.state, drain::to_text(step.next), text);
   if (!patch) return true;

@@ -10,6 +10,7 @@
 
 #include "controller/test_operator.h"
 #include "doc/members.h"
+#include "kube/object.h"
 
 namespace railbed::controller {
 namespace {
@@ -49,7 +50,7 @@ struct DrainsTest : OperatorTest {
   }
   std::string annotation(const std::string& node, std::string_view name) {
     const Value state = world.stored(state_path(node));
-    return doc::text_in(doc::at(state, "metadata.annotations"), name);
+    return kube::annotation_of(state, name);
   }
   void annotate(const std::string& node, std::string_view name, const std::string& text) {
     Value state = world.stored(state_path(node));
@@ -86,7 +87,7 @@ struct DrainsTest : OperatorTest {
     const Result<drain::NodeDrain> read = drain::read_node_drain(annotation(node, drain::kDrainAnnotation));
     return read.value_or(drain::NodeDrain{});
   }
-  // What the agent of a node does: it withdraws what it is told to, and applies the change when its turn comes.
+  // What the agent of a node does: it withdraws what the order names, and applies the change when its turn comes.
   void play_agent(const std::string& node) {
     const drain::NodeDrain order = drain_of(node);
     drain::AgentReport report;

@@ -9,6 +9,7 @@
 #include "base/types.h"
 #include "base/well_known.h"
 #include "doc/members.h"
+#include "kube/object.h"
 #include "kube/pod.h"
 
 namespace railbed::controller {
@@ -32,7 +33,7 @@ std::optional<std::string> identity_of(const std::string& address) {
 }
 
 std::string status_text(const Value& pod) {
-  return doc::text_in(doc::at(pod, "metadata.annotations"), kNetworkStatusAnnotation);
+  return kube::annotation_of(pod, kNetworkStatusAnnotation);
 }
 
 bool is_vf(const Value& element) {

@@ -25,10 +25,6 @@ std::string label(const Value& object, std::string_view name) {
   return doc::text_in(doc::at(object, "metadata.labels"), name);
 }
 
-std::string annotation(const Value& object, std::string_view name) {
-  return doc::text_in(doc::at(object, "metadata.annotations"), name);
-}
-
 bool is_ours(const Value& state) {
   return label(state, api::kManagedByLabel) == api::kManagedByRailbed;
 }
@@ -68,7 +64,7 @@ NodeDecision patch_annotation(const NodeView& view, std::string_view name, Value
 // A node state whose node is gone: kept until a time that is written on it.
 NodeDecision decide_stale(const NodeView& view) {
   if (view.state == nullptr || view.upstream_operator || !is_ours(*view.state)) return {};
-  const std::string text = annotation(*view.state, api::kKeepStateUntil);
+  const std::string text = kube::annotation_of(*view.state, api::kKeepStateUntil);
   const std::optional<kube::WallTime> until = kube::read_time(text);
   if (!until)
     return patch_annotation(view, api::kKeepStateUntil, kube::second_time(view.now + view.keep),
@@ -131,7 +127,7 @@ class Decider {
     doc::Diagnostics found;
     const auto state = api::parse_node_state(*view_.state, found);
     if (!state) return hold("its node state cannot be read: " + doc::first_error(found).error().message);
-    if (!annotation(*view_.state, api::kKeepStateUntil).empty())
+    if (!kube::annotation_of(*view_.state, api::kKeepStateUntil).empty())
       return pending(patch_annotation(view_, api::kKeepStateUntil, {}, "its node exists again"));
     if (says_left_alone())
       return pending(
@@ -146,7 +142,7 @@ class Decider {
             .left_alone = !view_.left_alone.empty()};
   }
   bool says_left_alone() const {
-    const Result<api::Wanted> written = api::read_wanted(annotation(*view_.state, api::kWantedAnnotation));
+    const Result<api::Wanted> written = api::read_wanted(kube::annotation_of(*view_.state, api::kWantedAnnotation));
     return written.has_value() && written->left_alone;
   }
   // Its spec stays, and its agent hears that it must neither change nor offer VFs, as with the label that says so.
@@ -169,7 +165,7 @@ class Decider {
       if (graph::labels_match(one.node_selector, labels_))
         return hold(fmt::format("policy {} cannot be read: {}", one.key, one.why));
     if (std::string why = why_taken(state); !why.empty()) return hold(std::move(why));
-    const bool confirmed = annotation(*view_.state, kConfirmEmpty) == "true";
+    const bool confirmed = kube::annotation_of(*view_.state, kConfirmEmpty) == "true";
     if (policies_.empty()) {
       if (state.pfs.empty()) return confirmed ? confirmation_done() : NodeDecision{};
       if (!confirmed && view_.without_policies == WithoutPolicies::kKeepSpecs)
@@ -210,7 +206,7 @@ class Decider {
     const bool same_mode = view_.rdma_mode.empty() || state.rdma_mode == view_.rdma_mode;
     const bool same = state.decided && state.pfs == graph::state_of(graph) && same_mode && is_ours(*view_.state) &&
                       std::ranges::all_of(orders, [&](const auto& order) {
-                        return annotation(*view_.state, order.first) == order.second;
+                        return kube::annotation_of(*view_.state, order.first) == order.second;
                       });
     NodeDecision out;
     if (!same) {

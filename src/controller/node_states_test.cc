@@ -138,7 +138,7 @@ TEST_F(NodeStatesTest, FollowsTheLogLevelAndTheRdmaModeOfItsPool) {
             R"({"logLevel":1,"resourcePrefix":"openshift.io","version":1})");
   EXPECT_EQ(doc::text_at(decision.body, "spec.system.rdmaMode"), "exclusive");
   EXPECT_EQ(decided().action, Action::kNone);
-  // A mode that no pool says goes, whoever wrote it.
+  // A mode that no pool names is removed, also where another writer set it.
   view.rdma_mode = "";
   EXPECT_EQ(decided().action, Action::kPatch);
   EXPECT_EQ(doc::to_json(decided().body), R"({"metadata":{"resourceVersion":"7"},"spec":{"system":null}})");
@@ -161,7 +161,7 @@ TEST_F(NodeStatesTest, LeavesANodeAloneThatIsNoLongerSelected) {
   annotate(api::kWantedAnnotation, annotated);
   EXPECT_EQ(decided().action, Action::kNone);
   EXPECT_EQ(decided().held, "it is not selected");
-  // It is told that this has ended also where no policy is left that would be written.
+  // The annotation that ends this is written also where no policy is left.
   view.left_alone = "";
   EXPECT_EQ(decided().what, "its node is selected again");
   // One that belongs to another operator, or is not there, is not touched.

@@ -59,7 +59,7 @@ struct OperatorSettings {
   kube::milliseconds cells_gather{1000};         // Nodes that change together are one look at leases
   kube::milliseconds identities_period{300000};  // between two looks at the MACs and GUIDs of all pods
   DrainRules drains;                             // its resource_prefix is the one above
-  // Is told the logLevel of the SriovOperatorConfig, in any thread.
+  // Called with the logLevel of the SriovOperatorConfig, in any thread.
   std::function<void(int)> verbosity = {};
 };
 

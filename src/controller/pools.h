@@ -3,7 +3,7 @@
 // what is said of a pool in its condition.
 //
 // Why: the SR-IOV operator stops with an error where a node is in two pools, and rounds 10 % of 5 nodes down to none,
-// both where nobody looks. Here a node in two pools is in neither, a percentage above 0 is at least one node, and each
+// both only in its log. Here a node in two pools is in neither, a percentage above 0 is at least one node, and each
 // is said at the pool. Nodes in no pool are one of their own, with one node at once, as there.
 // Threading: pure.
 // Failure: none; why a pool cannot be read is in its condition.

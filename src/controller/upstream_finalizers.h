@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The finalizers of the SR-IOV operator, which nobody takes off once it has gone.
+// The finalizers of the SR-IOV operator, which nothing removes once that operator has gone.
 //
 // Threading: pure. Failure: none.
 #pragma once

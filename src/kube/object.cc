@@ -113,6 +113,10 @@ ObjectKey key_of(const Value& object) {
   return {.ns = metadata_text(object, "namespace"), .name = metadata_text(object, "name")};
 }
 
+std::string annotation_of(const Value& object, std::string_view name) {
+  return doc::text_in(doc::at(object, "metadata.annotations"), name);
+}
+
 std::map<std::string, std::string> labels_of(const Value& object) {
   return doc::text_map_at(object, "metadata.labels");
 }

@@ -44,6 +44,8 @@ inline std::string uid_of(const doc::Value& object) {
 }
 ObjectKey key_of(const doc::Value& object);
 std::map<std::string, std::string> labels_of(const doc::Value& object);
+// Empty where it is absent.
+std::string annotation_of(const doc::Value& object, std::string_view name);
 // "Secret ai/credentials", for messages.
 std::string describe(const doc::Value& object);
 

@@ -61,8 +61,7 @@ class Prefixes {
   }
 
   PrefixPlaces run() {
-    for (const Value& one : look_.attachments)
-      add(doc::text_in(doc::at(one, "metadata.annotations"), kResourceAnnotation), kube::describe(one));
+    for (const Value& one : look_.attachments) add(kube::annotation_of(one, kResourceAnnotation), kube::describe(one));
     for (const Value& node : look_.nodes)
       if (const Value* offered = doc::at(node, "status.allocatable"); offered != nullptr && offered->is_object())
         for (const Value::Member& resource : *offered->as_object()) add(resource.key, kube::describe(node));

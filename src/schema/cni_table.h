@@ -129,7 +129,7 @@ inline constexpr auto keys_vrf = std::to_array<CniKey>({
     {.name = "table", .type = kNumber},
 });
 
-// Keys that no plugin of the type reads and that manuals have all the same: whoever copied one has lost nothing by it.
+// Keys that no plugin of the type reads and that manuals have all the same: a copied one does no harm.
 inline constexpr std::pair<std::string_view, std::string_view> kOftenCopied[] = {{"host-device", "isRdma"}};
 
 // TYPE(identifier, name, role, what it does, a second name of its program, whether its original needs its own files)

@@ -196,7 +196,7 @@ TEST_F(NodeDrainTest, AnAgentThatStartsAgainGoesOnAlsoWithoutAnApiServer) {
   node.keeper->pass({});
   EXPECT_EQ(node.offers.calls, (Calls{"allocated", "offer"})) << "this process has offered nothing before";
   EXPECT_EQ(node.offers.last(), offered);
-  EXPECT_EQ(node.heard.drain_reports.size(), reports) << "nobody hears it";
+  EXPECT_EQ(node.heard.drain_reports.size(), reports) << "no listener gets it";
   node.pass(state);
   EXPECT_EQ(node.heard.drain_reports.back(), reported);
 }

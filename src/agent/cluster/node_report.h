@@ -33,7 +33,7 @@ struct NodeReport {
   std::vector<std::string> problems;  // what else is wrong: a spec that cannot be read
   std::vector<std::string> waits;     // why something is not done yet, beside what is held back
   std::vector<api::NodeStateCondition> conditions = {};
-  std::string rdma_mode = {};  // of the machine; empty: nobody asked for one
+  std::string rdma_mode = {};  // of the machine; empty: no pool asks for one
 };
 
 // conditions, interfaces, syncStatus, lastSyncError, observedGeneration, policies.

@@ -11,6 +11,7 @@
 #include "doc/members.h"
 #include "drain/agent_report.h"
 #include "kube/kinds.h"
+#include "kube/object.h"
 #include "kube/pod.h"
 
 namespace railbed::agent {
@@ -49,7 +50,7 @@ bool is_other_order(const kube::Change& change) {
 // reports.
 std::optional<api::Wanted> wanted_by(const kube::ObjectPtr& state) {
   if (state == nullptr) return std::nullopt;
-  const std::string text = doc::text_in(doc::at(*state, "metadata.annotations"), api::kWantedAnnotation);
+  const std::string text = kube::annotation_of(*state, api::kWantedAnnotation);
   Result<api::Wanted> wanted = api::read_wanted(text);
   return wanted.has_value() ? std::optional(*std::move(wanted)) : std::nullopt;
 }
@@ -123,7 +124,7 @@ NodeOrder NodeStates::order() const {
   return order;
 }
 
-// Live: whoever looks for a fault wants no restart.
+// Applied at once: during troubleshooting a restart would lose what is being looked for.
 void NodeStates::follow_log_level(const NodeOrder& order) {
   if (!order.current) return;
   const std::optional<api::Wanted> wanted = wanted_by(order.state);

@@ -6,6 +6,7 @@
 
 #include "doc/members.h"
 #include "drain/agent_report.h"
+#include "kube/object.h"
 
 namespace railbed::agent {
 
@@ -17,7 +18,7 @@ namespace {
 constexpr milliseconds kQuietLook{30'000};  // where nothing is heard
 
 std::string stored_report(const Value& object) {
-  return doc::text_in(doc::at(object, "metadata.annotations"), drain::kReportAnnotation);
+  return kube::annotation_of(object, drain::kReportAnnotation);
 }
 
 }  // namespace

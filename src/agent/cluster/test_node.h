@@ -115,7 +115,7 @@ class HeardStatus : public NodeKeeper::Listener {
     statuses.push_back(std::move(status));
   }
   void drain_report(const std::string& uid, std::string text) override {
-    EXPECT_NE(uid, "");
+    EXPECT_EQ(uid, uids.empty() ? "uid-1" : uids.back()) << "that of the node state whose status is written";
     drain_reports.push_back(std::move(text));
   }
   void event(kube::EventType type, std::string reason, std::string note) override {
